@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RSMAPI: remote shared memory for programs. Link with -lrsm.
+ *
+ * Every function but rsm_free_interconnect_topology() returns RSM_SUCCESS or
+ * an RSMERR_* code and says nothing about errno. All of them may be called by
+ * several threads at once, with two exceptions: what destroys a handle
+ * (export_destroy, import_disconnect, free_localmemory_handle, the last
+ * release_controller) must not run while another call uses that handle.
+ *
+ * A handle that is NULL, of another kind or no longer live gives the
+ * RSMERR_BAD_*_HNDL of its kind. Where this file lists errors, that one, for the
+ * handle arguments, goes without saying; so do RSMERR_INSUFFICIENT_MEM and
+ * RSMERR_INSUFFICIENT_RESOURCES (descriptors, segments) of functions that make
+ * something, and RSMERR_INTERNAL_ERROR for a failure that has no name, such as a
+ * descriptor of the library that the program has closed.
+ */
+#ifndef _RSMAPI_H
+#define _RSMAPI_H
+
+#include <poll.h>
+#include <sys/param.h>
+#include <sys/rsm/rsm_common.h>
+#include <sys/rsm/rsmapi_common.h>
+
+/* glibc hides it unless X/Open or GNU extensions are asked for. */
+#ifndef POLLRDNORM
+#define POLLRDNORM 0x040
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where rsm_memseg_import_map() puts a mapping. */
+typedef enum {
+	RSM_MAP_NONE = 0x0,    /**< the system chooses */
+	RSM_MAP_FIXED = 0x1,   /**< at *address, in place of what is there */
+	RSM_MAP_RESERVED = 0x2 /**< ignored */
+} rsm_attribute_t;
+
+/* Names that the Programming Interfaces Guide uses in its text. */
+typedef rsm_attribute_t rsm_map_attr_t;
+typedef rsm_node_id_t rsm_nodeid_t;
+
+/** Head of a topology. */
+typedef struct rsm_topology_hdr {
+	rsm_node_id_t local_nodeid; /**< id of this node */
+	uint_t local_cntlr_count;   /**< entries of rsm_topology_t.connections */
+} rsm_topology_hdr_t;
+
+/** Head of what one local controller is connected to. */
+typedef struct rsm_connections_hdr {
+	char cntlr_name[MAXNAMELEN]; /**< for rsm_get_controller() */
+	rsm_addr_t local_hwaddr;     /**< its address */
+	int remote_cntlr_count;      /**< entries of rsm_connections_t.remote_cntlr */
+} rsm_connections_hdr_t;
+
+/** A path to a controller of another node. */
+typedef struct rsm_remote_cntlr {
+	rsm_node_id_t remote_nodeid;
+	char remote_cntlrname[MAXNAMELEN];
+	rsm_addr_t remote_hwaddr;
+	uint_t connection_state; /**< usable only if RSM_CONNECTION_ACTIVE */
+} rsm_remote_cntlr_t;
+
+/** A local controller. remote_cntlr really has hdr.remote_cntlr_count entries. */
+typedef struct rsm_connection {
+	rsm_connections_hdr_t hdr;
+	rsm_remote_cntlr_t remote_cntlr[1];
+} rsm_connections_t;
+
+/** All local controllers. connections really has topology_hdr.local_cntlr_count entries. */
+typedef struct rsm_topology {
+	rsm_topology_hdr_t topology_hdr;
+	rsm_connections_t *connections[1];
+} rsm_topology_t;
+
+/* ---- Controllers ---------------------------------------------------------------------------- */
+
+/**
+ * rsm_get_controller - open a controller
+ * @name: type and unit, such as "ivshmem0"; the unit defaults to 0, case does
+ *	not matter. NULL is "loopback", the controller that reaches this node
+ *	only. Not modified.
+ * @controller: out: the handle; the same one each time while it is open
+ *
+ * Each success needs one rsm_release_controller().
+ *
+ * RSMERR_BAD_CTLR_HNDL (@controller is NULL), RSMERR_CTLR_NOT_PRESENT (no such
+ * controller, or no kernel agent that this process may use).
+ */
+int rsm_get_controller(char *name, rsmapi_controller_handle_t *controller);
+
+/**
+ * rsm_release_controller - give back one reference to a controller
+ * @chdl: the handle; dead after the last reference is gone
+ *
+ * Segments that were made through the controller stay as they are.
+ */
+int rsm_release_controller(rsmapi_controller_handle_t chdl);
+
+/**
+ * rsm_get_controller_attr - ask for the attributes of a controller
+ * @chdl: the controller
+ * @attr: out: its attributes, constant while it is open
+ *
+ * RSMERR_BAD_ADDR (@attr is NULL).
+ */
+int rsm_get_controller_attr(rsmapi_controller_handle_t chdl, rsmapi_controller_attr_t *attr);
+
+/* ---- Topology ------------------------------------------------------------------------------- */
+
+/**
+ * rsm_get_interconnect_topology - list controllers and their paths to other nodes
+ * @topology_data: out: a snapshot, to be freed by
+ *	rsm_free_interconnect_topology(); NULL on failure. Loopback is not in it.
+ *
+ * RSMERR_BAD_TOPOLOGY_PTR (@topology_data is NULL),
+ * RSMERR_INSUFFICIENT_RESOURCES (also: no kernel agent).
+ */
+int rsm_get_interconnect_topology(rsm_topology_t **topology_data);
+
+/**
+ * rsm_free_interconnect_topology - free a snapshot
+ * @topology_data: the snapshot or NULL
+ */
+void rsm_free_interconnect_topology(rsm_topology_t *topology_data);
+
+/* ---- Segment ids ---------------------------------------------------------------------------- */
+
+/**
+ * rsm_get_segmentid_range - look up the segment ids reserved for an application
+ * @appid: application id; case does not matter
+ * @baseid: out: first id
+ * @length: out: number of ids
+ *
+ * Reads /etc/rsm/rsm.segmentid on each call.
+ *
+ * RSMERR_BAD_ADDR (an argument is NULL), RSMERR_BAD_APPID (not in the file),
+ * RSMERR_BAD_CONF (file missing, unreadable or malformed).
+ */
+int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t *length);
+
+/* ---- Export --------------------------------------------------------------------------------- */
+
+/**
+ * rsm_memseg_export_create - make a segment of the caller's memory
+ * @controller: controller through which it will be reached
+ * @memseg: out: the segment; NULL on failure
+ * @vaddr: start of the memory, page aligned
+ * @size: bytes, a multiple of the page size
+ * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT; other bits are ignored
+ *
+ * The memory is made resident and locked until the segment is destroyed. User
+ * id, group id and umask of this moment govern the default permission.
+ *
+ * RSMERR_BAD_SEG_HNDL (@memseg is NULL), RSMERR_BAD_ADDR (@vaddr is NULL, or part
+ * of the range is unmapped or a shared mapping of a file), RSMERR_BAD_LENGTH (0 or
+ * more than the controller allows), RSMERR_BAD_MEM_ALIGNMENT (address or length),
+ * RSMERR_CTLR_NOT_PRESENT, RSMERR_PERM_DENIED (part of the range is not readable
+ * and writable), RSMERR_INSUFFICIENT_MEM (also: a limit on locked or exported
+ * memory), RSMERR_INTERRUPTED.
+ */
+int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_export_handle_t *memseg,
+			     void *vaddr, size_t size, uint_t flags);
+
+/**
+ * rsm_memseg_export_destroy - end a segment
+ * @memseg: the segment; dead afterwards
+ *
+ * Unpublishes it first if need be. The memory itself stays the caller's.
+ *
+ * RSMERR_POLLFD_IN_USE.
+ */
+int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg);
+
+/**
+ * rsm_memseg_export_publish - let others connect to a segment
+ * @memseg: the segment
+ * @segment_id: in: an id from RSM_HPC_ID_BASE to 0x7FFFFFFF, or 0 to have one
+ *	assigned; out: the id
+ * @access_list: who may connect; NULL: everybody, with 0666 less the creator's
+ *	umask. Copied. On loopback one entry at most, for this node.
+ * @access_list_length: entries of @access_list, 64 at most
+ *
+ * RSMERR_BAD_SEGID (@segment_id is NULL), RSMERR_BAD_ACL,
+ * RSMERR_SEG_ALREADY_PUBLISHED, RSMERR_RESERVED_SEGID, RSMERR_NOT_CREATOR,
+ * RSMERR_BAD_ADDR (the list can't be read), RSMERR_SEGID_IN_USE,
+ * RSMERR_INTERRUPTED.
+ */
+int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t *segment_id,
+			      rsmapi_access_entry_t access_list[], uint_t access_list_length);
+
+/**
+ * rsm_memseg_export_republish - replace the access list of a published segment
+ * @memseg: the segment
+ * @access_list: who may connect from now on, as for publish
+ * @access_list_length: entries of @access_list
+ *
+ * Existing connections keep their rights.
+ *
+ * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL, RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR,
+ * RSMERR_INTERRUPTED.
+ */
+int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg, rsmapi_access_entry_t access_list[],
+				uint_t access_list_length);
+
+/**
+ * rsm_memseg_export_unpublish - break all connections and free the id
+ * @memseg: the segment; can be published again
+ *
+ * RSMERR_SEG_NOT_PUBLISHED, RSMERR_POLLFD_IN_USE, RSMERR_NOT_CREATOR,
+ * RSMERR_INTERRUPTED (the segment is still published).
+ */
+int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);
+
+/**
+ * rsm_memseg_export_rebind - put other memory behind a segment
+ * @memseg: a segment made with RSM_ALLOW_REBIND
+ * @vaddr: start of the new memory, page aligned
+ * @off: ignored
+ * @size: bytes; must be the size of the segment
+ *
+ * Connections and mappings stay and reach the new memory. Nothing is copied.
+ *
+ * RSMERR_BAD_ADDR (as for create, and misaligned), RSMERR_REBIND_NOT_ALLOWED,
+ * RSMERR_NOT_CREATOR, RSMERR_BAD_LENGTH, RSMERR_PERM_DENIED, RSMERR_INTERRUPTED.
+ */
+int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, offset_t off, size_t size);
+
+/* ---- Import --------------------------------------------------------------------------------- */
+
+/**
+ * rsm_memseg_import_connect - connect to a published segment
+ * @controller: controller to reach it through
+ * @node_id: node that exports it
+ * @segment_id: its id
+ * @perm: rights asked for: RSM_PERM_READ, RSM_PERM_WRITE, RSM_PERM_RDWR or
+ *	RSM_PERM_NONE
+ * @im_memseg: out: the connection; NULL on failure
+ *
+ * RSMERR_BAD_SEG_HNDL (@im_memseg is NULL), RSMERR_PERM_DENIED (bad @perm, or the
+ * exporter refuses), RSMERR_CTLR_NOT_PRESENT (also: loopback and another node),
+ * RSMERR_REMOTE_NODE_UNREACHABLE, RSMERR_SEG_NOT_PUBLISHED,
+ * RSMERR_SEG_NOT_PUBLISHED_TO_NODE, RSMERR_INTERRUPTED, RSMERR_CONN_ABORTED,
+ * RSMERR_BAD_DRIVER_VERSION.
+ */
+int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id_t node_id,
+			      rsm_memseg_id_t segment_id, rsm_permission_t perm,
+			      rsm_memseg_import_handle_t *im_memseg);
+
+/**
+ * rsm_memseg_import_disconnect - end a connection
+ * @im_memseg: the connection; dead afterwards, and its barriers with it
+ *
+ * RSMERR_SEG_STILL_MAPPED, RSMERR_POLLFD_IN_USE.
+ */
+int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t im_memseg);
+
+/**
+ * rsm_memseg_import_get8 - read items of 8 bits from a segment
+ * @im_memseg: the connection
+ * @offset: bytes from the start of the segment, a multiple of the item size
+ * @datap: where the items go, aligned to the item size
+ * @rep_cnt: number of items
+ *
+ * The put and get functions without "v" share these rules. Each item is moved
+ * by one access of its width. In implicit barrier mode a barrier must have
+ * been initialised for the segment; success then means that all of it arrived.
+ *
+ * RSMERR_BAD_ADDR (@datap is NULL), RSMERR_BAD_MEM_ALIGNMENT (@datap or @offset),
+ * RSMERR_PERM_DENIED (connected without the right), RSMERR_BAD_OFFSET (beyond the
+ * segment, or beyond the part of it that rsm_memseg_import_map() has mapped),
+ * RSMERR_BAD_LENGTH (the same, on a controller that can't map),
+ * RSMERR_BARRIER_UNINITIALIZED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_OPEN_FAILED,
+ * RSMERR_BARRIER_FAILURE, RSMERR_MAP_FAILED.
+ */
+int rsm_memseg_import_get8(rsm_memseg_import_handle_t im_memseg, off_t offset, uint8_t *datap,
+			   ulong_t rep_cnt);
+
+/** rsm_memseg_import_get16 - as rsm_memseg_import_get8(), items of 16 bits */
+int rsm_memseg_import_get16(rsm_memseg_import_handle_t im_memseg, off_t offset, uint16_t *datap,
+			    ulong_t rep_cnt);
+
+/** rsm_memseg_import_get32 - as rsm_memseg_import_get8(), items of 32 bits */
+int rsm_memseg_import_get32(rsm_memseg_import_handle_t im_memseg, off_t offset, uint32_t *datap,
+			    ulong_t rep_cnt);
+
+/** rsm_memseg_import_get64 - as rsm_memseg_import_get8(), items of 64 bits */
+int rsm_memseg_import_get64(rsm_memseg_import_handle_t im_memseg, off_t offset, uint64_t *datap,
+			    ulong_t rep_cnt);
+
+/**
+ * rsm_memseg_import_get - read a range of bytes from a segment
+ * @im_memseg: the connection
+ * @offset: bytes from the start of the segment
+ * @dst_addr: where they go
+ * @length: bytes
+ *
+ * No alignment is needed and no width of access promised; otherwise as
+ * rsm_memseg_import_get8().
+ */
+int rsm_memseg_import_get(rsm_memseg_import_handle_t im_memseg, off_t offset, void *dst_addr, size_t length);
+
+/**
+ * rsm_memseg_import_put8 - write items of 8 bits to a segment
+ * @im_memseg: the connection
+ * @offset: bytes from the start of the segment, a multiple of the item size
+ * @datap: the items, aligned to the item size; not modified
+ * @rep_cnt: number of items
+ *
+ * Rules and errors: rsm_memseg_import_get8().
+ */
+int rsm_memseg_import_put8(rsm_memseg_import_handle_t im_memseg, off_t offset, uint8_t *datap,
+			   ulong_t rep_cnt);
+
+/** rsm_memseg_import_put16 - as rsm_memseg_import_put8(), items of 16 bits */
+int rsm_memseg_import_put16(rsm_memseg_import_handle_t im_memseg, off_t offset, uint16_t *datap,
+			    ulong_t rep_cnt);
+
+/** rsm_memseg_import_put32 - as rsm_memseg_import_put8(), items of 32 bits */
+int rsm_memseg_import_put32(rsm_memseg_import_handle_t im_memseg, off_t offset, uint32_t *datap,
+			    ulong_t rep_cnt);
+
+/** rsm_memseg_import_put64 - as rsm_memseg_import_put8(), items of 64 bits */
+int rsm_memseg_import_put64(rsm_memseg_import_handle_t im_memseg, off_t offset, uint64_t *datap,
+			    ulong_t rep_cnt);
+
+/**
+ * rsm_memseg_import_put - write a range of bytes to a segment
+ * @im_memseg: the connection
+ * @offset: bytes from the start of the segment
+ * @src_addr: the bytes; not modified
+ * @length: bytes
+ *
+ * No alignment is needed and no width of access promised; otherwise as
+ * rsm_memseg_import_put8().
+ */
+int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, void *src_addr, size_t length);
+
+/* ---- Scatter-gather ------------------------------------------------------------------------- */
+
+/**
+ * rsm_memseg_import_putv - write several pieces of local memory to a segment
+ * @sg_io: what to do; io_residual_count is set to the number of entries not
+ *	completed, nothing else is modified
+ *
+ * Entries are checked before the first is started and then moved in order. No
+ * barrier is needed. With RSM_IMPLICIT_SIGPOST one event is posted to the
+ * exporter at the end; its failure becomes the result.
+ *
+ * RSMERR_BAD_SGIO (NULL, entry count, unknown entry type, dead local handle),
+ * RSMERR_BAD_ADDR (NULL iovec or address), RSMERR_PERM_DENIED, RSMERR_BAD_OFFSET
+ * (remote_offset beyond the segment), RSMERR_BAD_LENGTH (an entry ends beyond the
+ * segment or its local memory), RSMERR_CONN_ABORTED,
+ * RSMERR_REMOTE_NODE_UNREACHABLE, RSMERR_BARRIER_FAILURE, RSMERR_INTERRUPTED.
+ */
+int rsm_memseg_import_putv(rsm_scat_gath_t *sg_io);
+
+/** rsm_memseg_import_getv - as rsm_memseg_import_putv(), from the segment to local memory */
+int rsm_memseg_import_getv(rsm_scat_gath_t *sg_io);
+
+/**
+ * rsm_create_localmemory_handle - prepare local memory for scatter-gather
+ * @cntrl_handle: controller of the segments it will be used with
+ * @local_handle: out: the handle
+ * @local_vaddr: start of the memory, page aligned
+ * @length: bytes, rounded up to whole pages
+ *
+ * The memory is locked until the handle is freed.
+ *
+ * RSMERR_BAD_ADDR (misaligned, NULL or unmapped), RSMERR_BAD_LOCALMEM_HNDL
+ * (@local_handle is NULL), RSMERR_BAD_LENGTH (0), RSMERR_PERM_DENIED (not readable
+ * and writable).
+ */
+int rsm_create_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
+				  rsm_localmemory_handle_t *local_handle, caddr_t local_vaddr,
+				  size_t length);
+
+/**
+ * rsm_free_localmemory_handle - undo rsm_create_localmemory_handle()
+ * @cntrl_handle: a controller
+ * @handle: the handle; dead afterwards
+ */
+int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle, rsm_localmemory_handle_t handle);
+
+/* ---- Mapping -------------------------------------------------------------------------------- */
+
+/**
+ * rsm_memseg_import_map - map a segment, or part of it, for loads and stores
+ * @im_memseg: the connection; it takes one mapping at a time
+ * @address: in: the place, if @attr has RSM_MAP_FIXED; out: the place
+ * @attr: RSM_MAP_NONE or RSM_MAP_FIXED
+ * @perm: RSM_PERM_* that the connection has
+ * @offset: first byte of the segment to map, page aligned
+ * @length: bytes; the last page is mapped whole
+ *
+ * While part of a segment is mapped put and get are restricted to that part.
+ * If the connection is broken the mapping shows zeroes and swallows stores.
+ *
+ * RSMERR_BAD_ADDR (@address is NULL), RSMERR_SEG_ALREADY_MAPPED, RSMERR_BAD_PERMS,
+ * RSMERR_BAD_LENGTH (0, beyond the segment, or no address space),
+ * RSMERR_BAD_OFFSET (negative), RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed
+ * address), RSMERR_CONN_ABORTED, RSMERR_MAP_FAILED (also: the controller can't).
+ */
+int rsm_memseg_import_map(rsm_memseg_import_handle_t im_memseg, void **address, rsm_attribute_t attr,
+			  rsm_permission_t perm, off_t offset, size_t length);
+
+/**
+ * rsm_memseg_import_unmap - undo rsm_memseg_import_map()
+ * @im_memseg: the connection
+ *
+ * The range that map returned is unmapped whatever is there now, so a program
+ * that has unmapped it by munmap() must not have put anything else there.
+ *
+ * RSMERR_SEG_NOT_MAPPED (neither map nor a put or get has been called since
+ * connect or the last unmap).
+ */
+int rsm_memseg_import_unmap(rsm_memseg_import_handle_t im_memseg);
+
+/* ---- Barriers ------------------------------------------------------------------------------- */
+
+/**
+ * rsm_memseg_import_init_barrier - bind a barrier object to a connection
+ * @im_memseg: the connection
+ * @type: RSM_BAR_DEFAULT; any value is accepted
+ * @barrier: the caller's object; what it held does not matter
+ *
+ * RSMERR_BAD_BARRIER_PTR (@barrier is NULL).
+ */
+int rsm_memseg_import_init_barrier(rsm_memseg_import_handle_t im_memseg, rsm_barrier_type_t type,
+				   rsmapi_barrier_t *barrier);
+
+/**
+ * rsm_memseg_import_open_barrier - begin an interval of error detection
+ * @barrier: an initialised barrier; begins anew if it is open
+ *
+ * The barrier functions share these errors: RSMERR_BAD_BARRIER_PTR (NULL),
+ * RSMERR_BARRIER_UNINITIALIZED (zeroed or destroyed), RSMERR_BAD_SEG_HNDL
+ * (disconnected meanwhile). Also RSMERR_BARRIER_OPEN_FAILED.
+ */
+int rsm_memseg_import_open_barrier(rsmapi_barrier_t *barrier);
+
+/**
+ * rsm_memseg_import_order_barrier - make earlier writes arrive before later ones
+ * @barrier: an open barrier; stays open
+ *
+ * RSMERR_BARRIER_NOT_OPENED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
+ */
+int rsm_memseg_import_order_barrier(rsmapi_barrier_t *barrier);
+
+/**
+ * rsm_memseg_import_close_barrier - end an interval of error detection
+ * @barrier: an open barrier; closed afterwards, also on failure of the interval
+ *
+ * Success: every access since the barrier was opened has completed. Otherwise
+ * none of them may be relied on.
+ *
+ * RSMERR_BARRIER_NOT_OPENED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
+ */
+int rsm_memseg_import_close_barrier(rsmapi_barrier_t *barrier);
+
+/**
+ * rsm_memseg_import_destroy_barrier - undo rsm_memseg_import_init_barrier()
+ * @barrier: the barrier, open or closed
+ */
+int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
+
+/**
+ * rsm_memseg_import_set_mode - choose who puts barriers around put and get
+ * @im_memseg: the connection; in implicit mode at first
+ * @mode: RSM_BARRIER_MODE_IMPLICIT or RSM_BARRIER_MODE_EXPLICIT
+ *
+ * RSMERR_BAD_MODE.
+ */
+int rsm_memseg_import_set_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier_mode_t mode);
+
+/**
+ * rsm_memseg_import_get_mode - ask for the barrier mode
+ * @im_memseg: the connection
+ * @mode: out: its mode
+ *
+ * RSMERR_BAD_ADDR (@mode is NULL).
+ */
+int rsm_memseg_import_get_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier_mode_t *mode);
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+/**
+ * rsm_intr_signal_post - deliver an event
+ * @memseg: a connection: the event goes to the exporter. An export segment: to
+ *	each of its importers.
+ * @flags: 0 or RSM_SIGPOST_NO_ACCUMULATE (not to those who have one pending)
+ *
+ * RSMERR_CONN_ABORTED and RSMERR_REMOTE_NODE_UNREACHABLE, on a connection only.
+ */
+int rsm_intr_signal_post(void *memseg, uint_t flags);
+
+/**
+ * rsm_intr_signal_wait - wait for an event and consume it
+ * @memseg: a connection or an export segment
+ * @timeout: milliseconds; 0 to test only, negative for no limit
+ *
+ * A broken connection does not end the wait.
+ *
+ * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ARGS_ERRORS (any
+ * failure that has no name).
+ */
+int rsm_intr_signal_wait(void *memseg, int timeout);
+
+/**
+ * rsm_intr_signal_wait_pollfd - poll(), and consume events of segments
+ * @fds: descriptors, from rsm_memseg_get_pollfd() and others
+ * @nfds: entries of @fds
+ * @timeout: milliseconds as for poll()
+ * @numfdsp: out, may be NULL: number of entries with non-zero revents
+ *
+ * One event is consumed for each entry of a segment that reports POLLRDNORM.
+ *
+ * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ADDR (@fds can't
+ * be accessed), RSMERR_BAD_ARGS_ERRORS (@nfds too large).
+ */
+int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, int *numfdsp);
+
+/**
+ * rsm_memseg_get_pollfd - get a descriptor that polls readable while an event is pending
+ * @memseg: a connection or an export segment
+ * @pollfd: out: fd and events; revents is left alone
+ *
+ * The descriptor is the library's: only poll it. It can be used with poll(),
+ * select() and epoll, which don't consume the event. Each success needs one
+ * rsm_memseg_release_pollfd() before the segment can be destroyed,
+ * disconnected or unpublished.
+ *
+ * RSMERR_BAD_ADDR (@pollfd is NULL).
+ */
+int rsm_memseg_get_pollfd(void *memseg, struct pollfd *pollfd);
+
+/**
+ * rsm_memseg_release_pollfd - undo one rsm_memseg_get_pollfd()
+ * @memseg: the same segment; one too many does no harm
+ */
+int rsm_memseg_release_pollfd(void *memseg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _RSMAPI_H */
