@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Differences between the kernels we build for (6.1 and later), each with the
+ * newer kernel's name for the thing.
+ */
+#ifndef RSM_COMPAT_H
+#define RSM_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* The array of VMAs went away in 6.5. */
+static inline long rsm_pin_remote(struct mm_struct *mm, unsigned long start,
+				  unsigned long npages, unsigned int flags,
+				  struct page **pages)
+{
+#if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
+	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL, NULL);
+#else
+	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL);
+#endif
+}
+
+#endif /* RSM_COMPAT_H */

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters for tests and the curious: debugfs/rsm/stats, a name and a value a line. */
+
+#include "internal.h"
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+static struct dentry *dir;
+
+static int stats_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "handles %u\n", rsm_number_count());
+	seq_printf(m, "published %u\n", rsm_published_count());
+	seq_printf(m, "pinned_pages %lu\n", rsm_pinned_pages());
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+void rsm_debugfs_create(void)
+{
+	dir = debugfs_create_dir("rsm", NULL);
+	debugfs_create_file("stats", 0444, dir, NULL, &stats_fops);
+}
+
+void rsm_debugfs_remove(void)
+{
+	debugfs_remove_recursive(dir);
+}

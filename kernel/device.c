@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /dev/rsm: what open, close, mmap and poll do with a handle. */
+
+#include "internal.h"
+
+#include <linux/miscdevice.h>
+#include <linux/slab.h>
+
+/*
+ * The consumed words are written through a shared mapping, for which the VFS
+ * wants a file that is open for writing. There is nothing else to write.
+ */
+static int open_control(struct file *file)
+{
+	struct rsm_table *table = rsm_table_create();
+
+	if (!table)
+		return -ENOMEM;
+	file->private_data = table;
+	file->f_mode |= FMODE_WRITE;
+	/* Same owner, so the open's hold on the module goes on to serve. */
+	file->f_op = &rsm_control_fops;
+	return 0;
+}
+
+static int open_segment(struct file *file)
+{
+	struct rsm_handle *h;
+	int number;
+
+	h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
+	if (!h)
+		return -ENOMEM;
+	number = rsm_number_get();
+	if (number < 0) {
+		kfree(h);
+		return number;
+	}
+	mutex_init(&h->lock);
+	h->number = number;
+	h->mapping = file->f_mapping;
+	file->private_data = h;
+	return 0;
+}
+
+static int rsm_open(struct inode *inode, struct file *file)
+{
+	int err;
+
+	err = file->f_mode & FMODE_WRITE ? open_segment(file) : open_control(file);
+	return err ?: nonseekable_open(inode, file);
+}
+
+/* The last descriptor and the last mapping of the handle are gone. */
+static int segment_release(struct inode *inode, struct file *file)
+{
+	struct rsm_handle *h = file->private_data;
+	struct rsm_export *exp = rsm_handle_export(h);
+	struct rsm_import *imp = rsm_handle_import(h);
+
+	if (exp)
+		rsm_export_close(exp);
+	if (imp)
+		rsm_import_close(imp);
+	rsm_number_put(h->number);
+	mutex_destroy(&h->lock);
+	kfree(h);
+	return 0;
+}
+
+static long segment_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return rsm_dispatch(file->private_data, cmd, (void __user *)arg);
+}
+
+static int segment_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct rsm_segment *seg = rsm_handle_segment(file->private_data);
+
+	if (!seg)
+		return -ENODEV;
+	if (seg->kind == RSM_IMPORT)
+		return rsm_import_mmap(to_import(seg), vma);
+	if (!seg->ctl->ops->map_export)
+		return -ENODEV;
+	return seg->ctl->ops->map_export(to_export(seg), vma);
+}
+
+static __poll_t segment_poll(struct file *file, poll_table *wait)
+{
+	struct rsm_segment *seg = rsm_handle_segment(file->private_data);
+
+	return seg ? rsm_event_poll(seg, file, wait) : EPOLLERR;
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	rsm_table_put(file->private_data);
+	return 0;
+}
+
+static long control_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return rsm_dispatch(NULL, cmd, (void __user *)arg);
+}
+
+static int control_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return rsm_table_mmap(file->private_data, vma);
+}
+
+static __poll_t control_poll(struct file *file, poll_table *wait)
+{
+	return EPOLLERR;
+}
+
+const struct file_operations rsm_control_fops = {
+	.owner = THIS_MODULE,
+	.release = control_release,
+	.unlocked_ioctl = control_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = control_mmap,
+	.poll = control_poll,
+};
+
+const struct file_operations rsm_segment_fops = {
+	.owner = THIS_MODULE,
+	.open = rsm_open,
+	.release = segment_release,
+	.unlocked_ioctl = segment_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = segment_mmap,
+	.poll = segment_poll,
+};
+
+static struct miscdevice rsm_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "rsm",
+	.fops = &rsm_segment_fops,
+	.mode = 0660,
+};
+
+/* The export a handle has become, or NULL; also for the control handle's NULL. */
+struct rsm_export *rsm_handle_export(struct rsm_handle *h)
+{
+	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
+
+	return seg && seg->kind == RSM_EXPORT ? to_export(seg) : NULL;
+}
+
+/* The import a handle has become, or NULL; also for the control handle's NULL. */
+struct rsm_import *rsm_handle_import(struct rsm_handle *h)
+{
+	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
+
+	return seg && seg->kind == RSM_IMPORT ? to_import(seg) : NULL;
+}
+
+int rsm_device_register(void)
+{
+	return misc_register(&rsm_device);
+}
+
+void rsm_device_unregister(void)
+{
+	misc_deregister(&rsm_device);
+}

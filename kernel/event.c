@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events: one counter of events posted and one of events consumed for each
+ * handle. The kernel only ever adds to the first, user space may write the
+ * second as it likes: a wrong value fools nobody but its owner.
+ */
+
+#include "internal.h"
+
+#include <linux/hrtimer.h>
+#include <linux/sched/signal.h>
+
+static u32 pending_events(struct rsm_words *words)
+{
+	return READ_ONCE(*words->posted) - READ_ONCE(*words->consumed);
+}
+
+bool rsm_event_pending(struct rsm_segment *seg)
+{
+	return pending_events(&seg->words);
+}
+
+/* Count an event; false if it is to be dropped. Saturates. */
+static bool count_event(struct rsm_words *words, u32 flags)
+{
+	u32 pending, posted = READ_ONCE(*words->posted);
+
+	do {
+		pending = posted - READ_ONCE(*words->consumed);
+		if (pending == U32_MAX ||
+		    (pending && flags & RSM_SIGPOST_NO_ACCUMULATE))
+			return false;
+	} while (!try_cmpxchg(words->posted, &posted, posted + 1));
+	return true;
+}
+
+/**
+ * rsm_event_post() - deliver an event to a handle
+ * @seg: the handle's segment
+ * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ *
+ * Never sleeps. Data written before is visible to whoever sees the event.
+ */
+void rsm_event_post(struct rsm_segment *seg, u32 flags)
+{
+	if (count_event(&seg->words, flags) && wq_has_sleeper(&seg->wq))
+		wake_up_interruptible_poll(&seg->wq, EPOLLIN | EPOLLRDNORM);
+}
+EXPORT_SYMBOL_GPL(rsm_event_post);
+
+/*
+ * Take one event. User space consumes with the same compare-and-swap; one
+ * that writes the word all the time can only keep itself waiting.
+ */
+static bool consume_event(struct rsm_words *words)
+{
+	u32 consumed = READ_ONCE(*words->consumed);
+
+	while (READ_ONCE(*words->posted) != consumed) {
+		if (try_cmpxchg(words->consumed, &consumed, consumed + 1))
+			return true;
+		if (signal_pending(current))
+			return false;
+		cpu_relax();
+	}
+	return false;
+}
+
+static u32 wait_for_event(struct rsm_segment *seg, ktime_t *expires)
+{
+	DEFINE_WAIT(wait);
+	bool expired = false;
+	u32 status;
+
+	for (;;) {
+		prepare_to_wait_exclusive(&seg->wq, &wait, TASK_INTERRUPTIBLE);
+		status = RSM_SUCCESS;
+		if (consume_event(&seg->words))
+			break;
+		status = RSMERR_INTERRUPTED;
+		if (signal_pending(current))
+			break;
+		status = RSMERR_TIMEOUT;
+		if (expired)
+			break;
+		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
+						    HRTIMER_MODE_ABS);
+	}
+	finish_wait(&seg->wq, &wait);
+	return status;
+}
+
+/**
+ * rsm_event_wait() - wait for an event and consume it
+ * @seg: the handle's segment
+ * @timeout_ns: longest wait, negative for no limit
+ *
+ * Return: RSM_SUCCESS, RSMERR_TIMEOUT or RSMERR_INTERRUPTED.
+ */
+u32 rsm_event_wait(struct rsm_segment *seg, s64 timeout_ns)
+{
+	ktime_t expires;
+
+	if (consume_event(&seg->words))
+		return RSM_SUCCESS;
+	if (!timeout_ns)
+		return RSMERR_TIMEOUT;
+	if (timeout_ns < 0)
+		return wait_for_event(seg, NULL);
+	expires = ktime_add_safe(ktime_get(), ns_to_ktime(timeout_ns));
+	return wait_for_event(seg, &expires);
+}
+
+__poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
+			poll_table *wait)
+{
+	__poll_t mask = 0;
+
+	poll_wait(file, &seg->wq, wait);
+	if (rsm_event_pending(seg))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (seg->kind == RSM_IMPORT && READ_ONCE(to_import(seg)->aborted))
+		mask |= EPOLLRDHUP;
+	return mask;
+}
+
+static u32 post_to_importers(struct rsm_export *exp, u32 flags)
+{
+	rsm_local_post_importers(exp, flags);
+	if (exp->seg.ctl->ops->post_importers)
+		exp->seg.ctl->ops->post_importers(exp, flags);
+	return RSM_SUCCESS;
+}
+
+/* Deliver an event from a handle to the other side of its connections. */
+u32 rsm_post(struct rsm_segment *seg, u32 flags)
+{
+	struct rsm_import *imp;
+
+	if (seg->kind == RSM_EXPORT)
+		return post_to_importers(to_export(seg), flags);
+	imp = to_import(seg);
+	if (READ_ONCE(imp->aborted))
+		return RSMERR_CONN_ABORTED;
+	return seg->ctl->ops->post(imp, flags);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Export segments: bind, rebind, close. */
+
+#include "internal.h"
+
+#include <linux/cred.h>
+#include <linux/fs_struct.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+/**
+ * rsm_segment_init() - set up what export and import have in common
+ * @seg: the segment, zeroed
+ * @kind: what it is
+ * @h: its handle
+ * @controller: name of its controller
+ * @table: table to take its words from, or NULL
+ *
+ * Return: RSM_SUCCESS, RSMERR_CTLR_NOT_PRESENT, RSMERR_INSUFFICIENT_RESOURCES
+ * or RSMERR_INSUFFICIENT_MEM.
+ */
+u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
+		     struct rsm_handle *h, const char *controller,
+		     struct rsm_table *table)
+{
+	int err;
+
+	seg->ctl = rsm_controller_get(controller);
+	if (!seg->ctl)
+		return RSMERR_CTLR_NOT_PRESENT;
+	err = rsm_words_init(&seg->words, table);
+	if (err) {
+		rsm_controller_put(seg->ctl);
+		return err == -ENOSPC ? RSMERR_INSUFFICIENT_RESOURCES :
+					RSMERR_INSUFFICIENT_MEM;
+	}
+	kref_init(&seg->ref);
+	seg->kind = kind;
+	seg->number = h->number;
+	init_waitqueue_head(&seg->wq);
+	return RSM_SUCCESS;
+}
+
+/* Undo rsm_segment_init(). */
+void rsm_segment_destroy(struct rsm_segment *seg)
+{
+	rsm_words_release(&seg->words);
+	rsm_controller_put(seg->ctl);
+}
+
+static void segment_free(struct kref *ref)
+{
+	struct rsm_segment *seg = container_of(ref, struct rsm_segment, ref);
+
+	rsm_segment_destroy(seg);
+	if (seg->kind == RSM_EXPORT)
+		rsm_export_free(to_export(seg));
+	else
+		rsm_import_free(to_import(seg));
+}
+
+void rsm_segment_put(struct rsm_segment *seg)
+{
+	kref_put(&seg->ref, segment_free);
+}
+
+void rsm_export_free(struct rsm_export *exp)
+{
+	put_pid(exp->owner.tgid);
+	mutex_destroy(&exp->importers_lock);
+	mutex_destroy(&exp->lock);
+	kfree(exp);
+}
+
+static u32 check_range(u64 vaddr, u64 length, u64 max_length)
+{
+	if (!vaddr)
+		return RSMERR_BAD_ADDR;
+	if (!length || length > RSM_MAX_LENGTH || (max_length && length > max_length))
+		return RSMERR_BAD_LENGTH;
+	if (!PAGE_ALIGNED(vaddr) || !PAGE_ALIGNED(length))
+		return RSMERR_BAD_MEM_ALIGNMENT;
+	if (!rsm_range_ok(vaddr, length, TASK_SIZE))
+		return RSMERR_BAD_ADDR;
+	return RSM_SUCCESS;
+}
+
+static void remember_owner(struct rsm_owner *owner)
+{
+	owner->tgid = get_pid(task_tgid(current));
+	owner->uid = current_euid();
+	owner->gid = current_egid();
+	owner->umask = current_umask();
+}
+
+static struct rsm_export *export_alloc(struct rsm_bind *arg)
+{
+	struct rsm_export *exp = kzalloc(sizeof(*exp), GFP_KERNEL_ACCOUNT);
+
+	if (!exp)
+		return NULL;
+	mutex_init(&exp->lock);
+	mutex_init(&exp->importers_lock);
+	INIT_LIST_HEAD(&exp->importers);
+	INIT_WORK(&exp->death, rsm_watch_death);
+	exp->state = RSM_BOUND;
+	exp->flags = arg->flags;
+	exp->vaddr = arg->vaddr;
+	exp->length = arg->length;
+	remember_owner(&exp->owner);
+	return exp;
+}
+
+static u32 bind_memory(struct rsm_export *exp)
+{
+	u32 status;
+
+	status = check_range(exp->vaddr, exp->length,
+			     exp->seg.ctl->attr.max_export_size);
+	if (status)
+		return status;
+	mutex_lock(&exp->lock);
+	status = exp->seg.ctl->ops->bind(exp);
+	mutex_unlock(&exp->lock);
+	if (status)
+		cancel_work_sync(&exp->death);
+	return status;
+}
+
+static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
+			 struct rsm_table *table)
+{
+	struct rsm_export *exp = export_alloc(arg);
+	u32 status;
+
+	if (!exp)
+		return RSMERR_INSUFFICIENT_MEM;
+	status = rsm_segment_init(&exp->seg, RSM_EXPORT, h, arg->controller, table);
+	if (status)
+		goto err_free_export;
+	status = bind_memory(exp);
+	if (status)
+		goto err_destroy_segment;
+
+	arg->slot = exp->seg.words.slot;
+	arg->number = h->number;
+	/* Pairs with rsm_handle_segment(). */
+	smp_store_release(&h->seg, &exp->seg);
+	return RSM_SUCCESS;
+
+err_destroy_segment:
+	rsm_segment_destroy(&exp->seg);
+err_free_export:
+	rsm_export_free(exp);
+	return status;
+}
+
+/* RSM_IOC_BIND */
+u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_table *table)
+{
+	u32 status = RSMERR_BAD_SEG_HNDL;
+
+	if (mutex_lock_interruptible(&h->lock))
+		return RSMERR_INTERRUPTED;
+	if (!h->seg)
+		status = export_create(h, arg, table);
+	mutex_unlock(&h->lock);
+	return status;
+}
+
+static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
+{
+	u32 status;
+
+	lockdep_assert_held(&exp->lock);
+	if (exp->state == RSM_DEAD)
+		return RSMERR_BAD_SEG_HNDL;
+	if (vaddr == exp->vaddr)
+		return RSM_SUCCESS;
+	if (!PAGE_ALIGNED(vaddr) || !rsm_range_ok(vaddr, exp->length, TASK_SIZE))
+		return RSMERR_BAD_ADDR;
+	status = exp->seg.ctl->ops->rebind(exp, vaddr);
+	if (!status)
+		exp->vaddr = vaddr;
+	return status;
+}
+
+/* RSM_IOC_REBIND */
+u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
+{
+	u32 status;
+
+	if (!(exp->flags & RSM_ALLOW_REBIND))
+		return RSMERR_REBIND_NOT_ALLOWED;
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	if (!arg->vaddr)
+		return RSMERR_BAD_ADDR;
+	if (arg->length != exp->length)
+		return RSMERR_BAD_LENGTH;
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSMERR_INTERRUPTED;
+	status = rebind_memory(exp, arg->vaddr);
+	mutex_unlock(&exp->lock);
+	return status;
+}
+
+/**
+ * rsm_export_set_mem() - put other memory, or none, behind an export
+ * @exp: the export
+ * @mem: its new memory; takes over the caller's reference
+ *
+ * Importers reach the new memory afterwards and the old one no more.
+ */
+void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
+{
+	struct rsm_mem *old = exp->mem;
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&exp->lock);
+	mutex_lock(&exp->importers_lock);
+	exp->mem = mem;
+	list_for_each_entry(imp, &exp->importers, link)
+		rsm_import_set_mem(imp, mem);
+	mutex_unlock(&exp->importers_lock);
+	rsm_mem_put(old);
+}
+EXPORT_SYMBOL_GPL(rsm_export_set_mem);
+
+/* The handle is being closed: everything goes but what imports still hold. */
+void rsm_export_close(struct rsm_export *exp)
+{
+	mutex_lock(&exp->lock);
+	if (exp->state != RSM_DEAD) {
+		rsm_export_withdraw(exp);
+		exp->state = RSM_DEAD;
+		exp->seg.ctl->ops->unbind(exp);
+	}
+	mutex_unlock(&exp->lock);
+	cancel_work_sync(&exp->death);
+	rsm_segment_put(&exp->seg);
+}

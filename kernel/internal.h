@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside rsm.ko.
+ *
+ * Locking
+ * -------
+ * Lock order, outermost first:
+ *
+ *   handle->lock         a blank handle becomes a segment
+ *   export->lock         state, id, list and memory of an export
+ *   mm->mmap_lock        taken below export->lock while pinning, and by the
+ *                        kernel around our mmap and fault handlers
+ *   export->importers_lock
+ *   import->map_lock     what an import's mappings show (rwsem)
+ *   i_mmap_rwsem         taken below map_lock when mappings are zapped
+ *
+ * mmap and fault handlers run under mmap_lock and therefore take map_lock
+ * only. Nothing below mmap_lock copies from or to user space: transfers go
+ * through a bounce page that is filled or emptied with no lock held.
+ *
+ * handle->seg goes from NULL to a segment once and is read without a lock
+ * (acquire, release). A segment lives until its kref is dropped: one is the
+ * handle's, one each import's on the export it is connected to. The id table
+ * hands out references under its own spinlock.
+ *
+ * The notifier that watches an exporter's range may not sleep: it only queues
+ * export->death, which takes export->lock.
+ *
+ * Revocation: the generation word changes first, then mappings are zapped
+ * under map_lock, then the reference on the memory is dropped, and with the
+ * last one the pages are unpinned.
+ */
+#ifndef RSM_INTERNAL_H
+#define RSM_INTERNAL_H
+
+#include "rsm_controller.h"
+
+#include <linux/fs.h>
+#include <linux/poll.h>
+
+/*
+ * All handles share the device's address_space. Each gets a window of its own
+ * in there, found by its number, so that its mappings can be zapped by range.
+ */
+#define RSM_WINDOW_SHIFT	43
+#define RSM_MAX_HANDLES		(1U << (63 - RSM_WINDOW_SHIFT))
+#define RSM_MAX_LENGTH		BIT_ULL(RSM_WINDOW_SHIFT)
+
+/**
+ * struct rsm_handle - an open of /dev/rsm for reading and writing
+ * @lock: held while the blank handle becomes a segment
+ * @number: unique among open handles
+ * @mapping: address space of the device node it was opened through
+ * @seg: what it has become, NULL while blank
+ */
+struct rsm_handle {
+	struct mutex lock; /* of the change from blank to segment */
+	u32 number;
+	struct address_space *mapping;
+	struct rsm_segment *seg;
+};
+
+static inline struct rsm_segment *rsm_handle_segment(struct rsm_handle *h)
+{
+	/* Pairs with the release in rsm_bind() and rsm_connect(). */
+	return smp_load_acquire(&h->seg);
+}
+
+static inline struct rsm_export *to_export(struct rsm_segment *seg)
+{
+	return container_of(seg, struct rsm_export, seg);
+}
+
+static inline struct rsm_import *to_import(struct rsm_segment *seg)
+{
+	return container_of(seg, struct rsm_import, seg);
+}
+
+/* device.c */
+extern const struct file_operations rsm_control_fops;
+extern const struct file_operations rsm_segment_fops;
+int rsm_device_register(void);
+void rsm_device_unregister(void);
+struct rsm_export *rsm_handle_export(struct rsm_handle *h);
+struct rsm_import *rsm_handle_import(struct rsm_handle *h);
+
+/* dispatch.c */
+long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *arg);
+
+/* limits.c */
+extern unsigned int rsm_max_segments;
+int rsm_limits_check(void);
+int rsm_number_get(void);
+void rsm_number_put(u32 number);
+unsigned int rsm_number_count(void);
+int rsm_charge(struct mm_struct *mm, unsigned long npages);
+void rsm_uncharge(struct mm_struct *mm, unsigned long npages);
+unsigned long rsm_pinned_pages(void);
+
+/* table.c */
+struct rsm_table *rsm_table_create(void);
+void rsm_table_put(struct rsm_table *table);
+int rsm_table_mmap(struct rsm_table *table, struct vm_area_struct *vma);
+struct rsm_table *rsm_table_get_fd(int fd);
+int rsm_words_init(struct rsm_words *words, struct rsm_table *table);
+void rsm_words_release(struct rsm_words *words);
+
+/* event.c */
+bool rsm_event_pending(struct rsm_segment *seg);
+u32 rsm_event_wait(struct rsm_segment *seg, s64 timeout_ns);
+__poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
+			poll_table *wait);
+u32 rsm_post(struct rsm_segment *seg, u32 flags);
+
+/* controller.c */
+struct rsm_controller *rsm_controller_get(const char *name);
+void rsm_controller_put(struct rsm_controller *ctl);
+u32 rsm_controller_attr(struct rsm_attr *attr);
+extern struct list_head rsm_controllers;
+extern struct mutex rsm_controllers_lock;
+
+/* topology.c */
+u32 rsm_topology(struct rsm_topology_query *query);
+
+/* segid.c, access.c: pure functions, tested by KUnit */
+bool rsm_segid_requestable(u32 id);
+bool rsm_acl_valid(const struct rsm_acl_entry *entry, u32 count);
+int rsm_acl_node_mode(const struct rsm_acl_entry *entry, u32 count,
+		      unsigned int umask, u32 node);
+unsigned int rsm_mode_allows(unsigned int mode, bool owner, bool group);
+bool rsm_range_ok(u64 offset, u64 length, u64 limit);
+
+/* segment life: export.c, import.c */
+u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
+		     struct rsm_handle *h, const char *controller,
+		     struct rsm_table *table);
+void rsm_segment_destroy(struct rsm_segment *seg);
+void rsm_segment_put(struct rsm_segment *seg);
+
+u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
+	     struct rsm_table *table);
+u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
+void rsm_export_close(struct rsm_export *exp);
+void rsm_export_free(struct rsm_export *exp);
+
+/* watch.c */
+u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
+		    struct rsm_watch **watch);
+void rsm_watch_stop(struct rsm_watch *watch);
+void rsm_watch_death(struct work_struct *work);
+extern struct workqueue_struct *rsm_wq;
+
+/* pin.c */
+bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr);
+
+/* publish.c */
+u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
+u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
+u32 rsm_unpublish(struct rsm_export *exp);
+void rsm_export_withdraw(struct rsm_export *exp);
+struct rsm_export *rsm_published_get(u32 id);
+unsigned int rsm_published_count(void);
+bool rsm_is_creator(const struct rsm_export *exp);
+
+/* import.c, map.c, transfer.c */
+u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
+		struct rsm_table *table);
+void rsm_import_close(struct rsm_import *imp);
+void rsm_import_free(struct rsm_import *imp);
+int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
+void rsm_import_zap(struct rsm_import *imp);
+u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);
+u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
+
+/* local.c */
+void rsm_local_post_importers(struct rsm_export *exp, u32 flags);
+
+/* loopback.c */
+int rsm_loopback_register(void);
+void rsm_loopback_unregister(void);
+
+/* debugfs.c */
+void rsm_debugfs_create(void);
+void rsm_debugfs_remove(void);
+
+#endif /* RSM_INTERNAL_H */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Connections between two processes of this node, for every controller. */
+
+#include "internal.h"
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/uidgid.h>
+
+static bool user_may(struct rsm_export *exp, unsigned int mode, u32 rights)
+{
+	unsigned int allowed;
+
+	allowed = rsm_mode_allows(mode, uid_eq(current_euid(), exp->owner.uid),
+				  in_egroup_p(exp->owner.gid));
+	return !(rights & ~allowed) || capable(CAP_IPC_OWNER);
+}
+
+/* May the caller connect? The node list binds everybody, the user check not
+ * those with CAP_IPC_OWNER.
+ */
+static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
+{
+	struct rsm_acl *acl = exp->acl;
+	int mode;
+
+	lockdep_assert_held(&exp->importers_lock);
+	if (!exp->open)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	mode = rsm_acl_node_mode(acl ? acl->entry : NULL, acl ? acl->count : 0,
+				 exp->owner.umask, rsm_node_id());
+	if (mode < 0)
+		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
+	return user_may(exp, mode, imp->rights) ? RSM_SUCCESS : RSMERR_PERM_DENIED;
+}
+
+/**
+ * rsm_local_connect() - connect an import to a segment of this node
+ * @imp: the import, with id and rights set
+ *
+ * Return: RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED,
+ * RSMERR_SEG_NOT_PUBLISHED_TO_NODE or RSMERR_PERM_DENIED.
+ */
+u32 rsm_local_connect(struct rsm_import *imp)
+{
+	struct rsm_export *exp = rsm_published_get(imp->id);
+	u32 status;
+
+	if (!exp)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	mutex_lock(&exp->importers_lock);
+	status = admit(exp, imp);
+	if (!status) {
+		imp->exp = exp;
+		imp->length = exp->length;
+		rsm_import_set_mem(imp, exp->mem);
+		list_add_tail(&imp->link, &exp->importers);
+	}
+	mutex_unlock(&exp->importers_lock);
+	if (status)
+		rsm_segment_put(&exp->seg);
+	return status;
+}
+EXPORT_SYMBOL_GPL(rsm_local_connect);
+
+/**
+ * rsm_local_disconnect() - undo rsm_local_connect()
+ * @imp: the import
+ */
+void rsm_local_disconnect(struct rsm_import *imp)
+{
+	struct rsm_export *exp = imp->exp;
+
+	mutex_lock(&exp->importers_lock);
+	list_del_init(&imp->link);
+	mutex_unlock(&exp->importers_lock);
+	imp->exp = NULL;
+	rsm_segment_put(&exp->seg);
+}
+EXPORT_SYMBOL_GPL(rsm_local_disconnect);
+
+/**
+ * rsm_local_post() - deliver an event to an export of this node
+ * @imp: the import that posts
+ * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ *
+ * Return: RSM_SUCCESS.
+ */
+u32 rsm_local_post(struct rsm_import *imp, u32 flags)
+{
+	rsm_event_post(&imp->exp->seg, flags);
+	return RSM_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(rsm_local_post);
+
+void rsm_local_post_importers(struct rsm_export *exp, u32 flags)
+{
+	struct rsm_import *imp;
+
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(imp, &exp->importers, link)
+		rsm_event_post(&imp->seg, flags);
+	mutex_unlock(&exp->importers_lock);
+}

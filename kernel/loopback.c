@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The controller that reaches its own node only. */
+
+#include "internal.h"
+
+#define ALL_WIDTHS	(1 | 2 | 4 | 8)
+
+/* One entry at most, and it names this node. */
+static u32 loopback_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+{
+	if (acl->count > 1 || acl->entry[0].node != rsm_node_id())
+		return RSMERR_BAD_ACL;
+	return RSM_SUCCESS;
+}
+
+static u32 loopback_connect(struct rsm_import *imp)
+{
+	if (imp->node != rsm_node_id())
+		return RSMERR_CTLR_NOT_PRESENT;
+	return rsm_local_connect(imp);
+}
+
+static const struct rsm_controller_ops loopback_ops = {
+	.owner = THIS_MODULE,
+	.bind = rsm_pin_bind,
+	.rebind = rsm_pin_rebind,
+	.unbind = rsm_pin_unbind,
+	.check_acl = loopback_check_acl,
+	.connect = loopback_connect,
+	.disconnect = rsm_local_disconnect,
+	.map = rsm_map_mem,
+	.post = rsm_local_post,
+};
+
+static struct rsm_controller loopback = {
+	.name = "loopback",
+	.ops = &loopback_ops,
+	.attr = {
+		.direct_access_sizes = ALL_WIDTHS,
+		.atomic_sizes = ALL_WIDTHS,
+		.page_size = PAGE_SIZE,
+	},
+	.unlisted = true,
+};
+
+int rsm_loopback_register(void)
+{
+	return rsm_register_controller(&loopback);
+}
+
+void rsm_loopback_unregister(void)
+{
+	rsm_unregister_controller(&loopback);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Load and unload, and the parameters that rsm.conf held on Solaris. */
+
+#include "internal.h"
+
+#include <linux/moduleparam.h>
+
+static unsigned int node_id;
+module_param(node_id, uint, 0444);
+MODULE_PARM_DESC(node_id, "Id of this node, 0 to 64 (default 0: not part of a cluster)");
+
+/*
+ * Two settings of rsm.conf that have nothing to act on here, accepted so that
+ * a configuration can be carried over: pinned pages are never hot-removed, and
+ * the tables grow by themselves.
+ */
+static bool enable_dynamic_reconfiguration = true;
+module_param(enable_dynamic_reconfiguration, bool, 0444);
+MODULE_PARM_DESC(enable_dynamic_reconfiguration, "Accepted for compatibility, without effect");
+
+static unsigned int segment_hashtable_size;
+module_param(segment_hashtable_size, uint, 0444);
+MODULE_PARM_DESC(segment_hashtable_size, "Accepted for compatibility, without effect");
+
+struct workqueue_struct *rsm_wq;
+
+/**
+ * rsm_node_id() - id of this node
+ *
+ * Return: the id, 0 when the node is not part of a cluster.
+ */
+u32 rsm_node_id(void)
+{
+	return node_id;
+}
+EXPORT_SYMBOL_GPL(rsm_node_id);
+
+static int __init rsm_init(void)
+{
+	int err;
+
+	if (node_id > RSM_NODE_MAX) {
+		pr_err("rsm: node_id %u is above %u\n", node_id, RSM_NODE_MAX);
+		return -EINVAL;
+	}
+	err = rsm_limits_check();
+	if (err)
+		return err;
+
+	rsm_wq = alloc_workqueue("rsm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rsm_wq)
+		return -ENOMEM;
+
+	err = rsm_loopback_register();
+	if (err)
+		goto err_destroy_wq;
+
+	rsm_debugfs_create();
+	err = rsm_device_register();
+	if (err)
+		goto err_unregister_loopback;
+	return 0;
+
+err_unregister_loopback:
+	rsm_debugfs_remove();
+	rsm_loopback_unregister();
+err_destroy_wq:
+	destroy_workqueue(rsm_wq);
+	return err;
+}
+module_init(rsm_init);
+
+/* Every handle holds the module, so there are none left here. */
+static void __exit rsm_exit(void)
+{
+	rsm_device_unregister();
+	rsm_debugfs_remove();
+	rsm_loopback_unregister();
+	destroy_workqueue(rsm_wq);
+}
+module_exit(rsm_exit);
+
+MODULE_DESCRIPTION("Remote Shared Memory kernel agent");
+MODULE_LICENSE("GPL");

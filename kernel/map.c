@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mappings of import segments: what a fault shows, and taking it away.
+ *
+ * Pages of another process can't be mapped as pages (anonymous ones belong to
+ * their process), so mappings hold page frame numbers and nobody but us looks
+ * behind them. Before 6.12 such mappings get no huge faults; a fault therefore
+ * fills in everything around it that one page table holds.
+ */
+
+#include "internal.h"
+#include "compat.h"
+
+#include <linux/pgtable.h>
+
+#define WINDOW_PAGES	(1UL << (RSM_WINDOW_SHIFT - PAGE_SHIFT))
+
+/**
+ * rsm_import_zap() - make the next access to each mapping fault
+ * @imp: the import
+ */
+void rsm_import_zap(struct rsm_import *imp)
+{
+	lockdep_assert_held_write(&imp->map_lock);
+	unmap_mapping_range(imp->mapping,
+			    (loff_t)imp->seg.number << RSM_WINDOW_SHIFT,
+			    1LL << RSM_WINDOW_SHIFT, 1);
+}
+
+/**
+ * struct fill - what to put into empty page table entries
+ * @mem: memory to show, or NULL for @scratch everywhere
+ * @scratch: page frame of the scratch page
+ * @index: page of @mem for the next entry
+ * @vma: the mapping
+ */
+struct fill {
+	struct rsm_mem *mem;
+	unsigned long scratch;
+	unsigned long index;
+	struct vm_area_struct *vma;
+};
+
+static int fill_entry(pte_t *pte, unsigned long addr, void *data)
+{
+	struct fill *fill = data;
+	struct vm_area_struct *vma = fill->vma;
+	unsigned long index = fill->index++;
+	unsigned long pfn = fill->scratch;
+	pte_t entry;
+
+	if (!pte_none(ptep_get(pte)))
+		return 0;
+	if (fill->mem)
+		pfn = fill->mem->ops->pfn(fill->mem, index);
+	entry = pte_mkyoung(pte_mkspecial(pfn_pte(pfn, vma->vm_page_prot)));
+	if (vma->vm_flags & VM_WRITE)
+		entry = pte_mkdirty(entry);
+	set_pte_at(vma->vm_mm, addr, pte, entry);
+	return 0;
+}
+
+static unsigned long segment_index(struct vm_area_struct *vma, unsigned long addr)
+{
+	unsigned long pgoff = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
+
+	return pgoff & (WINDOW_PAGES - 1);
+}
+
+/* Fill in the part of @vma that shares a page table with @addr. */
+static int fill_around(struct rsm_import *imp, struct vm_area_struct *vma,
+		       unsigned long addr)
+{
+	unsigned long start = max(addr & PMD_MASK, vma->vm_start);
+	unsigned long end = min((addr & PMD_MASK) + PMD_SIZE, vma->vm_end);
+	struct fill fill = {
+		.mem = imp->mem,
+		.scratch = page_to_pfn(imp->scratch),
+		.index = segment_index(vma, start),
+		.vma = vma,
+	};
+
+	lockdep_assert_held(&imp->map_lock);
+	return apply_to_page_range(vma->vm_mm, start, end - start, fill_entry, &fill);
+}
+
+static vm_fault_t import_fault(struct vm_fault *vmf)
+{
+	struct rsm_import *imp = vmf->vma->vm_private_data;
+	int err;
+
+	down_read(&imp->map_lock);
+	err = fill_around(imp, vmf->vma, vmf->address);
+	up_read(&imp->map_lock);
+	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
+}
+
+/* For debuggers, who can't follow page frame numbers by themselves. */
+static int import_access(struct vm_area_struct *vma, unsigned long addr, void *buf,
+			 int len, int write)
+{
+	struct rsm_import *imp = vma->vm_private_data;
+	u64 offset = ((u64)segment_index(vma, addr) << PAGE_SHIFT) + offset_in_page(addr);
+	int n = min_t(u64, len, vma->vm_end - addr);
+
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
+	down_read(&imp->map_lock);
+	if (!imp->mem)
+		n = -EIO;
+	else if (write)
+		rsm_mem_write(imp->mem, offset, buf, n);
+	else
+		rsm_mem_read(imp->mem, offset, buf, n);
+	up_read(&imp->map_lock);
+	return n;
+}
+
+static const struct vm_operations_struct import_vm_ops = {
+	.fault = import_fault,
+	.access = import_access,
+};
+
+/**
+ * rsm_map_mem() - map an import whose memory the CPU can reach
+ * @imp: the import
+ * @vma: where to; checked and placed by the core
+ *
+ * Return: 0.
+ */
+int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_ops = &import_vm_ops;
+	vma->vm_private_data = imp;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rsm_map_mem);
+
+/* Rights asked for must be the connection's, now and after any mprotect. */
+static int limit_rights(struct rsm_import *imp, struct vm_area_struct *vma)
+{
+	vm_flags_t refused = VM_EXEC;
+
+	if (!(imp->rights & RSM_PERM_READ))
+		refused |= VM_READ;
+	if (!(imp->rights & RSM_PERM_WRITE))
+		refused |= VM_WRITE;
+	if (vma->vm_flags & refused)
+		return -EACCES;
+	/* VM_MAYREAD is VM_READ shifted by 4, and so are the others. */
+	vm_flags_clear(vma, refused << 4);
+	return 0;
+}
+
+/*
+ * A fault must not fail for want of a page to show when the connection is
+ * gone, so that page is made here.
+ */
+static int need_scratch(struct rsm_import *imp)
+{
+	lockdep_assert_held_write(&imp->map_lock);
+	if (!imp->scratch)
+		imp->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	return imp->scratch ? 0 : -ENOMEM;
+}
+
+/* mmap of an import handle; see RSM_IOC_CONNECT for what it returns. */
+int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
+{
+	int err;
+
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (!rsm_range_ok(vma->vm_pgoff, vma_pages(vma), imp->length >> PAGE_SHIFT))
+		return -ENXIO;
+	err = limit_rights(imp, vma);
+	if (err)
+		return err;
+	if (!imp->seg.ctl->ops->map)
+		return -EOPNOTSUPP;
+
+	down_write(&imp->map_lock);
+	err = imp->aborted ? -ENODEV : need_scratch(imp);
+	up_write(&imp->map_lock);
+	if (err)
+		return err;
+	vma->vm_pgoff += (unsigned long)imp->seg.number * WINDOW_PAGES;
+	return imp->seg.ctl->ops->map(imp, vma);
+}

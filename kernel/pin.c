@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The exporter's own pages as the memory of a segment: pinned for as long as
+ * anybody may reach them, charged to the exporter, watched for the day when
+ * the exporter no longer sees them.
+ */
+
+#include "internal.h"
+#include "compat.h"
+
+#include <linux/file.h>
+#include <linux/highmem.h>
+#include <linux/magic.h>
+#include <linux/mount.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+/* Pages pinned or unpinned before others get a turn. */
+#define PIN_BATCH	8192UL
+
+/* Pages looked up at once to see whether they are still the pinned ones. */
+#define CHECK_BATCH	64UL
+
+/**
+ * struct rsm_pinned - pinned pages of a process
+ * @mem: as the core sees them
+ * @mm: whom they are charged to
+ * @page: the pages, in order
+ */
+struct rsm_pinned {
+	struct rsm_mem mem;
+	struct mm_struct *mm;
+	struct page *page[];
+};
+
+static struct rsm_pinned *to_pinned(const struct rsm_mem *mem)
+{
+	return container_of(mem, struct rsm_pinned, mem);
+}
+
+static unsigned long pinned_pfn(const struct rsm_mem *mem, unsigned long index)
+{
+	return page_to_pfn(to_pinned(mem)->page[index]);
+}
+
+static void *pinned_map_page(const struct rsm_mem *mem, unsigned long index)
+{
+	return kmap_local_page(to_pinned(mem)->page[index]);
+}
+
+static void pinned_unmap_page(const struct rsm_mem *mem, void *addr)
+{
+	kunmap_local(addr);
+}
+
+static void unpin(struct rsm_pinned *pinned, unsigned long npages)
+{
+	unsigned long n, done;
+
+	for (done = 0; done < npages; done += n) {
+		n = min(npages - done, PIN_BATCH);
+		unpin_user_pages_dirty_lock(&pinned->page[done], n,
+					    pinned->mem.written);
+		cond_resched();
+	}
+}
+
+static void pinned_free(struct rsm_pinned *pinned)
+{
+	rsm_uncharge(pinned->mm, pinned->mem.npages);
+	mmdrop(pinned->mm);
+	kvfree(pinned);
+}
+
+static void pinned_release(struct rsm_mem *mem)
+{
+	struct rsm_pinned *pinned = to_pinned(mem);
+
+	unpin(pinned, mem->npages);
+	pinned_free(pinned);
+}
+
+static const struct rsm_mem_ops pinned_ops = {
+	.pfn = pinned_pfn,
+	.map_page = pinned_map_page,
+	.unmap_page = pinned_unmap_page,
+	.release = pinned_release,
+};
+
+static u32 pin_status(long err)
+{
+	switch (err) {
+	case -ENOMEM:
+	case -EAGAIN:
+		return RSMERR_INSUFFICIENT_MEM;
+	case -EINTR:
+	case -ERESTARTSYS:
+		return RSMERR_INTERRUPTED;
+	default:
+		return RSMERR_BAD_ADDR;
+	}
+}
+
+/*
+ * Memory that only mappings and descriptors name (System V segments, memfd,
+ * shared anonymous memory) may be exported. A named file may not: it can be
+ * truncated and written back behind everybody's back.
+ */
+static bool is_named_file(struct file *file)
+{
+	unsigned long magic = file_inode(file)->i_sb->s_magic;
+
+	return !(file->f_path.mnt->mnt_flags & MNT_INTERNAL) ||
+	       (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC);
+}
+
+static u32 check_vma(struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_IO | VM_PFNMAP))
+		return RSMERR_BAD_ADDR;
+	if (vma->vm_flags & VM_MAYSHARE && vma->vm_file && is_named_file(vma->vm_file))
+		return RSMERR_BAD_ADDR;
+	if ((vma->vm_flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
+		return RSMERR_PERM_DENIED;
+	return RSM_SUCCESS;
+}
+
+static u32 check_range(struct mm_struct *mm, u64 vaddr, u64 length)
+{
+	unsigned long addr = vaddr, end = vaddr + length;
+	u32 status = RSM_SUCCESS;
+
+	if (mmap_read_lock_killable(mm))
+		return RSMERR_INTERRUPTED;
+	while (addr < end && !status) {
+		struct vm_area_struct *vma = find_vma(mm, addr);
+
+		if (!vma || vma->vm_start > addr) {
+			status = RSMERR_BAD_ADDR;
+		} else {
+			status = check_vma(vma);
+			addr = vma->vm_end;
+		}
+	}
+	mmap_read_unlock(mm);
+	return status;
+}
+
+static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
+{
+	unsigned long done = 0, npages = pinned->mem.npages;
+
+	while (done < npages) {
+		int got = -EINTR;
+
+		if (!fatal_signal_pending(current))
+			got = pin_user_pages_fast(vaddr + (done << PAGE_SHIFT),
+						  min(npages - done, PIN_BATCH),
+						  FOLL_WRITE | FOLL_LONGTERM,
+						  &pinned->page[done]);
+		if (got <= 0) {
+			unpin(pinned, done);
+			return pin_status(got);
+		}
+		done += got;
+		cond_resched();
+	}
+	return RSM_SUCCESS;
+}
+
+static u32 pin_range(u64 vaddr, u64 length, struct rsm_mem **mem)
+{
+	unsigned long npages = length >> PAGE_SHIFT;
+	struct rsm_pinned *pinned;
+	u32 status;
+
+	status = check_range(current->mm, vaddr, length);
+	if (status)
+		return status;
+	if (rsm_charge(current->mm, npages))
+		return RSMERR_INSUFFICIENT_MEM;
+	pinned = kvmalloc(struct_size(pinned, page, npages), GFP_KERNEL_ACCOUNT);
+	if (!pinned) {
+		rsm_uncharge(current->mm, npages);
+		return RSMERR_INSUFFICIENT_MEM;
+	}
+	rsm_mem_init(&pinned->mem, &pinned_ops, npages);
+	pinned->mm = current->mm;
+	mmgrab(pinned->mm);
+
+	status = pin_pages(pinned, vaddr);
+	if (status) {
+		pinned_free(pinned);
+		return status;
+	}
+	*mem = &pinned->mem;
+	return RSM_SUCCESS;
+}
+
+/*
+ * Watch first, pin second: what happens to the range in between is then
+ * noticed.
+ */
+static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem,
+			 struct rsm_watch **watch)
+{
+	struct rsm_watch *w;
+	u32 status;
+
+	status = rsm_watch_start(exp, vaddr, exp->length, &w);
+	if (status)
+		return status;
+	status = pin_range(vaddr, exp->length, mem);
+	if (status)
+		rsm_watch_stop(w);
+	else
+		*watch = w;
+	return status;
+}
+
+/**
+ * rsm_pin_bind() - let importers reach the exporter's own pages
+ * @exp: an export with vaddr and length set; the caller is its creator
+ *
+ * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
+ * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
+ */
+u32 rsm_pin_bind(struct rsm_export *exp)
+{
+	return pin_and_watch(exp, exp->vaddr, &exp->mem, &exp->watch);
+}
+EXPORT_SYMBOL_GPL(rsm_pin_bind);
+
+/**
+ * rsm_pin_rebind() - the same for another range
+ * @exp: an export bound by rsm_pin_bind()
+ * @vaddr: start of the new range
+ *
+ * Return: as rsm_pin_bind(); on failure the old range stays.
+ */
+u32 rsm_pin_rebind(struct rsm_export *exp, u64 vaddr)
+{
+	struct rsm_watch *watch;
+	struct rsm_mem *mem;
+	u32 status;
+
+	lockdep_assert_held(&exp->lock);
+	status = pin_and_watch(exp, vaddr, &mem, &watch);
+	if (status)
+		return status;
+	rsm_watch_stop(exp->watch);
+	exp->watch = watch;
+	rsm_export_set_mem(exp, mem);
+	return RSM_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(rsm_pin_rebind);
+
+/**
+ * rsm_pin_unbind() - undo rsm_pin_bind()
+ * @exp: the export; has no importers any more
+ */
+void rsm_pin_unbind(struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	rsm_watch_stop(exp->watch);
+	exp->watch = NULL;
+	rsm_export_set_mem(exp, NULL);
+}
+EXPORT_SYMBOL_GPL(rsm_pin_unbind);
+
+static bool same_pages(struct rsm_pinned *pinned, unsigned long first,
+		       struct page **now, unsigned long n)
+{
+	return !memcmp(&pinned->page[first], now, n * sizeof(*now));
+}
+
+/**
+ * rsm_pin_intact() - does a range still consist of the pages pinned there?
+ * @mem: the pinned pages
+ * @mm: address space, with a user
+ * @vaddr: start of the range
+ *
+ * Return: true if the process still sees the pages, and may write them.
+ */
+bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr)
+{
+	struct rsm_pinned *pinned = to_pinned(mem);
+	struct page *now[CHECK_BATCH];
+	unsigned long done = 0;
+	bool same = true;
+
+	mmap_read_lock(mm);
+	while (done < mem->npages && same) {
+		long got = rsm_pin_remote(mm, vaddr + (done << PAGE_SHIFT),
+					  min(mem->npages - done, CHECK_BATCH),
+					  FOLL_WRITE, now);
+
+		same = got > 0 && same_pages(pinned, done, now, got);
+		if (got > 0) {
+			unpin_user_pages(now, got);
+			done += got;
+		}
+	}
+	mmap_read_unlock(mm);
+	return same;
+}

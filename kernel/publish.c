@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Publishing: segment ids, access lists, withdrawal. */
+
+#include "internal.h"
+
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
+
+/* Published segments by id. Lookups take their reference under xa_lock. */
+static DEFINE_XARRAY_ALLOC(published);
+static u32 next_system_id = RSM_USER_APP_ID_BASE;
+static atomic_t published_count = ATOMIC_INIT(0);
+
+unsigned int rsm_published_count(void)
+{
+	return atomic_read(&published_count);
+}
+
+/* The segment published under @id, referenced, or NULL. */
+struct rsm_export *rsm_published_get(u32 id)
+{
+	struct rsm_export *exp;
+
+	xa_lock(&published);
+	exp = xa_load(&published, id);
+	if (exp && !kref_get_unless_zero(&exp->seg.ref))
+		exp = NULL;
+	xa_unlock(&published);
+	return exp;
+}
+
+static u32 id_take(struct rsm_export *exp, u32 *id)
+{
+	int err;
+
+	if (*id)
+		err = xa_insert(&published, *id, exp, GFP_KERNEL_ACCOUNT);
+	else
+		err = xa_alloc_cyclic(&published, id, exp,
+				      XA_LIMIT(RSM_USER_APP_ID_BASE, RSM_USER_APP_ID_END),
+				      &next_system_id, GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err == -EBUSY && *id ? RSMERR_SEGID_IN_USE :
+		       err == -EBUSY ? RSMERR_INSUFFICIENT_RESOURCES :
+				       RSMERR_INSUFFICIENT_MEM;
+	atomic_inc(&published_count);
+	return RSM_SUCCESS;
+}
+
+static void id_give_back(u32 id)
+{
+	xa_erase(&published, id);
+	atomic_dec(&published_count);
+}
+
+/* Is the caller the process that created the export? */
+bool rsm_is_creator(const struct rsm_export *exp)
+{
+	return exp->owner.tgid == task_tgid(current);
+}
+
+static u32 acl_check(struct rsm_export *exp, const struct rsm_acl *acl)
+{
+	if (!rsm_acl_valid(acl->entry, acl->count))
+		return RSMERR_BAD_ACL;
+	return exp->seg.ctl->ops->check_acl(exp->seg.ctl, acl);
+}
+
+/* Copy and check an access list; *@list is NULL for the default. */
+static u32 acl_read(struct rsm_export *exp, struct rsm_publish *arg,
+		    struct rsm_acl **list)
+{
+	size_t bytes = array_size(arg->acl_count, sizeof(struct rsm_acl_entry));
+	struct rsm_acl *acl;
+	u32 status;
+
+	*list = NULL;
+	if (!arg->acl_count)
+		return RSM_SUCCESS;
+	if (arg->acl_count > RSM_ACL_MAX || !arg->acl)
+		return RSMERR_BAD_ACL;
+	acl = kmalloc(struct_size(acl, entry, arg->acl_count), GFP_KERNEL_ACCOUNT);
+	if (!acl)
+		return RSMERR_INSUFFICIENT_MEM;
+	acl->count = arg->acl_count;
+	status = RSMERR_BAD_ADDR;
+	if (!copy_from_user(acl->entry, u64_to_user_ptr(arg->acl), bytes))
+		status = acl_check(exp, acl);
+	if (status) {
+		kfree(acl);
+		return status;
+	}
+	*list = acl;
+	return RSM_SUCCESS;
+}
+
+static void set_acl(struct rsm_export *exp, struct rsm_acl *acl)
+{
+	struct rsm_acl *old;
+
+	mutex_lock(&exp->importers_lock);
+	old = exp->acl;
+	exp->acl = acl;
+	mutex_unlock(&exp->importers_lock);
+	kfree(old);
+}
+
+static void set_open(struct rsm_export *exp, bool open)
+{
+	mutex_lock(&exp->importers_lock);
+	exp->open = open;
+	mutex_unlock(&exp->importers_lock);
+}
+
+/*
+ * The id is in the table before the controller has said yes, so that nobody
+ * else can take it; connects are let in last.
+ */
+static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl)
+{
+	u32 status;
+
+	status = id_take(exp, id);
+	if (status)
+		return status;
+	exp->id = *id;
+	set_acl(exp, acl);
+	if (exp->seg.ctl->ops->publish)
+		status = exp->seg.ctl->ops->publish(exp);
+	if (status) {
+		mutex_lock(&exp->importers_lock);
+		exp->acl = NULL;
+		mutex_unlock(&exp->importers_lock);
+		id_give_back(*id);
+		return status;
+	}
+	exp->state = RSM_PUBLISHED;
+	set_open(exp, true);
+	return RSM_SUCCESS;
+}
+
+static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
+			  struct rsm_acl *acl)
+{
+	u32 id = arg->id;
+	u32 status;
+
+	lockdep_assert_held(&exp->lock);
+	if (exp->state == RSM_PUBLISHED)
+		return RSMERR_SEG_ALREADY_PUBLISHED;
+	if (id && !rsm_segid_requestable(id))
+		return RSMERR_RESERVED_SEGID;
+	if (exp->state == RSM_DEAD)
+		return RSMERR_BAD_SEG_HNDL;
+	status = publish_under_id(exp, &id, acl);
+	if (!status)
+		arg->id = id;
+	return status;
+}
+
+/* RSM_IOC_PUBLISH */
+u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
+{
+	struct rsm_acl *acl;
+	u32 status;
+
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	status = acl_read(exp, arg, &acl);
+	if (status)
+		return status;
+	status = RSMERR_INTERRUPTED;
+	if (!mutex_lock_interruptible(&exp->lock)) {
+		status = publish_locked(exp, arg, acl);
+		mutex_unlock(&exp->lock);
+	}
+	if (status)
+		kfree(acl);
+	return status;
+}
+
+static u32 republish_locked(struct rsm_export *exp, struct rsm_acl *acl)
+{
+	struct rsm_acl *old;
+	u32 status = RSM_SUCCESS;
+
+	lockdep_assert_held(&exp->lock);
+	if (exp->state != RSM_PUBLISHED)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	mutex_lock(&exp->importers_lock);
+	old = exp->acl;
+	exp->acl = acl;
+	if (exp->seg.ctl->ops->republish)
+		status = exp->seg.ctl->ops->republish(exp);
+	if (status)
+		exp->acl = old;
+	mutex_unlock(&exp->importers_lock);
+	if (!status)
+		kfree(old);
+	return status;
+}
+
+/* RSM_IOC_REPUBLISH */
+u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
+{
+	struct rsm_acl *acl;
+	u32 status;
+
+	if (READ_ONCE(exp->state) != RSM_PUBLISHED)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	status = acl_read(exp, arg, &acl);
+	if (status)
+		return status;
+	status = RSMERR_INTERRUPTED;
+	if (!mutex_lock_interruptible(&exp->lock)) {
+		status = republish_locked(exp, acl);
+		mutex_unlock(&exp->lock);
+	}
+	if (status)
+		kfree(acl);
+	return status;
+}
+
+/**
+ * rsm_export_withdraw() - free the id and abort all connections
+ * @exp: an export, published or not
+ *
+ * It is bound afterwards if it was published, and no local importer can reach
+ * its memory.
+ */
+void rsm_export_withdraw(struct rsm_export *exp)
+{
+	struct rsm_import *imp, *next;
+
+	lockdep_assert_held(&exp->lock);
+	if (exp->state != RSM_PUBLISHED)
+		return;
+	id_give_back(exp->id);
+	mutex_lock(&exp->importers_lock);
+	exp->open = false;
+	list_for_each_entry_safe(imp, next, &exp->importers, link) {
+		rsm_import_abort(imp);
+		list_del_init(&imp->link);
+	}
+	mutex_unlock(&exp->importers_lock);
+	if (exp->seg.ctl->ops->unpublish)
+		exp->seg.ctl->ops->unpublish(exp);
+	set_acl(exp, NULL);
+	exp->state = RSM_BOUND;
+}
+
+/* RSM_IOC_UNPUBLISH */
+u32 rsm_unpublish(struct rsm_export *exp)
+{
+	u32 status = RSMERR_SEG_NOT_PUBLISHED;
+
+	if (READ_ONCE(exp->state) != RSM_PUBLISHED)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSMERR_INTERRUPTED;
+	if (exp->state == RSM_PUBLISHED) {
+		rsm_export_withdraw(exp);
+		status = RSM_SUCCESS;
+	}
+	mutex_unlock(&exp->lock);
+	return status;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an interconnect has to offer to become an RSM controller, and what the
+ * core offers it. Loopback is written against this file and nothing else.
+ */
+#ifndef RSM_CONTROLLER_H
+#define RSM_CONTROLLER_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rsm.h>
+#include <linux/rwsem.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+struct rsm_export;
+struct rsm_import;
+struct rsm_mem;
+struct rsm_table;
+struct rsm_watch;
+
+/**
+ * struct rsm_mem_ops - how to reach the pages of an &struct rsm_mem
+ * @pfn: page frame of page @index, for mapping into importers
+ * @map_page: kernel address of page @index, valid until @unmap_page; called
+ *	and used in the same context without sleeping in between
+ * @unmap_page: ends the use of what @map_page returned
+ * @release: the last reference is gone: give the memory back and free @mem
+ */
+struct rsm_mem_ops {
+	unsigned long (*pfn)(const struct rsm_mem *mem, unsigned long index);
+	void *(*map_page)(const struct rsm_mem *mem, unsigned long index);
+	void (*unmap_page)(const struct rsm_mem *mem, void *addr);
+	void (*release)(struct rsm_mem *mem);
+};
+
+/**
+ * struct rsm_mem - memory behind a segment
+ * @ref: one for the export, one for each import that may reach it
+ * @npages: its size
+ * @written: somebody other than the exporter may have written to it
+ * @ops: how to reach it
+ *
+ * Pages of the exporter (pinned), of an interconnect's window, or whatever a
+ * controller has: the core maps and copies by this interface only. The memory
+ * stays where it is until the last reference is gone.
+ */
+struct rsm_mem {
+	struct kref ref;
+	unsigned long npages;
+	bool written;
+	const struct rsm_mem_ops *ops;
+};
+
+void rsm_mem_init(struct rsm_mem *mem, const struct rsm_mem_ops *ops,
+		  unsigned long npages);
+struct rsm_mem *rsm_mem_get(struct rsm_mem *mem);
+void rsm_mem_put(struct rsm_mem *mem);
+void rsm_mem_read(struct rsm_mem *mem, u64 offset, void *to, size_t len);
+void rsm_mem_write(struct rsm_mem *mem, u64 offset, const void *from, size_t len);
+
+/**
+ * struct rsm_words - where the words of a handle live
+ * @generation: kernel writes, user space may read
+ * @posted: kernel writes, user space may read
+ * @consumed: anybody who maps it writes: never trust it
+ * @table: table that has the slot, NULL when the words are in @own
+ * @slot: number of the slot in @table
+ * @own: the words of a handle without a slot
+ */
+struct rsm_words {
+	u32 *generation;
+	u32 *posted;
+	u32 *consumed;
+	struct rsm_table *table;
+	u32 slot;
+	u32 own[3];
+};
+
+/**
+ * enum rsm_kind - what a segment handle has become
+ * @RSM_EXPORT: an export segment
+ * @RSM_IMPORT: an import segment
+ */
+enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
+
+/**
+ * struct rsm_segment - what export and import segments have in common
+ * @ref: one for the open handle, one for each import on an export
+ * @kind: which of the two it is
+ * @number: number of the handle
+ * @ctl: its controller, referenced
+ * @words: generation and event words
+ * @wq: those who wait for an event
+ */
+struct rsm_segment {
+	struct kref ref;
+	enum rsm_kind kind;
+	u32 number;
+	struct rsm_controller *ctl;
+	struct rsm_words words;
+	wait_queue_head_t wq;
+};
+
+/**
+ * struct rsm_owner - who created an export, as of that moment
+ * @tgid: the process; only it may publish, republish, unpublish and rebind
+ * @uid: effective user id
+ * @gid: effective group id
+ * @umask: file mode creation mask
+ */
+struct rsm_owner {
+	struct pid *tgid;
+	kuid_t uid;
+	kgid_t gid;
+	unsigned int umask;
+};
+
+/**
+ * struct rsm_acl - access list of a published segment
+ * @count: entries; 0 means every node with the owner's default permission
+ * @entry: the entries, the first one for a node counts
+ */
+struct rsm_acl {
+	u32 count;
+	struct rsm_acl_entry entry[];
+};
+
+enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
+
+/**
+ * struct rsm_export - an export segment
+ * @seg: common part
+ * @lock: guards all below but the importers
+ * @state: bound, published, or dead (its range went away)
+ * @flags: those of BIND
+ * @vaddr: start of the range in the creator's address space
+ * @length: bytes
+ * @owner: creator
+ * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
+ * @watch: notices the end of the range, NULL for memory that needs no watch
+ * @death: checks the range after @watch has seen something
+ * @id: segment id while published
+ * @acl: access list while published, NULL = default; also under @importers_lock
+ * @importers_lock: guards @importers and @open
+ * @importers: import segments of this node that are connected
+ * @open: connects are welcome
+ * @priv: the controller's
+ */
+struct rsm_export {
+	struct rsm_segment seg;
+	struct mutex lock; /* see above, and internal.h for the order */
+	enum rsm_export_state state;
+	u32 flags;
+	u64 vaddr;
+	u64 length;
+	struct rsm_owner owner;
+	struct rsm_mem *mem;
+	struct rsm_watch *watch;
+	struct work_struct death;
+	u32 id;
+	struct rsm_acl *acl;
+	struct mutex importers_lock; /* likewise */
+	struct list_head importers;
+	bool open;
+	void *priv;
+};
+
+/**
+ * struct rsm_import - an import segment
+ * @seg: common part
+ * @node: exporting node
+ * @id: segment id there
+ * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
+ * @length: bytes
+ * @mapping: address space in which its mappings are found
+ * @map_lock: guards @mem and @aborted; mappings change only while it is held
+ *	for writing
+ * @mem: memory behind it; NULL when aborted or when the controller has none
+ *	to show
+ * @aborted: the connection is gone, for good
+ * @scratch: what mappings show after that
+ * @exp: local export it is connected to, or NULL
+ * @link: its place among @exp's importers
+ * @priv: the controller's
+ */
+struct rsm_import {
+	struct rsm_segment seg;
+	u32 node;
+	u32 id;
+	u32 rights;
+	u64 length;
+	struct address_space *mapping;
+	struct rw_semaphore map_lock;
+	struct rsm_mem *mem;
+	bool aborted;
+	struct page *scratch;
+	struct rsm_export *exp;
+	struct list_head link;
+	void *priv;
+};
+
+/**
+ * struct rsm_local - local end of a transfer
+ * @mem: memory of a bound handle, or NULL
+ * @user: user address if @mem is NULL
+ * @offset: bytes from the start of @mem
+ */
+struct rsm_local {
+	struct rsm_mem *mem;
+	void __user *user;
+	u64 offset;
+};
+
+/**
+ * struct rsm_controller_ops - a controller's side of the contract
+ *
+ * Functions that return u32 return RSM_SUCCESS or an RSMERR_* value. All are
+ * called from process context and may sleep. Those marked optional may be
+ * NULL.
+ *
+ * @owner: module that holds the code; the core keeps it loaded while a handle
+ *	uses the controller
+ * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
+ *	of the caller's range. Called with the export's lock held, before
+ *	anybody else knows the export. rsm_pin_bind() does it for controllers
+ *	that let importers reach the exporter's own pages.
+ * @rebind: the same for another range of the same length; on failure nothing
+ *	has changed. Uses rsm_export_set_mem(). Export's lock held.
+ * @unbind: forget what @bind set up. After it &rsm_export.mem is NULL. Called
+ *	with the export's lock held and no importers left.
+ * @map_export: optional; let the exporter map its own segment, for controllers
+ *	whose segments live in memory of the interconnect
+ * @check_acl: is this access list, whose numbers are in range, one that the
+ *	controller can honour? RSMERR_BAD_ACL if it names unknown nodes
+ * @publish: optional; the segment has an id and a list and is about to be
+ *	opened to importers
+ * @republish: optional; the list has changed
+ * @unpublish: optional; local importers are gone: abort the others
+ * @connect: find the segment that @imp names and admit the caller, or not.
+ *	Sets length, and mem if memory can be mapped or copied by the CPU.
+ *	rsm_local_connect() does it for segments of this node.
+ * @disconnect: undo @connect; called once for each successful @connect, also
+ *	after an abort
+ * @map: optional; map @imp into @vma, whose offset and rights the core has
+ *	checked. NULL means that the controller can't map; rsm_map_mem() maps
+ *	&rsm_import.mem.
+ * @post: deliver an event to the export
+ * @post_importers: optional; deliver an event to importers on other nodes
+ * @transfer: optional; copy between @local and the segment, all of it. NULL
+ *	means that the core copies to and from &rsm_import.mem.
+ * @order: optional; a barrier, for transfers that complete later
+ * @peers: optional; describe up to @max paths, return how many there are
+ */
+struct rsm_controller_ops {
+	struct module *owner;
+	u32 (*bind)(struct rsm_export *exp);
+	u32 (*rebind)(struct rsm_export *exp, u64 vaddr);
+	void (*unbind)(struct rsm_export *exp);
+	int (*map_export)(struct rsm_export *exp, struct vm_area_struct *vma);
+	u32 (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
+	u32 (*publish)(struct rsm_export *exp);
+	u32 (*republish)(struct rsm_export *exp);
+	void (*unpublish)(struct rsm_export *exp);
+	u32 (*connect)(struct rsm_import *imp);
+	void (*disconnect)(struct rsm_import *imp);
+	int (*map)(struct rsm_import *imp, struct vm_area_struct *vma);
+	u32 (*post)(struct rsm_import *imp, u32 flags);
+	void (*post_importers)(struct rsm_export *exp, u32 flags);
+	u32 (*transfer)(struct rsm_import *imp, struct rsm_local *local,
+			u64 remote_offset, u64 length, bool put);
+	u32 (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
+	unsigned int (*peers)(struct rsm_controller *ctl,
+			      struct rsm_topology_peer *peers, unsigned int max);
+};
+
+/**
+ * struct rsm_controller - one controller
+ * @name: what user space calls it, e.g. "ivshmem0"
+ * @ops: its functions
+ * @attr: what RSM_IOC_ATTR answers; size, status, controller and mappable are
+ *	filled in by the core
+ * @unlisted: keep it out of the topology
+ * @link: the registry's
+ * @users: the registry's: handles that use it
+ * @priv: the controller's
+ */
+struct rsm_controller {
+	char name[RSM_NAME_SIZE];
+	const struct rsm_controller_ops *ops;
+	struct rsm_attr attr;
+	bool unlisted;
+	struct list_head link;
+	unsigned int users;
+	void *priv;
+};
+
+/* The registry (controller.c). */
+int rsm_register_controller(struct rsm_controller *ctl);
+int rsm_unregister_controller(struct rsm_controller *ctl);
+
+/* Services for controllers. */
+u32 rsm_node_id(void);
+u32 rsm_pin_bind(struct rsm_export *exp);
+u32 rsm_pin_rebind(struct rsm_export *exp, u64 vaddr);
+void rsm_pin_unbind(struct rsm_export *exp);
+void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
+u32 rsm_local_connect(struct rsm_import *imp);
+void rsm_local_disconnect(struct rsm_import *imp);
+u32 rsm_local_post(struct rsm_import *imp, u32 flags);
+void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);
+void rsm_import_abort(struct rsm_import *imp);
+int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma);
+void rsm_event_post(struct rsm_segment *seg, u32 flags);
+
+#endif /* RSM_CONTROLLER_H */

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PUTV, GETV and barriers: access to a segment by way of the kernel.
+ *
+ * Data goes through a page of ours. Copying from one process to the other
+ * under map_lock would let a caller whose own memory faults slowly, or never,
+ * hold up the exporter.
+ */
+
+#include "internal.h"
+
+#include <linux/file.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+static u32 read_local(struct rsm_local *local, u64 done, void *to, size_t n)
+{
+	if (local->mem)
+		rsm_mem_read(local->mem, local->offset + done, to, n);
+	else if (copy_from_user(to, local->user + done, n))
+		return RSMERR_BAD_ADDR;
+	return RSM_SUCCESS;
+}
+
+static u32 write_local(struct rsm_local *local, u64 done, const void *from, size_t n)
+{
+	if (local->mem)
+		rsm_mem_write(local->mem, local->offset + done, from, n);
+	else if (copy_to_user(local->user + done, from, n))
+		return RSMERR_BAD_ADDR;
+	return RSM_SUCCESS;
+}
+
+/* Between the bounce page and the segment, unless the connection is gone. */
+static u32 copy_remote(struct rsm_import *imp, u64 offset, void *page, size_t n,
+		       bool put)
+{
+	u32 status = RSM_SUCCESS;
+
+	down_read(&imp->map_lock);
+	if (!imp->mem)
+		status = RSMERR_CONN_ABORTED;
+	else if (put)
+		rsm_mem_write(imp->mem, offset, page, n);
+	else
+		rsm_mem_read(imp->mem, offset, page, n);
+	up_read(&imp->map_lock);
+	return status;
+}
+
+static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
+		      u64 offset, void *page, size_t n, bool put)
+{
+	u32 status;
+
+	if (put) {
+		status = read_local(local, done, page, n);
+		return status ?: copy_remote(imp, offset, page, n, put);
+	}
+	status = copy_remote(imp, offset, page, n, put);
+	return status ?: write_local(local, done, page, n);
+}
+
+static u32 copy_all(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+		    u64 length, bool put)
+{
+	void *page = (void *)__get_free_page(GFP_KERNEL);
+	u32 status = RSM_SUCCESS;
+	u64 n, done;
+
+	if (!page)
+		return RSMERR_INSUFFICIENT_MEM;
+	for (done = 0; done < length && !status; done += n) {
+		n = min_t(u64, length - done, PAGE_SIZE);
+		status = copy_piece(imp, local, done, offset + done, page, n, put);
+		if (!status && signal_pending(current) && done + n < length)
+			status = RSMERR_INTERRUPTED;
+		cond_resched();
+	}
+	free_page((unsigned long)page);
+	return status;
+}
+
+/* Memory that the caller's process bound to the handle @fd, or NULL. */
+static struct rsm_mem *local_handle_mem(int fd)
+{
+	struct rsm_mem *mem = NULL;
+	struct rsm_export *exp = NULL;
+	struct file *file = fget(fd);
+
+	if (!file)
+		return NULL;
+	if (file->f_op == &rsm_segment_fops)
+		exp = rsm_handle_export(file->private_data);
+	if (exp && rsm_is_creator(exp)) {
+		mutex_lock(&exp->lock);
+		mem = rsm_mem_get(exp->mem);
+		mutex_unlock(&exp->lock);
+	}
+	fput(file);
+	return mem;
+}
+
+static u32 find_local_handle(const struct rsm_transfer_entry *e,
+			     struct rsm_local *local)
+{
+	local->mem = local_handle_mem(e->fd);
+	if (!local->mem || e->addr)
+		return RSMERR_BAD_SGIO;
+	local->offset = e->local_offset;
+	if (!rsm_range_ok(e->local_offset, e->length,
+			  (u64)local->mem->npages << PAGE_SHIFT))
+		return RSMERR_BAD_LENGTH;
+	return RSM_SUCCESS;
+}
+
+static u32 find_local_address(const struct rsm_transfer_entry *e,
+			      struct rsm_local *local)
+{
+	u64 addr;
+
+	if (e->fd != -1)
+		return RSMERR_BAD_SGIO;
+	if (!e->addr || check_add_overflow(e->addr, e->local_offset, &addr) ||
+	    !rsm_range_ok(addr, e->length, TASK_SIZE))
+		return RSMERR_BAD_ADDR;
+	local->user = u64_to_user_ptr(addr);
+	return RSM_SUCCESS;
+}
+
+static u32 find_local(const struct rsm_transfer_entry *e, struct rsm_local *local)
+{
+	if (e->type == RSM_HANDLE_TYPE)
+		return find_local_handle(e, local);
+	if (e->type == RSM_VA_TYPE)
+		return find_local_address(e, local);
+	return RSMERR_BAD_SGIO;
+}
+
+static u32 check_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
+		       struct rsm_local *local)
+{
+	if (e->remote_offset > imp->length)
+		return RSMERR_BAD_OFFSET;
+	if (!rsm_range_ok(e->remote_offset, e->length, imp->length))
+		return RSMERR_BAD_LENGTH;
+	return find_local(e, local);
+}
+
+/* The entries of one call, checked, and their local ends. */
+struct batch {
+	struct rsm_transfer_entry entry[RSM_MAX_SGIOREQS];
+	struct rsm_local local[RSM_MAX_SGIOREQS];
+};
+
+static u32 read_batch(struct rsm_import *imp, struct rsm_transfer *arg,
+		      struct batch *b)
+{
+	u32 status = RSM_SUCCESS;
+
+	if (copy_from_user(b->entry, u64_to_user_ptr(arg->entries),
+			   arg->count * sizeof(*b->entry)))
+		return RSMERR_BAD_ADDR;
+	for (u32 i = 0; i < arg->count && !status; i++)
+		status = check_entry(imp, &b->entry[i], &b->local[i]);
+	return status;
+}
+
+static u32 run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
+		     struct rsm_local *local, bool put)
+{
+	if (READ_ONCE(imp->aborted))
+		return RSMERR_CONN_ABORTED;
+	if (imp->seg.ctl->ops->transfer)
+		return imp->seg.ctl->ops->transfer(imp, local, e->remote_offset,
+						   e->length, put);
+	return copy_all(imp, local, e->remote_offset, e->length, put);
+}
+
+static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
+		     struct batch *b, bool put)
+{
+	u32 status;
+
+	status = read_batch(imp, arg, b);
+	for (u32 i = 0; i < arg->count && !status; i++) {
+		status = run_entry(imp, &b->entry[i], &b->local[i], put);
+		if (!status)
+			arg->residual--;
+	}
+	for (u32 i = 0; i < arg->count; i++)
+		rsm_mem_put(b->local[i].mem);
+	return status;
+}
+
+/* RSM_IOC_PUTV, RSM_IOC_GETV */
+u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put)
+{
+	u32 right = put ? RSM_PERM_WRITE : RSM_PERM_READ;
+	struct batch *b;
+	u32 status;
+
+	if (!arg->count || arg->count > RSM_MAX_SGIOREQS)
+		return RSMERR_BAD_SGIO;
+	arg->residual = arg->count;
+	if (!(imp->rights & right))
+		return RSMERR_PERM_DENIED;
+	b = kzalloc(sizeof(*b), GFP_KERNEL);
+	if (!b)
+		return RSMERR_INSUFFICIENT_MEM;
+	status = run_batch(imp, arg, b, put);
+	kfree(b);
+	if (!status && arg->flags & RSM_IMPLICIT_SIGPOST)
+		status = rsm_post(&imp->seg, arg->flags & RSM_SIGPOST_NO_ACCUMULATE);
+	return status;
+}
+
+/* RSM_IOC_BARRIER */
+u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
+{
+	u32 status = RSM_SUCCESS;
+
+	/* Accesses through mappings, on either side of the call, stay there. */
+	smp_mb();
+	if (imp->seg.ctl->ops->order)
+		status = imp->seg.ctl->ops->order(imp, arg->op);
+	if (arg->op != RSM_BARRIER_OPEN && READ_ONCE(imp->aborted))
+		return RSMERR_CONN_ABORTED;
+	return status;
+}
