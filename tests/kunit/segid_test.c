@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Segment ids (specification 5.4) and ranges that must not overflow. */
+
+#include <kunit/test.h>
+
+#include "../../kernel/segid.c"
+
+static void requestable_ids(struct kunit *test)
+{
+	static const struct {
+		u32 id;
+		bool allowed;
+	} cases[] = {
+		{ 1, false }, { RSM_DRIVER_PRIVATE_ID_END, false },
+		{ RSM_CLUSTER_TRANSPORT_ID_BASE, false },
+		{ RSM_RSMLIB_ID_BASE, false }, { RSM_RSMLIB_ID_END, false },
+		{ RSM_DLPI_ID_END, false },
+		{ RSM_HPC_ID_BASE, true }, { RSM_OPS_ID_END, true },
+		{ 0x600000, true }, { 0x7FFFFFFF, true },
+		{ RSM_USER_APP_ID_BASE, false }, { RSM_USER_APP_ID_END, false },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, rsm_segid_requestable(cases[i].id),
+				    cases[i].allowed, "id %#x", cases[i].id);
+}
+
+static void ranges(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, rsm_range_ok(0, 0, 0));
+	KUNIT_EXPECT_TRUE(test, rsm_range_ok(0, 8, 8));
+	KUNIT_EXPECT_TRUE(test, rsm_range_ok(8, 0, 8));
+	KUNIT_EXPECT_FALSE(test, rsm_range_ok(1, 8, 8));
+	KUNIT_EXPECT_FALSE(test, rsm_range_ok(9, 0, 8));
+	KUNIT_EXPECT_FALSE(test, rsm_range_ok(U64_MAX, 1, 8));
+	KUNIT_EXPECT_FALSE(test, rsm_range_ok(1, U64_MAX, 8));
+	KUNIT_EXPECT_FALSE(test, rsm_range_ok(U64_MAX, U64_MAX, U64_MAX));
+	KUNIT_EXPECT_TRUE(test, rsm_range_ok(U64_MAX, 0, U64_MAX));
+}
+
+static struct kunit_case segid_cases[] = {
+	KUNIT_CASE(requestable_ids),
+	KUNIT_CASE(ranges),
+	{}
+};
+
+static struct kunit_suite segid_suite = {
+	.name = "rsm_segid",
+	.test_cases = segid_cases,
+};
+kunit_test_suite(segid_suite);
