@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// The connect figures' common part.
+#pragma once
+
+#include "measure.hpp"
+#include "segment.hpp"
+
+namespace rsmperf {
+
+constexpr std::size_t connect_size = 2 * MiB;
+
+// Connect, map, unmap, disconnect.
+Batch connect_batch(const Controller &controller, rsm_memseg_id_t id);
+
+}  // namespace rsmperf

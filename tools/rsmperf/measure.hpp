@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a figure is, and the one way in which all of them are timed.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rsmperf {
+
+struct Settings {
+    unsigned rounds = 10;         // floor, figure, floor, figure ... this many times
+    unsigned batch_ms = 20;       // least time of one timed batch of short operations
+    std::size_t large_mib = 64;   // size of the segment in the map and export figures
+    unsigned segments = 50000;    // published segments in the crowded connect figure
+};
+
+// Best times of one operation, of two kinds measured in the same run.
+struct Times {
+    double figure_ns = 0;
+    double floor_ns = 0;
+};
+
+struct Row {
+    std::string name;
+    std::string figure;
+    std::string floor;
+    double at_most;
+    Times (*run)(const Settings &);
+};
+
+// All figures, in the order of the report.
+std::vector<Row> all_rows();
+
+// Runs an operation the given number of times.
+using Batch = std::function<void(std::size_t)>;
+
+// Best time per operation of both, measured in turns. Short operations are repeated until a
+// batch lasts batch_ms.
+Times compare(const Settings &settings, const Batch &figure, const Batch &floor);
+
+// The same, one operation per batch: for operations that take milliseconds.
+Times compare_single(const Settings &settings, const Batch &figure, const Batch &floor);
+
+// Time per operation of one batch of count operations.
+double time_batch(const Batch &batch, std::size_t count);
+
+// How many operations last batch_ms. Also warms the operation up.
+std::size_t calibrate(const Settings &settings, const Batch &batch);
+
+// Tells the compiler that memory behind the pointer is read and written here.
+inline void touched(const void *pointer)
+{
+    asm volatile("" : : "r"(pointer) : "memory");
+}
+
+}  // namespace rsmperf

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+// The figures. Each runs in a process of its own and starts the other processes it needs before
+// its first RSMAPI call.
+#pragma once
+
+#include "measure.hpp"
+
+namespace rsmperf {
+
+Times load_store(const Settings &settings);
+Times memcpy_1m(const Settings &settings);
+Times put64(const Settings &settings);
+Times get64(const Settings &settings);
+Times put64_writev(const Settings &settings);
+Times put_1m(const Settings &settings);
+Times map_touch_unmap(const Settings &settings);
+Times export_destroy(const Settings &settings);
+Times wake(const Settings &settings);
+Times post(const Settings &settings);
+Times connect_cycle(const Settings &settings);
+Times connect_crowd(const Settings &settings);
+
+}  // namespace rsmperf

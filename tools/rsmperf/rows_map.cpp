@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+// What it costs to map a large segment, use each page once, and let it go.
+#include <sys/mman.h>
+
+#include "rows.hpp"
+#include "segment.hpp"
+
+namespace rsmperf {
+
+Times map_touch_unmap(const Settings &settings)
+{
+    const auto size = settings.large_mib * MiB;
+    const Exporter exporter(size);
+    const Descriptor file = filled_memfd(size);
+    const Controller controller;
+    Import import(controller, exporter.id());
+
+    const Batch figure = [&](std::size_t count) {
+        while (count--) {
+            touch_pages(import.map(size), size);
+            import.unmap();
+        }
+    };
+    return compare_single(settings, figure, [&](std::size_t count) {
+        while (count--) {
+            const Mapping mapping(size, MAP_SHARED | MAP_POPULATE, file.get());
+            touch_pages(mapping.data(), size);
+        }
+    });
+}
+
+}  // namespace rsmperf
