@@ -85,6 +85,7 @@ static struct kunit_suite access_suite = {
 	.name = "rsm_access",
 	.test_cases = access_cases,
 };
+
 kunit_test_suite(access_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the RSM kernel agent");

@@ -48,4 +48,5 @@ static struct kunit_suite segid_suite = {
 	.name = "rsm_segid",
 	.test_cases = segid_cases,
 };
+
 kunit_test_suite(segid_suite);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the two test controllers have in common, and their registration. */
+
+#include "testctl.h"
+
+#include <linux/string.h>
+
+u32 testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+{
+	for (u32 i = 0; i < acl->count; i++)
+		if (acl->entry[i].node != rsm_node_id() &&
+		    acl->entry[i].node != TESTCTL_PEER_NODE)
+			return RSMERR_BAD_ACL;
+	return RSM_SUCCESS;
+}
+
+u32 testctl_connect(struct rsm_import *imp)
+{
+	if (imp->node != rsm_node_id())
+		return RSMERR_REMOTE_NODE_UNREACHABLE;
+	return rsm_local_connect(imp);
+}
+
+unsigned int testctl_peers(struct rsm_controller *ctl,
+			   struct rsm_topology_peer *peers, unsigned int max)
+{
+	if (max) {
+		memset(peers, 0, sizeof(*peers));
+		strscpy(peers->name, ctl->name, sizeof(peers->name));
+		peers->node_id = TESTCTL_PEER_NODE;
+		peers->hwaddr = 0x77;
+		peers->state = 1;
+	}
+	return 1;
+}
+
+static int __init testctl_init(void)
+{
+	int err;
+
+	err = rsm_register_controller(&testctl_nomap);
+	if (err)
+		return err;
+	err = rsm_register_controller(&testctl_window);
+	if (err)
+		rsm_unregister_controller(&testctl_nomap);
+	return err;
+}
+module_init(testctl_init);
+
+/* The core holds this module while a segment uses a controller. */
+static void __exit testctl_exit(void)
+{
+	rsm_unregister_controller(&testctl_window);
+	rsm_unregister_controller(&testctl_nomap);
+}
+module_exit(testctl_exit);
+
+MODULE_DESCRIPTION("RSM controllers for tests");
+MODULE_LICENSE("GPL");

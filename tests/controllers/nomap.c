@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * "nomap0": a controller whose segments can't be mapped and that moves data
+ * itself, a few bytes at a time, the way one with registered memory would.
+ */
+
+#include "testctl.h"
+
+#include <linux/uaccess.h>
+
+#define CHUNK	48U
+
+static u32 nomap_put(struct rsm_import *imp, struct rsm_local *local, u64 done,
+		     u64 offset, char *buf, size_t n)
+{
+	if (local->mem)
+		rsm_mem_read(local->mem, local->offset + done, buf, n);
+	else if (copy_from_user(buf, local->user + done, n))
+		return RSMERR_BAD_ADDR;
+	down_read(&imp->map_lock);
+	if (imp->mem)
+		rsm_mem_write(imp->mem, offset, buf, n);
+	up_read(&imp->map_lock);
+	return RSM_SUCCESS;
+}
+
+static u32 nomap_get(struct rsm_import *imp, struct rsm_local *local, u64 done,
+		     u64 offset, char *buf, size_t n)
+{
+	memset(buf, 0, n);
+	down_read(&imp->map_lock);
+	if (imp->mem)
+		rsm_mem_read(imp->mem, offset, buf, n);
+	up_read(&imp->map_lock);
+	if (local->mem)
+		rsm_mem_write(local->mem, local->offset + done, buf, n);
+	else if (copy_to_user(local->user + done, buf, n))
+		return RSMERR_BAD_ADDR;
+	return RSM_SUCCESS;
+}
+
+static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
+			  u64 offset, u64 length, bool put)
+{
+	u32 status = RSM_SUCCESS;
+	char buf[CHUNK];
+	u64 n, done;
+
+	for (done = 0; done < length && !status; done += n) {
+		n = min_t(u64, length - done, CHUNK);
+		status = put ? nomap_put(imp, local, done, offset + done, buf, n) :
+			       nomap_get(imp, local, done, offset + done, buf, n);
+	}
+	return status;
+}
+
+static const struct rsm_controller_ops nomap_ops = {
+	.owner = THIS_MODULE,
+	.bind = rsm_pin_bind,
+	.rebind = rsm_pin_rebind,
+	.unbind = rsm_pin_unbind,
+	.check_acl = testctl_check_acl,
+	.connect = testctl_connect,
+	.disconnect = rsm_local_disconnect,
+	.post = rsm_local_post,
+	.transfer = nomap_transfer,
+	.peers = testctl_peers,
+};
+
+struct rsm_controller testctl_nomap = {
+	.name = "nomap0",
+	.ops = &nomap_ops,
+	.attr = {
+		.page_size = PAGE_SIZE,
+		.max_export_size = 16 << 20,
+		.hwaddr = 0x10,
+	},
+};

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * "window0": a controller whose segments live in memory of its own. Binding
+ * moves the exporter's contents there; the exporter then maps its handle to
+ * see what importers see.
+ */
+
+#include "testctl.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#define MAX_ORDER_USED	4
+
+/**
+ * struct window_mem - a piece of the window
+ * @mem: as the core sees it
+ * @pages: contiguous pages
+ * @order: how many
+ */
+struct window_mem {
+	struct rsm_mem mem;
+	struct page *pages;
+	unsigned int order;
+};
+
+static struct window_mem *to_window(const struct rsm_mem *mem)
+{
+	return container_of(mem, struct window_mem, mem);
+}
+
+static unsigned long window_pfn(const struct rsm_mem *mem, unsigned long index)
+{
+	return page_to_pfn(to_window(mem)->pages) + index;
+}
+
+static void *window_map_page(const struct rsm_mem *mem, unsigned long index)
+{
+	return page_address(to_window(mem)->pages) + (index << PAGE_SHIFT);
+}
+
+static void window_unmap_page(const struct rsm_mem *mem, void *addr)
+{
+}
+
+static void window_release(struct rsm_mem *mem)
+{
+	struct window_mem *w = to_window(mem);
+
+	__free_pages(w->pages, w->order);
+	kfree(w);
+}
+
+static const struct rsm_mem_ops window_mem_ops = {
+	.pfn = window_pfn,
+	.map_page = window_map_page,
+	.unmap_page = window_unmap_page,
+	.release = window_release,
+};
+
+static struct window_mem *window_alloc(u64 length)
+{
+	struct window_mem *w = kzalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
+
+	if (!w)
+		return NULL;
+	w->order = get_order(length);
+	w->pages = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_COMP, w->order);
+	if (!w->pages) {
+		kfree(w);
+		return NULL;
+	}
+	rsm_mem_init(&w->mem, &window_mem_ops, length >> PAGE_SHIFT);
+	return w;
+}
+
+static u32 window_fill(struct rsm_export *exp, u64 vaddr, struct window_mem **out)
+{
+	struct window_mem *w = window_alloc(exp->length);
+
+	if (!w)
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	if (copy_from_user(page_address(w->pages), u64_to_user_ptr(vaddr), exp->length)) {
+		rsm_mem_put(&w->mem);
+		return RSMERR_BAD_ADDR;
+	}
+	*out = w;
+	return RSM_SUCCESS;
+}
+
+static u32 window_bind(struct rsm_export *exp)
+{
+	struct window_mem *w;
+	u32 status = window_fill(exp, exp->vaddr, &w);
+
+	if (!status)
+		exp->mem = &w->mem;
+	return status;
+}
+
+static u32 window_rebind(struct rsm_export *exp, u64 vaddr)
+{
+	struct window_mem *w;
+	u32 status = window_fill(exp, vaddr, &w);
+
+	if (!status)
+		rsm_export_set_mem(exp, &w->mem);
+	return status;
+}
+
+static void window_unbind(struct rsm_export *exp)
+{
+	rsm_export_set_mem(exp, NULL);
+}
+
+/* The pages are compound and counted: a mapping keeps them by itself. */
+static int insert_pages(struct window_mem *w, struct vm_area_struct *vma)
+{
+	unsigned long n = vma_pages(vma);
+	int err = 0;
+
+	if (vma->vm_pgoff >= w->mem.npages || n > w->mem.npages - vma->vm_pgoff)
+		return -ENXIO;
+	for (unsigned long i = 0; i < n && !err; i++)
+		err = vm_insert_page(vma, vma->vm_start + (i << PAGE_SHIFT),
+				     w->pages + vma->vm_pgoff + i);
+	return err;
+}
+
+static int window_map_export(struct rsm_export *exp, struct vm_area_struct *vma)
+{
+	int err = -ENODEV;
+
+	mutex_lock(&exp->importers_lock);
+	if (exp->mem)
+		err = insert_pages(to_window(exp->mem), vma);
+	mutex_unlock(&exp->importers_lock);
+	return err;
+}
+
+static const struct rsm_controller_ops window_ops = {
+	.owner = THIS_MODULE,
+	.bind = window_bind,
+	.rebind = window_rebind,
+	.unbind = window_unbind,
+	.map_export = window_map_export,
+	.check_acl = testctl_check_acl,
+	.connect = testctl_connect,
+	.disconnect = rsm_local_disconnect,
+	.map = rsm_map_mem,
+	.post = rsm_local_post,
+	.peers = testctl_peers,
+};
+
+struct rsm_controller testctl_window = {
+	.name = "window0",
+	.ops = &window_ops,
+	.attr = {
+		.page_size = PAGE_SIZE,
+		.max_export_size = PAGE_SIZE << MAX_ORDER_USED,
+		.hwaddr = 0x20,
+	},
+};
