@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chooses between KVM and emulation.
+
+On some machines /dev/kvm opens and KVM_CREATE_VM succeeds, yet a guest hangs in the firmware
+for ever.  Nothing short of booting a guest up to user space tells, so that is what the probe
+does, once per boot of the host.
+"""
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import initramfs, paths
+
+PROBE_SECONDS = 15
+TCG = ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
+KVM = ["-accel", "kvm", "-cpu", "host"]
+
+
+def arguments(qemu, kernel_image):
+    """QEMU's options for the fastest accelerator that works."""
+    forced = os.environ.get("RSM_VM_ACCEL")
+    if forced in ("kvm", "tcg"):
+        return KVM if forced == "kvm" else TCG
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return TCG
+    return KVM if _kvm_works(qemu, kernel_image) else TCG
+
+
+def _kvm_works(qemu, kernel_image):
+    """The remembered answer, else a probe's."""
+    remembered = paths.cache_dir() / "kvm" / _key(qemu)
+    try:
+        return remembered.read_text() == "yes"
+    except FileNotFoundError:
+        works = _probe(qemu, kernel_image)
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    remembered.write_text("yes" if works else "no")
+    return works
+
+
+def _key(qemu):
+    """A new boot may mean another host kernel, or another host altogether."""
+    version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes()
+    return hashlib.sha256(version + boot).hexdigest()[:16]
+
+
+def _probe(qemu, kernel_image):
+    """Whether a guest reaches user space in time."""
+    with tempfile.TemporaryDirectory(prefix="rsm-kvm-") as folder:
+        ramdisk = Path(folder, "initrd")
+        with open(ramdisk, "wb") as stream:
+            initramfs.probe().write(stream)
+        command = [qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                   "-M", "q35", "-m", "256", "-serial", "stdio", *KVM,
+                   "-kernel", kernel_image, "-initrd", ramdisk,
+                   "-append", "console=ttyS0 quiet panic=-1"]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=PROBE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return False
+    return initramfs.PROBE_MARK.encode() in done.stdout

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Turns what --kernel says into files: something to boot, its modules, its build tree."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import image, packages, paths
+from .errors import UsageError
+
+
+@dataclass
+class Kernel:
+    """One kernel that a guest can boot.  Paths are None where this kernel has no such thing."""
+
+    argument: str
+    release: str
+    image: Path
+    modules: Path | None
+    build: Path | None
+
+
+def resolve(argument):
+    """The kernel that --kernel means."""
+    if argument == "stock":
+        return installed(argument, stock_release())
+    if argument == "debug":
+        return debug()
+    if argument == "backports":
+        return by_release(argument, packages.newest_backport())
+    if "/" in argument or Path(argument).exists():
+        return by_path(Path(argument).absolute())
+    return by_release(argument, argument)
+
+
+def debug():
+    """Debian's source with the project's configuration, built when it is not in the cache."""
+    result = subprocess.run([paths.DEBUG_KERNEL], stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise UsageError("the debug kernel could not be built, see above")
+    tree = Path(result.stdout.strip())
+    release = (tree / "release").read_text().strip()
+    return Kernel("debug", release, tree / "arch/x86/boot/bzImage",
+                  tree / "modroot/lib/modules" / release, tree)
+
+
+def stock_release():
+    """The kernel that Debian's meta package stands for, else the newest one in /boot."""
+    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", "linux-image-amd64"],
+                           capture_output=True, text=True, check=False).stdout
+    if (match := re.match(r"linux-image-(\S+)", shown)) and image_of(match[1]).exists():
+        return match[1]
+    images = Path("/boot").glob("vmlinuz-*-amd64")
+    releases = sorted((path.name[len("vmlinuz-"):] for path in images), key=packages.version_key)
+    if not releases:
+        raise UsageError("no Debian kernel is installed; get it with: tools/install-deps run")
+    return releases[-1]
+
+
+def image_of(release, root=Path("/")):
+    """Where Debian's packages put a kernel image."""
+    return root / "boot" / f"vmlinuz-{release}"
+
+
+def by_release(argument, release):
+    """A Debian kernel, installed or else from a package unpacked in the cache."""
+    if image_of(release).exists():
+        return installed(argument, release)
+    root = packages.unpacked_image(release)
+    return Kernel(argument, release, image_of(release, root),
+                  root / "lib/modules" / release, headers_of(release))
+
+
+def installed(argument, release):
+    """A kernel of this machine."""
+    modules = Path("/lib/modules") / release
+    return Kernel(argument, release, image_of(release),
+                  modules if modules.exists() else None, headers_of(release))
+
+
+def headers_of(release):
+    """The tree to build modules against, which may be there without the kernel."""
+    for tree in (Path("/lib/modules") / release / "build",
+                 Path("/usr/src") / f"linux-headers-{release}"):
+        if (tree / "Makefile").exists():
+            return tree
+    return None
+
+
+def by_path(path):
+    """A kernel image, or a kernel's build tree."""
+    if path.is_dir():
+        return by_tree(path)
+    if not path.exists():
+        raise UsageError(f"--kernel {path}: no such file")
+    release = image.release_of(path)
+    modules = Path("/lib/modules") / release
+    return Kernel(str(path), release, path, modules if modules.exists() else None,
+                  headers_of(release))
+
+
+def by_tree(tree):
+    """A directory where "make" built a kernel; modules come from INSTALL_MOD_PATH=modroot."""
+    try:
+        release = (tree / "include/config/kernel.release").read_text().strip()
+    except OSError as error:
+        raise UsageError(f"--kernel {tree}: this is no built kernel tree") from error
+    images = [tree / "vmlinux", tree / "arch/x86/boot/bzImage"]
+    image_file = next((path for path in images if path.exists()), None)
+    if not image_file:
+        raise UsageError(f"--kernel {tree}: it has no vmlinux; run make there first")
+    modules = tree / "modroot/lib/modules" / release
+    return Kernel(str(tree), release, image_file, modules if modules.exists() else tree, tree)

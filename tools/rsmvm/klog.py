@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Looks for trouble in a guest's kernel log."""
+
+import re
+
+COMMAND_MARK = "rsm-vm: the command starts"
+LEAK_MARK = "rsm-vm: kmemleak"
+
+# Each stands for a report that the kernel prints only when something is wrong.
+REPORTS = re.compile(r"""
+    \bBUG\b | \bOops\b | Kernel\ panic | \bKASAN: | \bUBSAN: | \bKFENCE: | \bKCSAN:
+  | \bWARNING:\ | \bDEBUG_LOCKS_WARN_ON | general\ protection\ fault | segfault\ in\ kernel
+  | sleeping\ function\ called | possible\ recursive\ locking | scheduling\ while\ atomic
+  | suspicious\ RCU\ usage | \brcu:?\ .*\bstall | RCU.*self-detected | soft\ lockup
+  | hard\ LOCKUP | blocked\ for\ more\ than | trying\ to\ register\ non-static\ key
+  | refcount_t: | (list_add|list_del|list)\ corruption | unable\ to\ handle
+  | invalid\ opcode: | divide\ error: | lockdep\ is\ turned\ off | held\ lock\ freed
+  | Objects\ remaining\ in | still\ has\ locks\ held | Redzone | Bad\ page\ (state|map)
+  | stack-protector: | kernel\ stack\ overflow
+""", re.X)
+
+# Said by healthy kernels: notes on mitigations that are off, and the kernel's own command line.
+HARMLESS = re.compile(r"Spectre|Unprivileged eBPF|Command line:")
+
+CONTEXT_BEFORE = 3
+CONTEXT_AFTER = 60
+
+
+def reports(text):
+    """The lines of every report with the backtrace that follows; empty if all is well."""
+    body, leaks = split_leaks(text)
+    lines = body.splitlines()
+    wanted = set()
+    for number, line in enumerate(lines):
+        if REPORTS.search(line) and not HARMLESS.search(line):
+            wanted.update(range(max(0, number - CONTEXT_BEFORE),
+                                min(len(lines), number + CONTEXT_AFTER)))
+    return [lines[number] for number in sorted(wanted)] + own_leaks(leaks)
+
+
+def split_leaks(text):
+    """The log proper, and what kmemleak found as the guest's init printed it."""
+    body, _, rest = text.partition(f"{LEAK_MARK} begins")
+    leaks, _, tail = rest.partition(f"{LEAK_MARK} ends")
+    return body + tail, leaks
+
+
+def own_leaks(text):
+    """Leaks allocated by the project's modules; the kernel's own are not our business."""
+    blocks = re.split(r"(?=unreferenced object )", text)
+    return [line for block in blocks if re.search(r"\[rsm\w*\]", block)
+            for line in block.splitlines()]
+
+
+def since_command(text):
+    """What the kernel said from the start of the command on, or at all if it never ran."""
+    return text.rpartition(COMMAND_MARK)[2].splitlines()[1:]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of rsm-vm."""
+
+import argparse
+import shlex
+
+from .errors import UsageError
+
+EPILOG = """\
+One CMD argument is run by "sh -c"; several are run as they are, without a shell.
+Exit status: that of CMD; 125 if another command failed, a guest died or the kernel log
+holds a report; 124 after --timeout; 2 if something needed is missing.
+Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),
+RSM_VM_NO_KMEMLEAK=1 (no leak scan on debug kernels), RSM_VM_VERBOSE=1."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse prints its usage with every error; one line is what people read."""
+
+    def error(self, message):
+        raise UsageError(f"{message} (rsm-vm --help shows the options)")
+
+
+def positive(text):
+    """A count, a size or a number of seconds."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def build_parser():
+    """All options of the contract in the design page."""
+    parser = Parser(prog="rsm-vm", epilog=EPILOG, allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter,
+                    usage="rsm-vm [options] -- CMD...",
+                    description="Boots guests that have RSM and runs commands in them.")
+    add = parser.add_argument
+    add("--nodes", type=positive, default=1, metavar="N", help="number of guests (1)")
+    add("--controller", default="loopback", choices=["loopback", "ivshmem", "rdma"],
+        help="what joins the guests (loopback)")
+    add("--kernel", default="stock", metavar="K",
+        help="stock, debug, backports, a VERSION, or the PATH of an image or build tree")
+    add("--smp", type=positive, default=2, metavar="N", help="processors per guest (2)")
+    add("--mem", type=positive, default=1024, metavar="MiB", help="memory per guest (1024)")
+    add("--copy", action="append", default=[], metavar="FILE[:DEST]",
+        help="put FILE and the libraries it needs at DEST (/tmp/NAME)")
+    add("--timeout", type=positive, default=300, metavar="S", help="seconds in all (300)")
+    add("--on", action="append", nargs=2, default=[], metavar=("K", "CMD"),
+        help="also run CMD on node K")
+    add("command", nargs="*", metavar="CMD", help="what node 1 runs, as root in /tmp")
+    return parser
+
+
+def shell_text(command):
+    """CMD as a line for the guest's shell: a lone string as it is, several quoted."""
+    return command[0] if len(command) == 1 else shlex.join(command)
+
+
+def node_commands(options):
+    """{node: shell text} of CMD and the --on commands."""
+    commands = {1: shell_text(options.command)}
+    for node, text in options.on:
+        if not node.isdigit() or not 1 < int(node) <= options.nodes:
+            raise UsageError(f"--on {node}: the nodes besides the first are "
+                             f"2..{options.nodes}" if options.nodes > 1 else
+                             f"--on {node}: there is no second node, see --nodes")
+        if int(node) in commands:
+            raise UsageError(f"--on {node} is given twice")
+        commands[int(node)] = text
+    return commands
+
+
+def parse(argv):
+    """Options with .commands; everything after the first "--" is CMD, options or not."""
+    argv, command = split_command(argv)
+    options = build_parser().parse_args(argv)
+    options.command += command
+    if not options.command:
+        raise UsageError("no command given (rsm-vm [options] -- CMD...)")
+    options.commands = node_commands(options)
+    return options
+
+
+def split_command(argv):
+    """argparse drops a second "--" too, which may belong to CMD."""
+    if "--" not in argv:
+        return argv, []
+    at = argv.index("--")
+    return argv[:at], argv[at + 1:]
