@@ -16,7 +16,7 @@ class Kernel:
 
     argument: str
     release: str
-    image: Path
+    image: Path | None
     modules: Path | None
     build: Path | None
 
@@ -32,6 +32,19 @@ def resolve(argument):
     if "/" in argument or Path(argument).exists():
         return by_path(Path(argument).absolute())
     return by_release(argument, argument)
+
+
+def resolve_build(argument):
+    """The kernel to build modules against: its image may be absent, its headers may not."""
+    if argument == "backports":
+        argument = packages.newest_backport()
+    headers = None if "/" in argument else headers_of(argument)
+    kernel = Kernel(argument, argument, None, None, headers) if headers else resolve(argument)
+    if not kernel.build:
+        group = "backports" if "bpo" in kernel.release else "build"
+        raise UsageError(f"the headers of kernel {kernel.release} are missing; get them with: "
+                         f"tools/install-deps {group}")
+    return kernel
 
 
 def debug():

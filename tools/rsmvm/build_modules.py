@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What stands behind tools/build-modules.
+
+Kbuild of 6.1 puts its products beside the sources, and each kernel needs its own, so the
+sources are copied to build/modules/RELEASE in their layout and built there.  Only files that
+changed are copied, which keeps rebuilds short.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+
+from . import kernels, paths
+from .errors import UsageError
+
+# In build order: the later ones use symbols of the first.
+MODULE_FOLDERS = ["kernel", "tests/controllers", "tests/kunit"]
+SOURCE_FOLDERS = ["include/uapi", *MODULE_FOLDERS]
+SOURCE_NAMES = (".c", ".h", ".S", "Kbuild")
+# Said about Debian's headers and about clang with them; no concern of ours.
+NOISE = re.compile(r"Skipping BTF generation|the compiler differs|The kernel was built by:"
+                   r"|You are using:|^\s*$")
+SPARSE_FINDING = re.compile(r"\b(warning|error):")
+
+
+def main(argv):
+    """Builds for each kernel asked for; the exit status is make's or that of a usage error."""
+    try:
+        options = parse(argv)
+        for kernel in wanted_kernels(options.kernel):
+            if not build(kernel, options):
+                return 1
+    except UsageError as error:
+        print(f"build-modules: {error}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+def parse(argv):
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="build-modules", description="Builds the kernel "
+                                     "modules into build/modules/RELEASE, warnings are errors.")
+    parser.add_argument("--kernel", default="stock", metavar="K",
+                        help="stock, debug, backports, a VERSION, a build tree's PATH or all")
+    parser.add_argument("--check", action="store_true", help="run sparse on every file too")
+    parser.add_argument("--llvm", action="store_true",
+                        help="compile with clang, into build/modules-clang")
+    return parser.parse_args(argv)
+
+
+def wanted_kernels(argument):
+    """The kernels to build for; "all" takes backports only where they are to be had."""
+    if argument != "all":
+        return [kernels.resolve_build(argument)]
+    wanted = [kernels.resolve_build("stock"), kernels.resolve_build("debug")]
+    try:
+        wanted.append(kernels.resolve_build("backports"))
+    except UsageError as error:
+        print(f"build-modules: without backports: {error}", file=sys.stderr)
+    return wanted
+
+
+def build(kernel, options):
+    """Copies and builds everything for one kernel; False if anything is wrong with it."""
+    root = paths.modules_dir(kernel.release)
+    if options.llvm:
+        root = root.parent.with_name("modules-clang") / kernel.release
+    root.mkdir(parents=True, exist_ok=True)
+    with exclusive(root):
+        for folder in SOURCE_FOLDERS:
+            synchronize(paths.TREE / folder, root / folder)
+        folders = [f for f in MODULE_FOLDERS if (root / f / "Kbuild").exists()]
+        done = all(make(kernel, root, folder, options) for folder in folders)
+        if done:
+            collect(root)
+    return done
+
+
+@contextmanager
+def exclusive(root):
+    """Two builds in one directory would corrupt it: the second waits."""
+    with open(root / ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def synchronize(source, target):
+    """Makes target's sources those of source; products in it stay."""
+    names = {path.relative_to(source) for path in source.glob("**/*")
+             if path.is_file() and path.name.endswith(SOURCE_NAMES)
+             and not path.name.endswith(".mod.c")}
+    for name in names:
+        copy = target / name
+        data = (source / name).read_bytes()
+        if not copy.exists() or copy.read_bytes() != data:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+    for path in list(target.glob("**/*")):
+        is_source = path.name.endswith(SOURCE_NAMES) and not path.name.endswith(".mod.c")
+        if path.is_file() and is_source and path.relative_to(target) not in names:
+            path.unlink()
+
+
+def make(kernel, root, folder, options):
+    """Runs Kbuild in one folder and prints what it has to say about our sources."""
+    command = ["make", "-s", "-C", str(kernel.build), f"M={root / folder}",
+               f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror",
+               # Instrumented where the kernel is configured for it, ignored elsewhere.
+               "KCOV_INSTRUMENT=y", "UBSAN_SANITIZE=y"]
+    if folder != MODULE_FOLDERS[0]:
+        command.append(f"KBUILD_EXTRA_SYMBOLS={root / MODULE_FOLDERS[0] / 'Module.symvers'}")
+    if options.llvm:
+        command.append(f"CC={program('clang')}")
+    if options.check:
+        command += ["C=2", f"CHECK={program('sparse')}"]
+    done = subprocess.run([*command, "modules"], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = [line for line in done.stdout.splitlines() if not NOISE.search(line)]
+    findings = [line for line in lines if str(root) in line and SPARSE_FINDING.search(line)]
+    if lines and (done.returncode or findings or not options.check):
+        # The copy's file names would lead an editor astray.
+        print("\n".join(lines).replace(f"{root}/", ""), file=sys.stderr)
+    return not done.returncode and not findings
+
+
+def program(name):
+    """A tool besides the compiler, or one line on how to get it."""
+    if not shutil.which(name):
+        raise UsageError(f"{name} is missing; get it with: tools/install-deps check")
+    return name
+
+
+def collect(root):
+    """The product's modules at the top of the directory, where "make install" takes them."""
+    for stale in root.glob("*.ko"):
+        stale.unlink()
+    for module in (root / MODULE_FOLDERS[0]).glob("*.ko"):
+        os.link(module, root / module.name)
