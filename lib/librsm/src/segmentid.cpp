@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "segmentid.h"
 
+#include "api.h"
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <rsmapi.h>
 
 #include "text.h"
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The rsm_memseg_export_* functions.
+#include "binding.h"
+#include "controller.h"
+#include "device.h"
+#include "export_segment.h"
+
+namespace rsm {
+namespace {
+
+// More entries than any list may have.
+constexpr std::uint32_t impossible_acl_count = UINT32_MAX;
+
+int check_size(const Controller &controller, const void *address, std::size_t size) noexcept {
+    if (address == nullptr)
+        return RSMERR_BAD_ADDR;
+    if (size == 0)
+        return RSMERR_BAD_LENGTH;
+    if (!page_aligned(address_of(address)) || !page_aligned(size))
+        return RSMERR_BAD_MEM_ALIGNMENT;
+    const auto limit = controller.attributes.attr_max_export_segment_size;
+    const bool limited = limit != 0 && controller.name_text() != loopback_name;
+    return limited && size > limit ? RSMERR_BAD_LENGTH : RSM_SUCCESS;
+}
+
+int export_create(const Controller &controller, const void *address, std::size_t size,
+                  std::uint32_t flags, rsm_memseg_export_handle_t *result) noexcept {
+    if (const int status = check_size(controller, address, size); status != RSM_SUCCESS)
+        return status;
+    EventTable *table = nullptr;
+    if (const int status = event_table(table); status != RSM_SUCCESS)
+        return status;
+    Binding binding;
+    const BindRequest request{controller.name_text(), address, size,
+                              flags & (RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT), table};
+    if (const int status = bind_memory(request, binding); status != RSM_SUCCESS)
+        return status;
+    const auto *segment = create<ExportSegment>(std::move(binding.device), table, binding.slot);
+    if (segment == nullptr)
+        return RSMERR_INSUFFICIENT_MEM;
+    *result = handle_of<rsm_memseg_export_handle_t>(segment);
+    return RSM_SUCCESS;
+}
+
+rsm_publish publish_argument(const rsmapi_access_entry_t *list, std::uint32_t length) noexcept {
+    // The kernel reads the caller's list where it is.
+    static_assert(sizeof(rsmapi_access_entry_t) == sizeof(rsm_acl_entry));
+    static_assert(offsetof(rsmapi_access_entry_t, ae_node) == offsetof(rsm_acl_entry, node));
+    rsm_publish publish{};
+    publish.acl_count = length;
+    publish.acl = address_of(list);
+    return publish;
+}
+
+// RSMERR_SEG_NOT_PUBLISHED if that is what the segment is, else another error:
+// asks for something that a published segment must be refused.
+int probe_published(const ExportSegment &segment) noexcept {
+    auto publish = publish_argument(nullptr, impossible_acl_count);
+    return command(segment.device(), RSM_IOC_REPUBLISH, publish);
+}
+
+int republish_without_list(const ExportSegment &segment) noexcept {
+    const int status = probe_published(segment);
+    // The missing list is the more basic error.
+    return status == RSMERR_NOT_CREATOR ? RSMERR_BAD_ACL : status;
+}
+
+int unpublish(const ExportSegment &segment) {
+    if (pollfd_in_use(segment)) {
+        const int status = probe_published(segment);
+        return status == RSMERR_SEG_NOT_PUBLISHED ? status : RSMERR_POLLFD_IN_USE;
+    }
+    rsm_unpublish argument{};
+    return command(segment.device(), RSM_IOC_UNPUBLISH, argument);
+}
+
+} // namespace
+} // namespace rsm
+
+using rsm::ExportSegment;
+using rsm::find;
+
+int rsm_memseg_export_create(rsmapi_controller_handle_t controller,
+                             rsm_memseg_export_handle_t *memseg, void *vaddr, size_t size,
+                             uint_t flags) {
+    const auto *found = find<rsm::Controller>(controller);
+    if (found == nullptr)
+        return RSMERR_BAD_CTLR_HNDL;
+    if (memseg == nullptr)
+        return RSMERR_BAD_SEG_HNDL;
+    *memseg = nullptr;
+    return rsm::guarded([&] { return rsm::export_create(*found, vaddr, size, flags, memseg); });
+}
+
+int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
+    return rsm::guarded([&] {
+        auto *segment = find<ExportSegment>(memseg);
+        if (segment == nullptr)
+            return RSMERR_BAD_SEG_HNDL;
+        if (rsm::pollfd_in_use(*segment))
+            return RSMERR_POLLFD_IN_USE;
+        rsm::destroy(segment);
+        return RSM_SUCCESS;
+    });
+}
+
+int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t *segment_id,
+                              rsmapi_access_entry_t access_list[], uint_t access_list_length) {
+    if (segment_id == nullptr)
+        return RSMERR_BAD_SEGID;
+    const auto *segment = find<ExportSegment>(memseg);
+    if (segment == nullptr)
+        return RSMERR_BAD_SEG_HNDL;
+    if (access_list == nullptr && access_list_length != 0)
+        return RSMERR_BAD_ACL;
+    auto publish = rsm::publish_argument(access_list, access_list_length);
+    publish.id = *segment_id;
+    const int status = rsm::command(segment->device(), RSM_IOC_PUBLISH, publish);
+    if (status == RSM_SUCCESS)
+        *segment_id = publish.id;
+    return status;
+}
+
+int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg,
+                                rsmapi_access_entry_t access_list[], uint_t access_list_length) {
+    const auto *segment = find<ExportSegment>(memseg);
+    if (segment == nullptr)
+        return RSMERR_BAD_SEG_HNDL;
+    if (access_list == nullptr && access_list_length != 0)
+        return rsm::republish_without_list(*segment);
+    auto publish = rsm::publish_argument(access_list, access_list_length);
+    return rsm::command(segment->device(), RSM_IOC_REPUBLISH, publish);
+}
+
+int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg) {
+    return rsm::guarded([&] {
+        const auto *segment = find<ExportSegment>(memseg);
+        return segment == nullptr ? RSMERR_BAD_SEG_HNDL : rsm::unpublish(*segment);
+    });
+}
+
+int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, offset_t /*off*/,
+                             size_t size) {
+    const auto *segment = find<ExportSegment>(memseg);
+    if (segment == nullptr)
+        return RSMERR_BAD_SEG_HNDL;
+    if (vaddr == nullptr)
+        return RSMERR_BAD_ADDR;
+    rsm_rebind rebind{};
+    rebind.vaddr = rsm::address_of(vaddr);
+    rebind.length = size;
+    return rsm::command(segment->device(), RSM_IOC_REBIND, rebind);
+}

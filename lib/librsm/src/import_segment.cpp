@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "import_segment.h"
+
+#include <mutex>
+
+#include "device.h"
+#include "locks.h"
+
+namespace rsm {
+namespace {
+
+int protection_for(std::uint32_t rights) noexcept {
+    return ((rights & RSM_PERM_READ) != 0 ? PROT_READ : PROT_NONE) |
+           ((rights & RSM_PERM_WRITE) != 0 ? PROT_WRITE : PROT_NONE);
+}
+
+int status_of_transfer_mapping_error(int error) noexcept {
+    switch (error) {
+    case ENODEV:
+        return RSMERR_CONN_ABORTED;
+    case ENOMEM:
+    case EAGAIN:
+        return RSMERR_INSUFFICIENT_RESOURCES;
+    default:
+        return RSMERR_MAP_FAILED;
+    }
+}
+
+int status_of_map_error(int error) noexcept {
+    switch (error) {
+    case ENODEV:
+        return RSMERR_CONN_ABORTED;
+    case EACCES:
+    case EPERM:
+        return RSMERR_BAD_PERMS;
+    case ENXIO:
+    case ENOMEM:
+        return RSMERR_BAD_LENGTH;
+    case EAGAIN:
+        return RSMERR_INSUFFICIENT_RESOURCES;
+    default:
+        return RSMERR_MAP_FAILED;
+    }
+}
+
+} // namespace
+
+ImportSegment::ImportSegment(UniqueFd device, const EventTable *table,
+                             const rsm_connect &connection) noexcept
+    : Segment(std::move(device), table, connection.slot), size_(connection.length),
+      rights_(connection.permission),
+      mappable_(connection.mappable != 0), window_{0, connection.length} {
+    path_.generation_word = &table->status_slot(connection.slot)->generation;
+    path_.generation = connection.generation;
+}
+
+std::mutex &ImportSegment::lock() const noexcept {
+    return locks.of_segment(slot_index(this));
+}
+
+// Recomputes what the data path admits after any change.
+void ImportSegment::refresh() noexcept {
+    const bool implicit = path_.implicit.load(std::memory_order_relaxed);
+    const bool ready = implicitly_mapped_ && (!implicit || current_barrier_ != nullptr);
+    const auto end_for = [&](std::uint32_t right) {
+        return ready && (rights_ & right) != 0 ? window_.end : 0;
+    };
+    path_.window_begin.store(window_.begin, std::memory_order_relaxed);
+    path_.put_end.store(end_for(RSM_PERM_WRITE), std::memory_order_release);
+    path_.get_end.store(end_for(RSM_PERM_READ), std::memory_order_release);
+}
+
+int ImportSegment::ensure_mapping() noexcept {
+    if (!mapping_) {
+        Mapping mapping(::mmap(nullptr, size_, protection_for(rights_), MAP_SHARED, device(), 0),
+                        size_);
+        if (!mapping)
+            return status_of_transfer_mapping_error(errno);
+        mapping_ = std::move(mapping);
+    }
+    path_.base.store(mapping_.data(), std::memory_order_relaxed);
+    implicitly_mapped_.store(true, std::memory_order_release);
+    refresh();
+    return RSM_SUCCESS;
+}
+
+int ImportSegment::prepare_mapping() {
+    if (implicitly_mapped_.load(std::memory_order_acquire)) [[likely]]
+        return RSM_SUCCESS;
+    const std::lock_guard guard(lock());
+    return ensure_mapping();
+}
+
+int ImportSegment::check_range(const Transfer &transfer) const noexcept {
+    if (transfer.negative_offset || transfer.offset > size_)
+        return RSMERR_BAD_OFFSET;
+    const bool inside = transfer.offset >= window_.begin && transfer.offset <= window_.end &&
+                        transfer.length <= window_.end - transfer.offset;
+    if (inside)
+        return RSM_SUCCESS;
+    return mappable_ ? RSMERR_BAD_OFFSET : RSMERR_BAD_LENGTH;
+}
+
+int ImportSegment::admit(Direction direction, const Transfer &transfer) {
+    const std::lock_guard guard(lock());
+    if (mappable_)
+        if (const int status = ensure_mapping(); status != RSM_SUCCESS)
+            return status;
+    if ((rights_ & right_for(direction)) == 0)
+        return RSMERR_PERM_DENIED;
+    if (const int status = check_range(transfer); status != RSM_SUCCESS)
+        return status;
+    const bool implicit = path_.implicit.load(std::memory_order_relaxed);
+    return implicit && current_barrier_ == nullptr ? RSMERR_BARRIER_UNINITIALIZED : RSM_SUCCESS;
+}
+
+int ImportSegment::map(const MapRequest &request, void **address) {
+    const std::lock_guard guard(lock());
+    if (mapped_)
+        return RSMERR_SEG_ALREADY_MAPPED;
+    const int flags = MAP_SHARED | (request.fixed ? MAP_FIXED : 0);
+    void *mapped = ::mmap(request.address, request.length, protection_for(request.permission),
+                          flags, device(), static_cast<off_t>(request.offset));
+    if (mapped == MAP_FAILED)
+        return status_of_map_error(errno);
+    mapped_ = true;
+    address_ = mapped;
+    length_ = request.length;
+    window_ = {request.offset, request.offset + request.length};
+    refresh();
+    *address = mapped;
+    return RSM_SUCCESS;
+}
+
+int ImportSegment::unmap() {
+    const std::lock_guard guard(lock());
+    if (!mapped_ && !implicitly_mapped_)
+        return RSMERR_SEG_NOT_MAPPED;
+    if (mapped_)
+        ::munmap(address_, length_);
+    mapped_ = false;
+    implicitly_mapped_ = false;
+    window_ = {0, size_};
+    refresh();
+    return RSM_SUCCESS;
+}
+
+bool ImportSegment::explicitly_mapped() {
+    const std::lock_guard guard(lock());
+    return mapped_;
+}
+
+rsm_barrier_mode_t ImportSegment::mode() const noexcept {
+    return path_.implicit.load(std::memory_order_relaxed) ? RSM_BARRIER_MODE_IMPLICIT
+                                                          : RSM_BARRIER_MODE_EXPLICIT;
+}
+
+void ImportSegment::set_mode(rsm_barrier_mode_t mode) {
+    const std::lock_guard guard(lock());
+    path_.implicit.store(mode == RSM_BARRIER_MODE_IMPLICIT, std::memory_order_relaxed);
+    refresh();
+}
+
+void ImportSegment::set_current_barrier(const rsmapi_barrier_t *barrier) {
+    const std::lock_guard guard(lock());
+    current_barrier_ = barrier;
+    refresh();
+}
+
+void ImportSegment::forget_barrier(const rsmapi_barrier_t *barrier) {
+    const std::lock_guard guard(lock());
+    if (current_barrier_ != barrier)
+        return;
+    current_barrier_ = nullptr;
+    refresh();
+}
+
+} // namespace rsm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_transport.h"
+
+#include "device.h"
+
+namespace rsm {
+
+int transfer_by_kernel(const ImportSegment &segment, Direction direction,
+                       rsm_transfer &request) noexcept {
+    const auto number = direction == Direction::put ? RSM_IOC_PUTV : RSM_IOC_GETV;
+    return command(segment.device(), number, request);
+}
+
+int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
+                       const void *local) noexcept {
+    if (transfer.length == 0)
+        return segment.data_path().connected() ? RSM_SUCCESS : RSMERR_CONN_ABORTED;
+    rsm_transfer_entry entry{};
+    entry.type = RSM_VA_TYPE;
+    entry.fd = -1;
+    entry.addr = address_of(local);
+    entry.remote_offset = transfer.offset;
+    entry.length = transfer.length;
+    rsm_transfer request{};
+    int status = RSMERR_INTERRUPTED;
+    // put and get can't be interrupted; once a signal is handled they go on.
+    while (status == RSMERR_INTERRUPTED) {
+        request = {};
+        request.count = 1;
+        request.entries = address_of(&entry);
+        status = transfer_by_kernel(segment, direction, request);
+    }
+    return status;
+}
+
+int barrier_by_kernel(const ImportSegment &segment, rsm_barrier_op operation) noexcept {
+    rsm_barrier_request request{};
+    request.op = operation;
+    return command(segment.device(), RSM_IOC_BARRIER, request);
+}
+
+} // namespace rsm

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Data and barriers of connections that CPUs can't reach: the kernel agent moves
+// the data.
+#pragma once
+
+#include <cstdint>
+
+#include "import_segment.h"
+
+namespace rsm {
+
+// One range, for put and get.
+int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
+                       const void *local) noexcept;
+
+// A whole scatter-gather request, its entries in kernel form.
+int transfer_by_kernel(const ImportSegment &segment, Direction direction,
+                       rsm_transfer &request) noexcept;
+
+int barrier_by_kernel(const ImportSegment &segment, rsm_barrier_op operation) noexcept;
+
+} // namespace rsm

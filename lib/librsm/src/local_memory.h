@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Local memory prepared for scatter-gather transfers.
+#pragma once
+
+#include <cstddef>
+
+#include "handle_pool.h"
+#include "unique_fd.h"
+
+namespace rsm {
+
+// A segment that is never published: the kernel checks and locks the memory.
+struct LocalMemory {
+    static constexpr Kind kind = Kind::local_memory;
+
+    UniqueFd device;
+    std::byte *base;
+    std::size_t length;
+};
+
+} // namespace rsm
