@@ -26,6 +26,7 @@ union rsm_arg {
 	struct rsm_wait wait;
 	struct rsm_transfer transfer;
 	struct rsm_barrier_request barrier;
+	struct rsm_destroy destroy;
 };
 
 /**
@@ -118,6 +119,13 @@ static int run_unpublish(struct rsm_handle *h, union rsm_arg *arg)
 	return exp ? rsm_unpublish(exp) : RSMERR_BAD_SEG_HNDL;
 }
 
+static int run_destroy(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_export *exp = rsm_handle_export(h);
+
+	return exp ? rsm_destroy(exp) : RSMERR_BAD_SEG_HNDL;
+}
+
 static int run_connect(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
@@ -201,6 +209,7 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_PUTV, rsm_transfer, entries, run_putv),
 	COMMAND(RSM_IOC_GETV, rsm_transfer, entries, run_getv),
 	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, reserved, run_barrier),
+	COMMAND(RSM_IOC_DESTROY, rsm_destroy, status, run_destroy),
 };
 
 long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)

@@ -15,11 +15,6 @@ static u32 pending_events(struct rsm_words *words)
 	return READ_ONCE(*words->posted) - READ_ONCE(*words->consumed);
 }
 
-bool rsm_event_pending(struct rsm_segment *seg)
-{
-	return pending_events(&seg->words);
-}
-
 /* Count an event; false if it is to be dropped. Saturates. */
 static bool count_event(struct rsm_words *words, u32 flags)
 {
@@ -117,7 +112,7 @@ __poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
 	__poll_t mask = 0;
 
 	poll_wait(file, &seg->wq, wait);
-	if (rsm_event_pending(seg))
+	if (pending_events(&seg->words))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (seg->kind == RSM_IMPORT && READ_ONCE(to_import(seg)->aborted))
 		mask |= EPOLLRDHUP;

@@ -229,15 +229,37 @@ void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_export_set_mem);
 
+/**
+ * rsm_export_kill() - end an export, whatever its state
+ * @exp: the export; keeps its handle, which is good for closing only
+ */
+void rsm_export_kill(struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	if (exp->state == RSM_DEAD)
+		return;
+	rsm_export_withdraw(exp);
+	exp->state = RSM_DEAD;
+	exp->seg.ctl->ops->unbind(exp);
+}
+
+/* RSM_IOC_DESTROY */
+u32 rsm_destroy(struct rsm_export *exp)
+{
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSMERR_INTERRUPTED;
+	rsm_export_kill(exp);
+	mutex_unlock(&exp->lock);
+	return RSM_SUCCESS;
+}
+
 /* The handle is being closed: everything goes but what imports still hold. */
 void rsm_export_close(struct rsm_export *exp)
 {
 	mutex_lock(&exp->lock);
-	if (exp->state != RSM_DEAD) {
-		rsm_export_withdraw(exp);
-		exp->state = RSM_DEAD;
-		exp->seg.ctl->ops->unbind(exp);
-	}
+	rsm_export_kill(exp);
 	mutex_unlock(&exp->lock);
 	cancel_work_sync(&exp->death);
 	rsm_segment_put(&exp->seg);

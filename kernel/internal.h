@@ -106,7 +106,6 @@ int rsm_words_init(struct rsm_words *words, struct rsm_table *table);
 void rsm_words_release(struct rsm_words *words);
 
 /* event.c */
-bool rsm_event_pending(struct rsm_segment *seg);
 u32 rsm_event_wait(struct rsm_segment *seg, s64 timeout_ns);
 __poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
 			poll_table *wait);
@@ -140,6 +139,8 @@ void rsm_segment_put(struct rsm_segment *seg);
 u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
 	     struct rsm_table *table);
 u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
+u32 rsm_destroy(struct rsm_export *exp);
+void rsm_export_kill(struct rsm_export *exp);
 void rsm_export_close(struct rsm_export *exp);
 void rsm_export_free(struct rsm_export *exp);
 

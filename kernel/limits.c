@@ -70,11 +70,12 @@ unsigned long rsm_pinned_pages(void)
 	return atomic_long_read(&pinned_pages);
 }
 
+/* Even without a limit nobody can pin more than there is. */
 static bool above_node_limit(unsigned long npages)
 {
-	unsigned int percent = READ_ONCE(max_exported_memory);
+	unsigned int percent = READ_ONCE(max_exported_memory) ?: 100;
 
-	return percent && npages > mult_frac(totalram_pages(), percent, 100);
+	return npages > mult_frac(totalram_pages(), percent, 100);
 }
 
 static bool above_process_limit(unsigned long npages)

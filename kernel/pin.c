@@ -180,7 +180,8 @@ static u32 pin_range(u64 vaddr, u64 length, struct rsm_mem **mem)
 		return status;
 	if (rsm_charge(current->mm, npages))
 		return RSMERR_INSUFFICIENT_MEM;
-	pinned = kvmalloc(struct_size(pinned, page, npages), GFP_KERNEL_ACCOUNT);
+	pinned = kvmalloc(struct_size(pinned, page, npages),
+			  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pinned) {
 		rsm_uncharge(current->mm, npages);
 		return RSMERR_INSUFFICIENT_MEM;

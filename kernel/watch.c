@@ -106,10 +106,7 @@ void rsm_watch_death(struct work_struct *work)
 	struct rsm_export *exp = container_of(work, struct rsm_export, death);
 
 	mutex_lock(&exp->lock);
-	if (exp->watch && !is_intact(exp)) {
-		rsm_export_withdraw(exp);
-		exp->state = RSM_DEAD;
-		exp->seg.ctl->ops->unbind(exp);
-	}
+	if (exp->watch && !is_intact(exp))
+		rsm_export_kill(exp);
 	mutex_unlock(&exp->lock);
 }

@@ -17,9 +17,9 @@
  * Each open of /dev/rsm is one handle. Opened read-only it is a *control
  * handle*: it answers questions and owns a table of words that user space can
  * map (see below). Opened for reading and writing it is a *segment handle*:
- * blank at first, then one export segment from its first BIND or one import
- * segment from its first CONNECT, for life. close() is the only destroy and
- * the only disconnect.
+ * blank at first, then one export segment from its first successful BIND or
+ * one import segment from its first successful CONNECT, for life. The last
+ * close() destroys or disconnects it, after the last mapping has gone.
  *
  * open() fails with EAGAIN when max_segments handles exist, and with ENOMEM.
  *
@@ -31,6 +31,7 @@
  * INFO, ATTR, TOPOLOGY  yes    yes    yes     yes
  * BIND                  -      yes    -       -
  * REBIND .. UNPUBLISH   -      -      yes     -
+ * DESTROY               -      -      yes     -
  * CONNECT               -      yes    -       -
  * POST, WAIT            -      -      yes     yes
  * PUTV, GETV, BARRIER   -      -      -       yes
@@ -547,5 +548,21 @@ struct rsm_barrier_request {
 };
 
 #define RSM_IOC_BARRIER		_IO(RSM_IOC_TYPE, 0x0D)
+
+/**
+ * struct rsm_destroy - ioctl(RSM_IOC_DESTROY)
+ * @size: sizeof(struct rsm_destroy)
+ * @status: out: RSM_SUCCESS or RSMERR_NOT_CREATOR
+ *
+ * Ends an export at once: connections are aborted, the id is free, pages are
+ * unpinned. The handle is dead afterwards and good for close() only. Closing
+ * alone would wait for a forked child that holds the descriptor, too.
+ */
+struct rsm_destroy {
+	__u32 size;
+	__u32 status;
+};
+
+#define RSM_IOC_DESTROY		_IO(RSM_IOC_TYPE, 0x0E)
 
 #endif /* _UAPI_LINUX_RSM_H */
