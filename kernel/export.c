@@ -239,7 +239,7 @@ void rsm_export_kill(struct rsm_export *exp)
 	if (exp->state == RSM_DEAD)
 		return;
 	rsm_export_withdraw(exp);
-	exp->state = RSM_DEAD;
+	WRITE_ONCE(exp->state, RSM_DEAD);
 	exp->seg.ctl->ops->unbind(exp);
 }
 

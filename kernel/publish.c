@@ -138,7 +138,7 @@ static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl
 		id_give_back(*id);
 		return status;
 	}
-	exp->state = RSM_PUBLISHED;
+	WRITE_ONCE(exp->state, RSM_PUBLISHED);
 	set_open(exp, true);
 	return RSM_SUCCESS;
 }
@@ -152,8 +152,6 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_PUBLISHED)
 		return RSMERR_SEG_ALREADY_PUBLISHED;
-	if (id && !rsm_segid_requestable(id))
-		return RSMERR_RESERVED_SEGID;
 	if (exp->state == RSM_DEAD)
 		return RSMERR_BAD_SEG_HNDL;
 	status = publish_under_id(exp, &id, acl);
@@ -168,6 +166,10 @@ u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
 	struct rsm_acl *acl;
 	u32 status;
 
+	if (READ_ONCE(exp->state) == RSM_PUBLISHED)
+		return RSMERR_SEG_ALREADY_PUBLISHED;
+	if (arg->id && !rsm_segid_requestable(arg->id))
+		return RSMERR_RESERVED_SEGID;
 	if (!rsm_is_creator(exp))
 		return RSMERR_NOT_CREATOR;
 	status = acl_read(exp, arg, &acl);
@@ -252,7 +254,7 @@ void rsm_export_withdraw(struct rsm_export *exp)
 	if (exp->seg.ctl->ops->unpublish)
 		exp->seg.ctl->ops->unpublish(exp);
 	set_acl(exp, NULL);
-	exp->state = RSM_BOUND;
+	WRITE_ONCE(exp->state, RSM_BOUND);
 }
 
 /* RSM_IOC_UNPUBLISH */
