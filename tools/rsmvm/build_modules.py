@@ -115,7 +115,8 @@ def make(kernel, root, folder, options):
     if folder != MODULE_FOLDERS[0]:
         command.append(f"KBUILD_EXTRA_SYMBOLS={root / MODULE_FOLDERS[0] / 'Module.symvers'}")
     if options.llvm:
-        command.append(f"CC={program('clang')}")
+        program("clang")
+        command.append(f"CC={paths.CLANG}")
     if options.check:
         command += ["C=2", f"CHECK={program('sparse')}"]
     done = subprocess.run([*command, "modules"], text=True, check=False,

@@ -41,7 +41,7 @@ def resolve_build(argument):
     headers = None if "/" in argument else headers_of(argument)
     kernel = Kernel(argument, argument, None, None, headers) if headers else resolve(argument)
     if not kernel.build:
-        group = "backports" if "bpo" in kernel.release else "build"
+        group = "build" if argument == "stock" else "backports"
         raise UsageError(f"the headers of kernel {kernel.release} are missing; get them with: "
                          f"tools/install-deps {group}")
     return kernel
@@ -59,16 +59,19 @@ def debug():
 
 
 def stock_release():
-    """The kernel that Debian's meta package stands for, else the newest one in /boot."""
-    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", "linux-image-amd64"],
-                           capture_output=True, text=True, check=False).stdout
-    if (match := re.match(r"linux-image-(\S+)", shown)) and image_of(match[1]).exists():
+    """The kernel of the distribution's own suite: what its meta package stands for unless that
+    came from backports, else the newest one in /boot with such a release name."""
+    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version} ${Depends}",
+                            "linux-image-amd64"], capture_output=True, text=True,
+                           check=False).stdout
+    match = re.match(r"\S+ linux-image-(\S+)", shown)
+    if match and "~bpo" not in shown and image_of(match[1]).exists():
         return match[1]
-    images = Path("/boot").glob("vmlinuz-*-amd64")
-    releases = sorted((path.name[len("vmlinuz-"):] for path in images), key=packages.version_key)
+    releases = [path.name[len("vmlinuz-"):] for path in Path("/boot").glob("vmlinuz-*-amd64")]
+    releases = [release for release in releases if re.search(r"\.0-\d+-amd64$", release)]
     if not releases:
         raise UsageError("no Debian kernel is installed; get it with: tools/install-deps run")
-    return releases[-1]
+    return max(releases, key=packages.version_key)
 
 
 def image_of(release, root=Path("/")):

@@ -20,11 +20,13 @@ def version_key(text):
 
 def newest_backport():
     """The release that the backports suite's meta package stands for."""
-    shown = _run(["apt-cache", "show", f"linux-image-amd64/{SUITE}"])
-    match = re.search(r"^Depends: linux-image-(\S+)", shown or "", re.M)
+    versions = re.findall(rf"\| *(\S+) *\|.*{SUITE}",
+                          _run(["apt-cache", "madison", "linux-image-amd64"]) or "")
+    shown = _run(["apt-cache", "show", f"linux-image-amd64={versions[0]}"]) if versions else ""
+    match = re.search(r"^Depends: linux-image-([^\s,]+)", shown or "", re.M)
     if match:
         return match[1]
-    unpacked = [path.name for path in _store().glob("*bpo*")]
+    unpacked = [path.name for path in _store().glob("*-amd64")]
     if unpacked:
         return max(unpacked, key=version_key)
     raise UsageError(f"apt knows no suite {SUITE}; get it with: tools/install-deps backports")
