@@ -28,6 +28,11 @@ int command(int device, unsigned long request, Argument &argument) noexcept {
     return status_of_errno(errno);
 }
 
+// Unbinds the memory of an export's device for everybody, even if a forked child
+// holds the descriptor, too. The kernel refuses to do so for that child, which
+// by closing only drops its copy.
+void end_export(int device) noexcept;
+
 // Stores a controller name that is known to fit.
 template <std::size_t size>
 void store_name(char (&field)[size], std::string_view name) noexcept {

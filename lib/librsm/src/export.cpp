@@ -74,13 +74,6 @@ int unpublish(const ExportSegment &segment) {
     return command(segment.device(), RSM_IOC_UNPUBLISH, argument);
 }
 
-// Ends the segment for everybody, even if a forked child holds the descriptor;
-// the kernel refuses to do so for the child, which only drops its copy.
-void end_export(const ExportSegment &segment) noexcept {
-    rsm_destroy argument{};
-    (void)command(segment.device(), RSM_IOC_DESTROY, argument);
-}
-
 } // namespace
 } // namespace rsm
 
@@ -106,7 +99,7 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_BAD_SEG_HNDL;
         if (rsm::pollfd_in_use(*segment))
             return RSMERR_POLLFD_IN_USE;
-        rsm::end_export(*segment);
+        rsm::end_export(segment->device());
         rsm::destroy(segment);
         return RSM_SUCCESS;
     });

@@ -58,6 +58,7 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
     if (memory == nullptr)
         return RSMERR_BAD_LOCALMEM_HNDL;
     return rsm::guarded([&] {
+        rsm::end_export(memory->device.get());
         rsm::destroy(memory);
         return RSM_SUCCESS;
     });
