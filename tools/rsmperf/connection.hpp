@@ -12,4 +12,4 @@ constexpr std::size_t connect_size = 2 * MiB;
 // Connect, map, unmap, disconnect.
 Batch connect_batch(const Controller &controller, rsm_memseg_id_t id);
 
-}  // namespace rsmperf
+} // namespace rsmperf

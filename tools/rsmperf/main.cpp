@@ -12,8 +12,7 @@
 
 namespace rsmperf {
 
-std::vector<Row> all_rows()
-{
+std::vector<Row> all_rows() {
     return {
         {"load_store", "load and store of each word of 1 MiB through an import mapping",
          "the same on POSIX shm", 1.02, load_store},
@@ -44,15 +43,14 @@ constexpr std::size_t most_error_text = 160;
 
 struct Outcome {
     Times times;
-    char error[most_error_text];
+    char error[most_error_text] = {};
 };
 
 // A process for each figure: what one leaves behind or dies of does not reach the next.
-Result run(const Settings &settings, const Row &row)
-{
+Result run(const Settings &settings, const Row &row) {
     Peer worker([&](Channel &channel) {
         run_on(Place::measuring);
-        Outcome outcome{};
+        Outcome outcome;
         try {
             outcome.times = row.run(settings);
         } catch (const std::exception &error) {
@@ -61,43 +59,41 @@ Result run(const Settings &settings, const Row &row)
         channel.send(outcome);
     });
     const auto outcome = worker.channel().receive<Outcome>();
-    if (!outcome)
+    if (!outcome) {
         return {row, {}, "the measuring process has died"};
+    }
     return {row, outcome->times, outcome->error};
 }
 
-std::vector<Row> chosen(const std::vector<std::string> &names)
-{
+std::vector<Row> chosen(const std::vector<std::string> &names) {
     auto rows = all_rows();
-    if (!names.empty())
-        std::erase_if(rows, [&](const Row &row) { return std::ranges::count(names, row.name) == 0; });
+    if (!names.empty()) {
+        std::erase_if(rows,
+                      [&](const Row &row) { return std::ranges::count(names, row.name) == 0; });
+    }
     return rows;
 }
 
-}  // namespace
+std::vector<std::string> all_names() {
+    const auto rows = all_rows();
+    std::vector<std::string> names;
+    std::ranges::transform(rows, std::back_inserter(names), &Row::name);
+    return names;
+}
 
-}  // namespace rsmperf
-
-int main(int argc, char **argv)
-{
-    using namespace rsmperf;
-
+int measure_and_report(int argc, char **argv) {
     Settings settings;
     std::vector<std::string> only;
-    std::vector<std::string> names;
     bool json = false;
     bool list = false;
     bool enforce = false;
-
-    for (const auto &row : all_rows())
-        names.push_back(row.name);
 
     CLI::App app("Measures RSM over loopback; each figure is a ratio to a floor of the same run.");
     app.add_flag("--json", json, "report as JSON");
     app.add_flag("--list", list, "show what is measured, measure nothing");
     app.add_flag("--enforce", enforce, "exit with 1 when a figure misses its target");
     app.add_option("--only", only, "measure this figure (may be repeated)")
-        ->check(CLI::IsMember(names));
+        ->check(CLI::IsMember(all_names()));
     app.add_option("--rounds", settings.rounds, "take the best of so many rounds")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
@@ -119,14 +115,31 @@ int main(int argc, char **argv)
     }
 
     std::vector<Result> results;
-    for (const auto &row : rows)
+    results.reserve(rows.size());
+    for (const auto &row : rows) {
         results.push_back(run(settings, row));
-    if (json)
+    }
+    if (json) {
         print_json(settings, results);
-    else
+    } else {
         print_table(results);
+    }
 
-    if (!std::ranges::all_of(results, &Result::measured))
+    if (!std::ranges::all_of(results, &Result::measured)) {
         return 2;
+    }
     return enforce && !std::ranges::all_of(results, &Result::passed) ? 1 : 0;
+}
+
+} // namespace
+
+} // namespace rsmperf
+
+int main(int argc, char **argv) {
+    try {
+        return rsmperf::measure_and_report(argc, argv);
+    } catch (const std::exception &error) {
+        (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
+        return 2;
+    }
 }

@@ -11,14 +11,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double elapsed_ns(Clock::time_point since)
-{
+double elapsed_ns(Clock::time_point since) {
     return std::chrono::duration<double, std::nano>(Clock::now() - since).count();
 }
 
 Times best_of(unsigned rounds, const std::function<double()> &figure,
-              const std::function<double()> &floor)
-{
+              const std::function<double()> &floor) {
     constexpr auto never = std::numeric_limits<double>::infinity();
     Times best{never, never};
 
@@ -29,28 +27,26 @@ Times best_of(unsigned rounds, const std::function<double()> &figure,
     return best;
 }
 
-}  // namespace
+} // namespace
 
-double time_batch(const Batch &batch, std::size_t count)
-{
+double time_batch(const Batch &batch, std::size_t count) {
     const auto start = Clock::now();
     batch(count);
     return elapsed_ns(start) / static_cast<double>(count);
 }
 
-std::size_t calibrate(const Settings &settings, const Batch &batch)
-{
+std::size_t calibrate(const Settings &settings, const Batch &batch) {
     const double wanted = settings.batch_ms * 1e6;
 
     for (std::size_t count = 1;; count *= 2) {
         const double took = time_batch(batch, count) * static_cast<double>(count);
-        if (took >= wanted)
+        if (took >= wanted) {
             return count;
+        }
     }
 }
 
-Times compare(const Settings &settings, const Batch &figure, const Batch &floor)
-{
+Times compare(const Settings &settings, const Batch &figure, const Batch &floor) {
     const auto floor_count = calibrate(settings, floor);
     const auto figure_count = calibrate(settings, figure);
 
@@ -59,8 +55,7 @@ Times compare(const Settings &settings, const Batch &figure, const Batch &floor)
         [&] { return time_batch(floor, floor_count); });
 }
 
-Times compare_single(const Settings &settings, const Batch &figure, const Batch &floor)
-{
+Times compare_single(const Settings &settings, const Batch &figure, const Batch &floor) {
     floor(1);
     figure(1);
     return best_of(
@@ -68,4 +63,4 @@ Times compare_single(const Settings &settings, const Batch &figure, const Batch 
         [&] { return time_batch(floor, 1); });
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -10,10 +10,10 @@
 namespace rsmperf {
 
 struct Settings {
-    unsigned rounds = 10;         // floor, figure, floor, figure ... this many times
-    unsigned batch_ms = 20;       // least time of one timed batch of short operations
-    std::size_t large_mib = 64;   // size of the segment in the map and export figures
-    unsigned segments = 50000;    // published segments in the crowded connect figure
+    unsigned rounds = 10;       // floor, figure, floor, figure ... this many times
+    unsigned batch_ms = 20;     // least time of one timed batch of short operations
+    std::size_t large_mib = 64; // size of the segment in the map and export figures
+    unsigned segments = 50000;  // published segments in the crowded connect figure
 };
 
 // Best times of one operation, of two kinds measured in the same run.
@@ -36,6 +36,16 @@ std::vector<Row> all_rows();
 // Runs an operation the given number of times.
 using Batch = std::function<void(std::size_t)>;
 
+// A batch of an operation that takes no argument.
+template <typename Operation>
+Batch repeat(Operation operation) {
+    return [operation](std::size_t count) {
+        for (; count > 0; count--) {
+            operation();
+        }
+    };
+}
+
 // Best time per operation of both, measured in turns. Short operations are repeated until a
 // batch lasts batch_ms.
 Times compare(const Settings &settings, const Batch &figure, const Batch &floor);
@@ -50,9 +60,8 @@ double time_batch(const Batch &batch, std::size_t count);
 std::size_t calibrate(const Settings &settings, const Batch &batch);
 
 // Tells the compiler that memory behind the pointer is read and written here.
-inline void touched(const void *pointer)
-{
+inline void touched(const void *pointer) {
     asm volatile("" : : "r"(pointer) : "memory");
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

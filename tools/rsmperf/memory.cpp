@@ -12,47 +12,42 @@ namespace rsmperf {
 
 namespace {
 
-Descriptor anonymous_posix_shm(std::size_t size)
-{
+Descriptor anonymous_posix_shm(std::size_t size) {
     const auto name = "/rsmperf." + std::to_string(getpid());
-    Descriptor shm(check_errno(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600), "shm_open"));
+    Descriptor shm(
+        check_errno(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600), "shm_open"));
     shm_unlink(name.c_str());
     check_errno(ftruncate(shm.get(), static_cast<off_t>(size)), "ftruncate");
     return shm;
 }
 
-}  // namespace
+} // namespace
 
-std::size_t page_size()
-{
+std::size_t page_size() {
     static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return size;
 }
 
 Mapping::Mapping(std::size_t size, int flags, int descriptor)
-    : start_(mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor, 0)), size_(size)
-{
-    if (start_ == MAP_FAILED)
+    : start_(mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor, 0)), size_(size) {
+    if (start_ == MAP_FAILED) {
         fail_errno("mmap");
+    }
 }
 
-Mapping::~Mapping()
-{
+Mapping::~Mapping() {
     munmap(start_, size_);
 }
 
-PrivateMemory::PrivateMemory(std::size_t size) : Mapping(size, MAP_PRIVATE | MAP_ANONYMOUS, -1)
-{
+PrivateMemory::PrivateMemory(std::size_t size) : Mapping(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) {
     std::memset(data(), 1, size);
 }
 
-PosixShm::PosixShm(std::size_t size) : Mapping(size, MAP_SHARED, anonymous_posix_shm(size).get())
-{
+PosixShm::PosixShm(std::size_t size) : Mapping(size, MAP_SHARED, anonymous_posix_shm(size).get()) {
     std::memset(data(), 1, size);
 }
 
-Descriptor filled_memfd(std::size_t size)
-{
+Descriptor filled_memfd(std::size_t size) {
     Descriptor file(check_errno(memfd_create("rsmperf", MFD_CLOEXEC), "memfd_create"));
     check_errno(ftruncate(file.get(), static_cast<off_t>(size)), "ftruncate");
     const Mapping mapping(size, MAP_SHARED, file.get());
@@ -60,11 +55,11 @@ Descriptor filled_memfd(std::size_t size)
     return file;
 }
 
-[[gnu::noinline]] void touch_pages(char *start, std::size_t size)
-{
+[[gnu::noinline]] void touch_pages(char *start, std::size_t size) {
     const auto step = page_size();
-    for (std::size_t at = 0; at < size; at += step)
+    for (std::size_t at = 0; at < size; at += step) {
         *reinterpret_cast<volatile char *>(start + at) = 1;
+    }
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -16,7 +16,7 @@ std::size_t page_size();
 
 // Owns an mmap()ed range.
 class Mapping {
-public:
+  public:
     Mapping(std::size_t size, int flags, int descriptor);
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
@@ -25,14 +25,14 @@ public:
     char *data() const { return static_cast<char *>(start_); }
     std::size_t size() const { return size_; }
 
-private:
+  private:
     void *start_;
     std::size_t size_;
 };
 
 // Anonymous memory with all its pages present.
 class PrivateMemory : public Mapping {
-public:
+  public:
     explicit PrivateMemory(std::size_t size);
 };
 
@@ -41,11 +41,11 @@ Descriptor filled_memfd(std::size_t size);
 
 // POSIX shared memory with all its pages present. The name is gone once it is mapped.
 class PosixShm : public Mapping {
-public:
+  public:
     explicit PosixShm(std::size_t size);
 };
 
 // Writes a byte to every page.
 void touch_pages(char *start, std::size_t size);
 
-}  // namespace rsmperf
+} // namespace rsmperf

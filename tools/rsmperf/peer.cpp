@@ -15,15 +15,13 @@
 
 namespace rsmperf {
 
-void fail_errno(const char *what)
-{
+void fail_errno(const char *what) {
     throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
 Descriptor::Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
 
-Descriptor &Descriptor::operator=(Descriptor &&other) noexcept
-{
+Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
     if (this != &other) {
         reset();
         number_ = std::exchange(other.number_, -1);
@@ -31,42 +29,39 @@ Descriptor &Descriptor::operator=(Descriptor &&other) noexcept
     return *this;
 }
 
-void Descriptor::reset()
-{
-    if (number_ >= 0)
+void Descriptor::reset() {
+    if (number_ >= 0) {
         close(std::exchange(number_, -1));
+    }
 }
 
-void Channel::send_bytes(const void *data, std::size_t size)
-{
+void Channel::send_bytes(const void *data, std::size_t size) {
     const auto sent = check_errno(::send(end_.get(), data, size, MSG_NOSIGNAL), "send");
-    if (static_cast<std::size_t>(sent) != size)
+    if (static_cast<std::size_t>(sent) != size) {
         throw std::runtime_error("send: value cut short");
+    }
 }
 
-bool Channel::receive_bytes(void *data, std::size_t size)
-{
+bool Channel::receive_bytes(void *data, std::size_t size) {
     const auto got = recv(end_.get(), data, size, MSG_WAITALL);
-    if (got < 0 && errno != ECONNRESET)
+    if (got < 0 && errno != ECONNRESET) {
         fail_errno("recv");
+    }
     return got == static_cast<ssize_t>(size);
 }
 
-void Channel::wait_closed()
-{
-    char byte;
+void Channel::wait_closed() {
+    char byte = 0;
     while (receive_bytes(&byte, 1)) {
     }
 }
 
-Peer::Peer(const Body &body)
-{
+Peer::Peer(const Body &body) : pid_(check_errno(fork(), "fork")) {
     int ends[2];
     check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "socketpair");
     Descriptor ours(ends[0]);
     Channel theirs{Descriptor(ends[1])};
 
-    pid_ = check_errno(fork(), "fork");
     if (pid_ > 0) {
         channel_ = Channel(std::move(ours));
         return;
@@ -80,33 +75,30 @@ Peer::Peer(const Body &body)
         run_on(Place::peer);
         body(theirs);
     } catch (const std::exception &error) {
-        std::fprintf(stderr, "rsmperf: %s\n", error.what());
+        (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
         status = 1;
     }
     _exit(status);
 }
 
 Peer::Peer(Peer &&other) noexcept
-    : channel_(std::move(other.channel_)), pid_(std::exchange(other.pid_, -1))
-{
-}
+    : channel_(std::move(other.channel_)), pid_(std::exchange(other.pid_, -1)) {}
 
-void Peer::kill() const
-{
+void Peer::kill() const {
     ::kill(pid_, SIGKILL);
 }
 
-Peer::~Peer()
-{
+Peer::~Peer() {
     channel_.close();
-    if (pid_ > 0)
+    if (pid_ > 0) {
         waitpid(pid_, nullptr, 0);
+    }
 }
 
-void run_on(Place place)
-{
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+void run_on(Place place) {
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
         return;
+    }
     cpu_set_t processors;
     CPU_ZERO(&processors);
     CPU_SET(place == Place::measuring ? 0 : 1, &processors);
@@ -114,4 +106,4 @@ void run_on(Place place)
     (void)sched_setaffinity(0, sizeof(processors), &processors);
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

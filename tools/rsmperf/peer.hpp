@@ -18,8 +18,7 @@ namespace rsmperf {
 
 // Passes a system call's result on unless it is an error.
 template <typename Result>
-Result check_errno(Result result, const char *what)
-{
+Result check_errno(Result result, const char *what) {
     if (result < 0)
         fail_errno(what);
     return result;
@@ -27,7 +26,7 @@ Result check_errno(Result result, const char *what)
 
 // Owns a descriptor.
 class Descriptor {
-public:
+  public:
     Descriptor() = default;
     explicit Descriptor(int number) : number_(number) {}
     Descriptor(Descriptor &&other) noexcept;
@@ -37,26 +36,24 @@ public:
     int get() const { return number_; }
     void reset();
 
-private:
+  private:
     int number_ = -1;
 };
 
 // One end of a socket pair that carries plain values.
 class Channel {
-public:
+  public:
     explicit Channel(Descriptor end) : end_(std::move(end)) {}
 
     template <typename Value>
-    void send(const Value &value)
-    {
+    void send(const Value &value) {
         static_assert(std::is_trivially_copyable_v<Value>);
         send_bytes(&value, sizeof(value));
     }
 
     // Nothing when the other side is gone.
     template <typename Value>
-    std::optional<Value> receive()
-    {
+    std::optional<Value> receive() {
         static_assert(std::is_trivially_copyable_v<Value>);
         Value value;
         if (!receive_bytes(&value, sizeof(value)))
@@ -66,8 +63,7 @@ public:
 
     // For what must arrive.
     template <typename Value>
-    Value expect()
-    {
+    Value expect() {
         if (auto value = receive<Value>())
             return *value;
         throw std::runtime_error("a helper process of the measurement has died");
@@ -77,7 +73,7 @@ public:
     void wait_closed();
     void close() { end_.reset(); }
 
-private:
+  private:
     void send_bytes(const void *data, std::size_t size);
     bool receive_bytes(void *data, std::size_t size);
 
@@ -87,7 +83,7 @@ private:
 // A child process that runs a function with the other end of channel(). The destructor closes
 // the channel, on which the function is to return, and waits for the child.
 class Peer {
-public:
+  public:
     using Body = std::function<void(Channel &)>;
 
     explicit Peer(const Body &body);
@@ -100,7 +96,7 @@ public:
     // For a body that never returns.
     void kill() const;
 
-private:
+  private:
     Channel channel_{Descriptor()};
     pid_t pid_ = -1;
 };
@@ -110,4 +106,4 @@ private:
 enum class Place { measuring, peer };
 void run_on(Place place);
 
-}  // namespace rsmperf
+} // namespace rsmperf

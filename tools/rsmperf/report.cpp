@@ -13,8 +13,7 @@ namespace rsmperf {
 namespace {
 
 // Three digits that mean something, whatever the size.
-std::string time_text(double ns)
-{
+std::string time_text(double ns) {
     const char *units[] = {"ns", "us", "ms", "s"};
     unsigned unit = 0;
     while (ns >= 1000 && unit < 3) {
@@ -22,29 +21,31 @@ std::string time_text(double ns)
         unit++;
     }
     char text[32];
-    std::snprintf(text, sizeof(text), ns < 10 ? "%.2f %s" : ns < 100 ? "%.1f %s" : "%.0f %s", ns,
-                  units[unit]);
+    (void)std::snprintf(text, sizeof(text),
+                        ns < 10    ? "%.2f %s"
+                        : ns < 100 ? "%.1f %s"
+                                   : "%.0f %s",
+                        ns, units[unit]);
     return text;
 }
 
-const char *verdict(const Result &result)
-{
-    if (!result.measured())
+const char *verdict(const Result &result) {
+    if (!result.measured()) {
         return "error";
+    }
     return result.passed() ? "pass" : "miss";
 }
 
-}  // namespace
+} // namespace
 
-void print_list(const std::vector<Row> &rows)
-{
-    for (const auto &row : rows)
+void print_list(const std::vector<Row> &rows) {
+    for (const auto &row : rows) {
         std::printf("%-14s %s\n%-14s   against %s, at most %g\n", row.name.c_str(),
                     row.figure.c_str(), "", row.floor.c_str(), row.at_most);
+    }
 }
 
-void print_table(const std::vector<Result> &results)
-{
+void print_table(const std::vector<Result> &results) {
     std::printf("%-14s %10s %10s %8s %8s\n", "name", "time", "floor", "ratio", "at most");
     for (const auto &result : results) {
         if (!result.measured()) {
@@ -58,8 +59,7 @@ void print_table(const std::vector<Result> &results)
     }
 }
 
-void print_json(const Settings &settings, const std::vector<Result> &results)
-{
+void print_json(const Settings &settings, const std::vector<Result> &results) {
     utsname system{};
     uname(&system);
     nlohmann::json document = {{"kernel", system.release},
@@ -85,4 +85,4 @@ void print_json(const Settings &settings, const std::vector<Result> &results)
     std::cout << document.dump(2) << '\n';
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

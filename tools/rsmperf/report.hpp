@@ -12,7 +12,7 @@ namespace rsmperf {
 struct Result {
     Row row;
     Times times;
-    std::string error;  // empty unless the figure could not be taken
+    std::string error; // empty unless the figure could not be taken
 
     double ratio() const { return times.figure_ns / times.floor_ns; }
     bool measured() const { return error.empty(); }
@@ -23,4 +23,4 @@ void print_list(const std::vector<Row> &rows);
 void print_table(const std::vector<Result> &results);
 void print_json(const Settings &settings, const std::vector<Result> &results);
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -20,4 +20,4 @@ Times post(const Settings &settings);
 Times connect_cycle(const Settings &settings);
 Times connect_crowd(const Settings &settings);
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -22,19 +22,19 @@ struct SocketAddress {
     socklen_t size;
 
     // In the abstract name space, so that nothing stays behind.
-    explicit SocketAddress(pid_t owner)
-    {
+    explicit SocketAddress(pid_t owner) {
         const auto name = "rsmperf." + std::to_string(owner);
         address.sun_family = AF_UNIX;
         std::memcpy(address.sun_path + 1, name.data(), name.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     }
 
-    const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&address); }
+    [[nodiscard]] const sockaddr *get() const {
+        return reinterpret_cast<const sockaddr *>(&address);
+    }
 };
 
-Descriptor new_socket()
-{
+Descriptor new_socket() {
     return Descriptor(check_errno(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
 }
 
@@ -45,19 +45,20 @@ struct Message {
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr header{};
 
-    Message()
-    {
+    Message() {
         header.msg_iov = &data;
         header.msg_iovlen = 1;
         header.msg_control = control;
         header.msg_controllen = sizeof(control);
     }
     Message(const Message &) = delete;
+    Message(Message &&) = delete;
     Message &operator=(const Message &) = delete;
+    Message &operator=(Message &&) = delete;
+    ~Message() = default;
 };
 
-void send_descriptor(const Descriptor &socket, const Descriptor &file)
-{
+void send_descriptor(const Descriptor &socket, const Descriptor &file) {
     Message message;
     cmsghdr *rights = CMSG_FIRSTHDR(&message.header);
     rights->cmsg_level = SOL_SOCKET;
@@ -68,13 +69,13 @@ void send_descriptor(const Descriptor &socket, const Descriptor &file)
     check_errno(sendmsg(socket.get(), &message.header, MSG_NOSIGNAL), "sendmsg");
 }
 
-Descriptor receive_descriptor(const Descriptor &socket)
-{
+Descriptor receive_descriptor(const Descriptor &socket) {
     Message message;
     check_errno(recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC), "recvmsg");
     const cmsghdr *rights = CMSG_FIRSTHDR(&message.header);
-    if (!rights || rights->cmsg_type != SCM_RIGHTS)
+    if (!rights || rights->cmsg_type != SCM_RIGHTS) {
         throw std::runtime_error("the socket carried no descriptor");
+    }
     int number = -1;
     std::memcpy(&number, CMSG_DATA(rights), sizeof(number));
     return Descriptor(number);
@@ -82,7 +83,7 @@ Descriptor receive_descriptor(const Descriptor &socket)
 
 // Hands a memfd to everybody who connects.
 class MemoryServer {
-public:
+  public:
     MemoryServer()
         : peer_([](Channel &channel) {
               const SocketAddress address(getpid());
@@ -92,60 +93,56 @@ public:
               const Descriptor file = filled_memfd(connect_size);
               channel.send(true);
               for (;;) {
-                  const Descriptor client(
-                      check_errno(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept"));
+                  const Descriptor client(check_errno(
+                      accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept"));
                   send_descriptor(client, file);
               }
           }),
-          address_(peer_.pid())
-    {
+          address_(peer_.pid()) {
         peer_.channel().expect<bool>();
     }
+    MemoryServer(const MemoryServer &) = delete;
+    MemoryServer(MemoryServer &&) = delete;
+    MemoryServer &operator=(const MemoryServer &) = delete;
+    MemoryServer &operator=(MemoryServer &&) = delete;
     ~MemoryServer() { peer_.kill(); }
 
-    void connect_and_map() const
-    {
+    void connect_and_map() const {
         const Descriptor socket = new_socket();
         check_errno(connect(socket.get(), address_.get(), address_.size), "connect");
         const Descriptor file = receive_descriptor(socket);
         const Mapping mapping(connect_size, MAP_SHARED, file.get());
     }
 
-private:
+  private:
     Peer peer_;
     SocketAddress address_;
 };
 
-}  // namespace
+} // namespace
 
-Batch connect_batch(const Controller &controller, rsm_memseg_id_t id)
-{
-    return [&controller, id](std::size_t count) {
-        while (count--) {
-            rsm_memseg_import_handle_t handle = nullptr;
-            void *address = nullptr;
-            check_rsm(rsm_memseg_import_connect(controller.get(), controller.node(), id,
-                                                RSM_PERM_RDWR, &handle),
-                      "rsm_memseg_import_connect");
-            check_rsm(rsm_memseg_import_map(handle, &address, RSM_MAP_NONE, RSM_PERM_RDWR, 0,
-                                            connect_size),
-                      "rsm_memseg_import_map");
-            check_rsm(rsm_memseg_import_unmap(handle), "rsm_memseg_import_unmap");
-            check_rsm(rsm_memseg_import_disconnect(handle), "rsm_memseg_import_disconnect");
-        }
-    };
+Batch connect_batch(const Controller &controller, rsm_memseg_id_t id) {
+    return repeat([&controller, id] {
+        rsm_memseg_import_handle_t handle = nullptr;
+        void *address = nullptr;
+        check_rsm(rsm_memseg_import_connect(controller.get(), controller.node(), id, RSM_PERM_RDWR,
+                                            &handle),
+                  "rsm_memseg_import_connect");
+        check_rsm(
+            rsm_memseg_import_map(handle, &address, RSM_MAP_NONE, RSM_PERM_RDWR, 0, connect_size),
+            "rsm_memseg_import_map");
+        check_rsm(rsm_memseg_import_unmap(handle), "rsm_memseg_import_unmap");
+        check_rsm(rsm_memseg_import_disconnect(handle), "rsm_memseg_import_disconnect");
+    });
 }
 
-Times connect_cycle(const Settings &settings)
-{
+Times connect_cycle(const Settings &settings) {
     const Exporter exporter(connect_size);
     const MemoryServer server;
     const Controller controller;
 
-    return compare(settings, connect_batch(controller, exporter.id()), [&server](std::size_t count) {
-        while (count--)
-            server.connect_and_map();
-    });
+    return compare(settings, connect_batch(controller, exporter.id()),
+                   repeat([&server] { server.connect_and_map(); }));
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -13,21 +13,17 @@ namespace rsmperf {
 namespace {
 
 class Event {
-public:
+  public:
     Event() : file_(check_errno(eventfd(0, EFD_CLOEXEC), "eventfd")) {}
 
-    void signal() const
-    {
+    void signal() const {
         const std::uint64_t one = 1;
         check_errno(write(file_.get(), &one, sizeof(one)), "write to an eventfd");
     }
 
-    // The count so far.
-    std::uint64_t wait() const
-    {
+    void wait() const {
         std::uint64_t count = 0;
         check_errno(read(file_.get(), &count, sizeof(count)), "read from an eventfd");
-        return count;
     }
 
 private:
@@ -36,25 +32,26 @@ private:
 
 // Bounces events of one eventfd back on another, in another process.
 class EventEcho {
-public:
+  public:
     EventEcho()
         : peer_([this](Channel &) {
               for (;;) {
                   there_.wait();
                   back_.signal();
               }
-          })
-    {
-    }
+          }) {}
+    EventEcho(const EventEcho &) = delete;
+    EventEcho(EventEcho &&) = delete;
+    EventEcho &operator=(const EventEcho &) = delete;
+    EventEcho &operator=(EventEcho &&) = delete;
     ~EventEcho() { peer_.kill(); }
 
-    void round_trip() const
-    {
+    void round_trip() const {
         there_.signal();
         back_.wait();
     }
 
-private:
+  private:
     Event there_;
     Event back_;
     Peer peer_;
@@ -62,7 +59,7 @@ private:
 
 // Bounces doorbells back to the importers of a segment, in another process.
 class BellEcho {
-public:
+  public:
     BellEcho()
         : peer_([](Channel &channel) {
               const PrivateMemory memory(page_size());
@@ -74,37 +71,33 @@ public:
                   check_rsm(rsm_intr_signal_post(segment.get(), 0), "rsm_intr_signal_post");
               }
           }),
-          id_(peer_.channel().expect<rsm_memseg_id_t>())
-    {
-    }
+          id_(peer_.channel().expect<rsm_memseg_id_t>()) {}
+    BellEcho(const BellEcho &) = delete;
+    BellEcho(BellEcho &&) = delete;
+    BellEcho &operator=(const BellEcho &) = delete;
+    BellEcho &operator=(BellEcho &&) = delete;
     ~BellEcho() { peer_.kill(); }
 
-    rsm_memseg_id_t id() const { return id_; }
+    [[nodiscard]] rsm_memseg_id_t id() const { return id_; }
 
-private:
+  private:
     Peer peer_;
     rsm_memseg_id_t id_;
 };
 
-}  // namespace
+} // namespace
 
-Times wake(const Settings &settings)
-{
+Times wake(const Settings &settings) {
     const EventEcho events;
     const BellEcho bells;
     const Controller controller;
     const Import import(controller, bells.id());
 
-    const Batch bell = [handle = import.get()](std::size_t count) {
-        while (count--) {
-            check_rsm(rsm_intr_signal_post(handle, 0), "rsm_intr_signal_post");
-            check_rsm(rsm_intr_signal_wait(handle, -1), "rsm_intr_signal_wait");
-        }
-    };
-    auto times = compare(settings, bell, [&events](std::size_t count) {
-        while (count--)
-            events.round_trip();
+    const auto bell = repeat([handle = import.get()] {
+        check_rsm(rsm_intr_signal_post(handle, 0), "rsm_intr_signal_post");
+        check_rsm(rsm_intr_signal_wait(handle, -1), "rsm_intr_signal_wait");
     });
+    auto times = compare(settings, bell, repeat([&events] { events.round_trip(); }));
 
     // A round trip wakes two processes.
     times.figure_ns /= 2;
@@ -112,21 +105,16 @@ Times wake(const Settings &settings)
     return times;
 }
 
-Times post(const Settings &settings)
-{
+Times post(const Settings &settings) {
     const Exporter exporter(page_size());
     const Event event;
     const Controller controller;
     const Import import(controller, exporter.id());
 
-    const Batch bell = [handle = import.get()](std::size_t count) {
-        while (count--)
-            check_rsm(rsm_intr_signal_post(handle, 0), "rsm_intr_signal_post");
-    };
-    return compare(settings, bell, [&event](std::size_t count) {
-        while (count--)
-            event.signal();
+    const auto bell = repeat([handle = import.get()] {
+        check_rsm(rsm_intr_signal_post(handle, 0), "rsm_intr_signal_post");
     });
+    return compare(settings, bell, repeat([&event] { event.signal(); }));
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

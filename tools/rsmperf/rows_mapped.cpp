@@ -10,23 +10,21 @@ namespace rsmperf {
 
 namespace {
 
-[[gnu::noinline]] void load_and_store(char *start, std::size_t size)
-{
+[[gnu::noinline]] void load_and_store(char *start, std::size_t size) {
     auto *words = reinterpret_cast<volatile std::uint64_t *>(start);
-    for (std::size_t at = 0; at < size / sizeof(*words); at++)
+    for (std::size_t at = 0; at < size / sizeof(*words); at++) {
         words[at] = words[at] + 1;
+    }
 }
 
-[[gnu::noinline]] void copy(char *to, const char *from, std::size_t size)
-{
+[[gnu::noinline]] void copy(char *to, const char *from, std::size_t size) {
     std::memcpy(to, from, size);
     touched(to);
 }
 
-}  // namespace
+} // namespace
 
-Times load_store(const Settings &settings)
-{
+Times load_store(const Settings &settings) {
     const Exporter exporter(MiB);
     const PosixShm shm(MiB);
     const Controller controller;
@@ -34,16 +32,12 @@ Times load_store(const Settings &settings)
     char *mapped = import.map(MiB);
 
     const auto batch = [](char *memory) {
-        return [memory](std::size_t count) {
-            while (count--)
-                load_and_store(memory, MiB);
-        };
+        return repeat([memory] { load_and_store(memory, MiB); });
     };
     return compare(settings, batch(mapped), batch(shm.data()));
 }
 
-Times memcpy_1m(const Settings &settings)
-{
+Times memcpy_1m(const Settings &settings) {
     const Exporter exporter(MiB);
     const PosixShm shm(MiB);
     const PrivateMemory source(MiB);
@@ -51,13 +45,10 @@ Times memcpy_1m(const Settings &settings)
     Import import(controller, exporter.id());
     char *mapped = import.map(MiB);
 
-    const auto batch = [&source](char *memory) {
-        return [memory, from = source.data()](std::size_t count) {
-            while (count--)
-                copy(memory, from, MiB);
-        };
+    const auto batch = [from = source.data()](char *memory) {
+        return repeat([memory, from] { copy(memory, from, MiB); });
     };
     return compare(settings, batch(mapped), batch(shm.data()));
 }
 
-}  // namespace rsmperf
+} // namespace rsmperf

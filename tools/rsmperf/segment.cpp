@@ -5,14 +5,11 @@
 
 namespace rsmperf {
 
-void check_rsm(int status, const char *call)
-{
-    if (status != RSM_SUCCESS)
-        throw std::runtime_error(std::string(call) + ": RSMAPI error " + std::to_string(status));
+void fail_rsm(int status, const char *call) {
+    throw std::runtime_error(std::string(call) + ": RSMAPI error " + std::to_string(status));
 }
 
-Controller::Controller()
-{
+Controller::Controller() {
     char name[] = "loopback";
     check_rsm(rsm_get_controller(name, &handle_), "rsm_get_controller");
 
@@ -26,37 +23,33 @@ Controller::Controller()
     rsm_free_interconnect_topology(topology);
 }
 
-Controller::~Controller()
-{
+Controller::~Controller() {
     rsm_release_controller(handle_);
 }
 
-Export::Export(const Controller &controller, void *start, std::size_t size)
-{
+Export::Export(const Controller &controller, void *start, std::size_t size) {
     check_rsm(rsm_memseg_export_create(controller.get(), &handle_, start, size, 0),
               "rsm_memseg_export_create");
 }
 
 Export::Export(Export &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
 
-Export::~Export()
-{
-    if (handle_)
+Export::~Export() {
+    if (handle_) {
         rsm_memseg_export_destroy(handle_);
+    }
 }
 
-rsm_memseg_id_t Export::publish()
-{
+rsm_memseg_id_t Export::publish() {
     rsm_memseg_id_t id = 0;
     check_rsm(rsm_memseg_export_publish(handle_, &id, nullptr, 0), "rsm_memseg_export_publish");
     return id;
 }
 
-Import::Import(const Controller &controller, rsm_memseg_id_t id)
-{
-    check_rsm(rsm_memseg_import_connect(controller.get(), controller.node(), id, RSM_PERM_RDWR,
-                                        &handle_),
-              "rsm_memseg_import_connect");
+Import::Import(const Controller &controller, rsm_memseg_id_t id) {
+    check_rsm(
+        rsm_memseg_import_connect(controller.get(), controller.node(), id, RSM_PERM_RDWR, &handle_),
+        "rsm_memseg_import_connect");
     const int status = rsm_memseg_import_init_barrier(handle_, RSM_BAR_DEFAULT, &barrier_);
     if (status != RSM_SUCCESS) {
         rsm_memseg_import_disconnect(handle_);
@@ -64,16 +57,15 @@ Import::Import(const Controller &controller, rsm_memseg_id_t id)
     }
 }
 
-Import::~Import()
-{
-    if (mapped_)
+Import::~Import() {
+    if (mapped_) {
         rsm_memseg_import_unmap(handle_);
+    }
     rsm_memseg_import_destroy_barrier(&barrier_);
     rsm_memseg_import_disconnect(handle_);
 }
 
-char *Import::map(std::size_t size)
-{
+char *Import::map(std::size_t size) {
     void *address = nullptr;
     check_rsm(rsm_memseg_import_map(handle_, &address, RSM_MAP_NONE, RSM_PERM_RDWR, 0, size),
               "rsm_memseg_import_map");
@@ -81,8 +73,7 @@ char *Import::map(std::size_t size)
     return static_cast<char *>(address);
 }
 
-void Import::unmap()
-{
+void Import::unmap() {
     check_rsm(rsm_memseg_import_unmap(handle_), "rsm_memseg_import_unmap");
     mapped_ = false;
 }
@@ -95,8 +86,6 @@ Exporter::Exporter(std::size_t size)
           channel.send(segment.publish());
           channel.wait_closed();
       }),
-      id_(peer_.channel().expect<rsm_memseg_id_t>())
-{
-}
+      id_(peer_.channel().expect<rsm_memseg_id_t>()) {}
 
-}  // namespace rsmperf
+} // namespace rsmperf

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+# Drives everything; "make help" shows the targets. CMake builds user space,
+# Kbuild (through tools/build-modules) builds the kernel modules.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# What the guests boot: stock, debug, backports, a version, a path.
+KERNEL  ?= stock
+# What "make install" installs modules for.
+KVER    ?= $(shell uname -r)
+BENCH   ?=
+
+# Other programs of the tree look for the build in RSM_BUILD.
+export RSM_BUILD := $(abspath $(BUILD))
+
+CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	  -Wno-dev --log-level=WARNING
+DEPS    = tools/install-deps
+ETC     = $(DESTDIR)/etc
+EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
+
+.PHONY: all help lib modules demo check check-quick bench style install \
+	uninstall clean deps-build deps-run deps-check
+
+all: lib modules
+
+help:
+	@echo "make demo         build everything and show it at work in a virtual machine"
+	@echo "make check        build and run every test (check-quick: without debug kernel)"
+	@echo "make bench        measure in a virtual machine (BENCH='--rounds 20' adds options)"
+	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
+	@echo "make style        static checks only"
+	@echo "make install      to PREFIX=$(PREFIX), modules for KVER=$(KVER); honours DESTDIR"
+	@echo "make uninstall    removes that again, configuration files excepted"
+	@echo "make clean        removes $(BUILD)"
+
+# Dependencies are only installed for the targets that promise to need nothing
+# prepared; the others say what they miss.
+deps-build:
+	@$(DEPS) build
+deps-run: deps-build
+	@$(DEPS) run
+deps-check: deps-run
+	@$(DEPS) check kernel
+
+lib:
+	@command -v cmake ninja >/dev/null || \
+		{ echo "cmake or ninja is missing; get them with: tools/install-deps build"; exit 2; }
+	@$(CMAKE)
+	@cmake --build $(BUILD)
+
+modules:
+	tools/build-modules --kernel $(KERNEL)
+
+demo: deps-run
+	@$(MAKE) --no-print-directory all
+	@tools/rsm-vm --kernel $(KERNEL) --timeout 1200 --copy $(BUILD)/examples:/demo \
+		-- sh /demo/demo
+
+bench:
+	@$(MAKE) --no-print-directory all
+	@tools/rsm-vm --kernel $(KERNEL) --mem 2048 --timeout 3600 -- rsmperf $(BENCH)
+
+check: deps-check
+	@tests/check/run
+
+check-quick: deps-check
+	@tests/check/run --quick
+
+style:
+	@tests/check/run --only style
+
+install: lib
+	tools/build-modules --kernel $(KVER)
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD) | grep -v Up-to-date || true
+	install -d $(EXTRA)
+	install -m 644 $(BUILD)/modules/$(KVER)/*.ko $(EXTRA)
+	install -D -m 644 packaging/udev/60-rsm.rules $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules
+	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf
+	test -e $(ETC)/modprobe.d/rsm.conf || \
+		install -D -m 644 packaging/modprobe.d/rsm.conf $(ETC)/modprobe.d/rsm.conf
+	test -e $(ETC)/rsm/rsm.segmentid || \
+		install -D -m 644 packaging/rsm.segmentid $(ETC)/rsm/rsm.segmentid
+ifeq ($(DESTDIR),)
+	getent group rsm >/dev/null || groupadd --system rsm
+	depmod $(KVER)
+	ldconfig
+	-udevadm control --reload
+endif
+
+uninstall:
+	test ! -e $(BUILD)/install_manifest.txt || \
+		sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs rm -f
+	rm -f $(EXTRA)/rsm.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
+		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf
+ifeq ($(DESTDIR),)
+	depmod $(KVER)
+	ldconfig
+endif
+
+clean:
+	rm -rf $(BUILD)
