@@ -116,7 +116,8 @@ def make(kernel, root, folder, options):
         command.append(f"KBUILD_EXTRA_SYMBOLS={root / MODULE_FOLDERS[0] / 'Module.symvers'}")
     if options.llvm:
         program("clang")
-        command.append(f"CC={paths.CLANG}")
+        # objtool checks code for mitigations that only gcc's flags would have put there.
+        command += [f"CC={paths.CLANG}", "objtool=true"]
     if options.check:
         command += ["C=2", f"CHECK={program('sparse')}"]
     done = subprocess.run([*command, "modules"], text=True, check=False,

@@ -29,6 +29,9 @@ class Archive:
         """A character device node."""
         self._put(path, stat.S_IFCHR | mode, b"", (major, minor))
 
+    def __contains__(self, path):
+        return self.resolve(path) in self.entries
+
     def write(self, stream):
         """The archive, parents before their children."""
         for number, path in enumerate(sorted(self.entries), 1):

@@ -87,6 +87,7 @@ class Guest:
         self.node = setup.node
         self.console = Path(folder, f"console{self.node}")
         self.ramdisk = Path(folder, f"initrd{self.node}")
+        self.complaints = Path(folder, f"qemu{self.node}")
         self.streams = {"out": Stream(self.node, 1, setup.end_mark),
                         "err": Stream(self.node, 2, setup.end_mark)}
         self.sockets = {}
@@ -105,9 +106,10 @@ class Guest:
                                fds, devices)
         self.started = time.monotonic()
         # A group of its own, or the terminal's Ctrl-C would reach QEMU before us.
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                        pass_fds=fds.values(), process_group=0)
+        with open(self.complaints, "wb") as complaints:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                            stdout=complaints, stderr=complaints,
+                                            pass_fds=fds.values(), process_group=0)
         for pair in pairs.values():
             pair[1].close()
 
@@ -134,7 +136,8 @@ class Guest:
         for stream in self.streams.values():
             stream.close()
         if self.status is None and self.failure is None:
-            message = self.process.communicate()[1].decode(errors="replace").strip()
+            self.process.wait()
+            message = self.complaints.read_text(errors="replace").strip()
             self.failure = "guest died: " + (message or "see its kernel log")
 
     def stop(self):
@@ -144,7 +147,7 @@ class Guest:
         for signum in (signal.SIGTERM, signal.SIGKILL):
             self.process.send_signal(signum)
             try:
-                self.process.communicate(timeout=3)
+                self.process.wait(timeout=3)
                 break
             except subprocess.TimeoutExpired:
                 continue

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 from . import libraries, paths
@@ -46,8 +47,9 @@ def skeleton():
         tree.directory(name)
     tree.device("dev/console", 0o600, 5, 1)
     tree.device("dev/null", 0o666, 1, 3)
-    tree.file("usr/bin/busybox", Path(busybox).read_bytes(), 0o755)
-    for applet in os.popen(f"{busybox} --list").read().split():
+    _add_program(tree, Path(busybox), "usr/bin/busybox")
+    applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+    for applet in applets.stdout.split():
         if applet != "busybox":
             tree.symlink(f"usr/bin/{applet}", "busybox")
     return tree
@@ -149,4 +151,5 @@ def _add_program(tree, source, target):
         raise UsageError(f"cannot copy {source}: {error.strerror}") from error
     if libraries.is_elf(source):
         for path, host in libraries.needed(source).items():
-            tree.file(path, host.read_bytes(), 0o755)
+            if path not in tree:
+                tree.file(path, host.read_bytes(), 0o755)

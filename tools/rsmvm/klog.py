@@ -9,7 +9,7 @@ LEAK_MARK = "rsm-vm: kmemleak"
 # Each stands for a report that the kernel prints only when something is wrong.
 REPORTS = re.compile(r"""
     \bBUG\b | \bOops\b | Kernel\ panic | \bKASAN: | \bUBSAN: | \bKFENCE: | \bKCSAN:
-  | \bWARNING:\ | \bDEBUG_LOCKS_WARN_ON | general\ protection\ fault | segfault\ in\ kernel
+  | \bWARNING:\ | \bDEBUG_LOCKS_WARN_ON | general\ protection\ fault
   | sleeping\ function\ called | possible\ recursive\ locking | scheduling\ while\ atomic
   | suspicious\ RCU\ usage | \brcu:?\ .*\bstall | RCU.*self-detected | soft\ lockup
   | hard\ LOCKUP | blocked\ for\ more\ than | trying\ to\ register\ non-static\ key
