@@ -22,6 +22,14 @@ int bind_memory(const BindRequest &request, Binding &binding) noexcept {
     return RSM_SUCCESS;
 }
 
+void end_binding(const UniqueFd &device) noexcept {
+    int status = RSMERR_INTERRUPTED;
+    while (status == RSMERR_INTERRUPTED) {
+        rsm_destroy argument{};
+        status = command(device.get(), RSM_IOC_DESTROY, argument);
+    }
+}
+
 std::size_t page_size() noexcept {
     return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }

@@ -27,6 +27,10 @@ struct BindRequest {
 // RSM_SUCCESS or an error of RSM_IOC_BIND.
 int bind_memory(const BindRequest &request, Binding &binding) noexcept;
 
+// Ends the export now and for everybody. Closing the descriptor alone would wait
+// for children that have inherited it. In such a child it does nothing.
+void end_binding(const UniqueFd &device) noexcept;
+
 std::size_t page_size() noexcept;
 
 inline bool page_aligned(std::uint64_t value) noexcept {

@@ -100,6 +100,7 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
         if (rsm::pollfd_in_use(*segment))
             return RSMERR_POLLFD_IN_USE;
         rsm::end_export(segment->device());
+        rsm::end_binding(segment->descriptor());
         rsm::destroy(segment);
         return RSM_SUCCESS;
     });

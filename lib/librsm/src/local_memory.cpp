@@ -59,6 +59,7 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
         return RSMERR_BAD_LOCALMEM_HNDL;
     return rsm::guarded([&] {
         rsm::end_export(memory->device.get());
+        rsm::end_binding(memory->device);
         rsm::destroy(memory);
         return RSM_SUCCESS;
     });

@@ -22,7 +22,7 @@ struct Piece {
 };
 
 struct Request {
-    std::array<Piece, RSM_MAX_SGIOREQS> pieces;
+    std::array<Piece, RSM_MAX_SGIOREQS> pieces{};
     std::size_t count = 0;
 
     [[nodiscard]] std::span<const Piece> all() const noexcept {
@@ -70,7 +70,6 @@ int take_local(const rsm_iovec_t &entry, Piece &piece) noexcept {
 }
 
 int take_entry(const ImportSegment &segment, const rsm_iovec_t &entry, Piece &piece) noexcept {
-    piece = {};
     if (const int status = take_local(entry, piece); status != RSM_SUCCESS)
         return status;
     piece.offset = entry.remote_offset;
@@ -134,7 +133,7 @@ int transfer_mapped(const ImportSegment &segment, Direction direction, const Req
 
 int transfer_unmapped(const ImportSegment &segment, Direction direction, const Request &request,
                       rsm_scat_gath_t &io) noexcept {
-    std::array<rsm_transfer_entry, RSM_MAX_SGIOREQS> entries;
+    std::array<rsm_transfer_entry, RSM_MAX_SGIOREQS> entries{};
     auto *entry = entries.begin();
     for (const auto &piece : request.all())
         *entry++ = piece.kernel_form;

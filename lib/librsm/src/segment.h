@@ -16,6 +16,7 @@ class Segment {
     Segment(UniqueFd device, const EventTable *table, std::uint32_t slot) noexcept
         : table_(table), device_(std::move(device)), slot_(slot) {}
 
+    [[nodiscard]] const UniqueFd &descriptor() const noexcept { return device_; }
     [[nodiscard]] int device() const noexcept { return device_.get(); }
 
     // Waits for an event and consumes it; milliseconds as for poll(). RSM_SUCCESS,
