@@ -1,0 +1,87 @@
+// A fuzzer of /dev/rsm: random calls in random order on random handles, from
+// a seed that is printed and can be given in RSM_FUZZ_SEED.
+#include "operations.hpp"
+
+#include "support/child.hpp"
+#include "support/raw.hpp"
+#include "support/unchanged.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <memory>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace rsmtest;
+
+namespace {
+
+std::uint64_t seed()
+{
+    const char *given = std::getenv("RSM_FUZZ_SEED");
+    const std::uint64_t chosen =
+        given ? std::strtoull(given, nullptr, 0)
+              : static_cast<std::uint64_t>(
+                    std::chrono::steady_clock::now().time_since_epoch().count());
+    std::printf("note: RSM_FUZZ_SEED=%llu\n", static_cast<unsigned long long>(chosen));
+    return chosen;
+}
+
+std::chrono::seconds duration()
+{
+    const char *given = std::getenv("RSM_FUZZ_SECONDS");
+    return std::chrono::seconds(given ? std::atoi(given) : 6);
+}
+
+// Fuzzes until the time is over. A process that a random call kills (it may
+// unmap its own data) is replaced by one with the next seed.
+void fuzz(unsigned processes, const User *user)
+{
+    Unchanged unchanged;
+    const std::uint64_t first = seed();
+    const auto end = std::chrono::steady_clock::now() + duration();
+    std::vector<std::unique_ptr<Child>> children(processes);
+    std::uint64_t next = first;
+    const auto start = [&](std::unique_ptr<Child> &child) {
+        const auto body = [own = next++](Link &) { fuzz::Fuzzer(own).run(200000); };
+        child = user ? std::make_unique<Child>(*user, body) : std::make_unique<Child>(body);
+    };
+    for (auto &child : children)
+        start(child);
+    while (std::chrono::steady_clock::now() < end) {
+        for (auto &child : children) {
+            if (waitpid(child->pid(), nullptr, WNOHANG) != 0) {
+                child->abandon();
+                start(child);
+            }
+        }
+        usleep(20000);
+    }
+    children.clear();
+    // The node still works.
+    raw::Published published(1);
+    ASSERT_TRUE(published.ok);
+    const Fd imported = raw::open_segment();
+    EXPECT_EQ(raw::connect(imported.get(), published.id), raw::success);
+}
+
+} // namespace
+
+TEST(Fuzz, Robustness_one_process)
+{
+    fuzz(1, nullptr);
+}
+
+TEST(Fuzz, Robustness_four_processes)
+{
+    fuzz(4, nullptr);
+}
+
+TEST(Fuzz, Robustness_unprivileged_processes)
+{
+    const User user = alice();
+    fuzz(3, &user);
+}

@@ -1,0 +1,368 @@
+#include "operations.hpp"
+
+#include <cstring>
+#include <fcntl.h>
+#include <linux/rsm.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rsmtest::fuzz {
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t most_handles = 24;
+constexpr std::size_t most_mappings = 16;
+
+void *pages(std::size_t bytes)
+{
+    void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        _exit(1);
+    return base;
+}
+
+template <class T> T &as(std::byte *memory)
+{
+    return *reinterpret_cast<T *>(memory);
+}
+
+} // namespace
+
+Fuzzer::Fuzzer(std::uint64_t seed)
+    : random_(seed), arena_(static_cast<std::byte *>(pages(arena_size))),
+      argument_(static_cast<std::byte *>(pages(2 * page)))
+{
+    mprotect(argument_ + page, page, PROT_NONE);
+}
+
+void Fuzzer::run(std::uint64_t calls)
+{
+    for (std::uint64_t i = 0; i < calls; i++) {
+        switch (below(24)) {
+        case 0:
+        case 1:
+        case 2:
+            open_handle();
+            break;
+        case 3:
+            close_handle();
+            break;
+        case 4:
+            duplicate();
+            break;
+        case 5:
+            garbage_command();
+            break;
+        case 6:
+        case 7:
+            map();
+            break;
+        case 8:
+            unmap_or_change();
+            break;
+        case 9:
+        case 10:
+            touch();
+            break;
+        case 11:
+            change_arena();
+            break;
+        case 12:
+            wait_for_events();
+            break;
+        case 13:
+            if (one_in(64))
+                fork_briefly();
+            break;
+        default:
+            command();
+            break;
+        }
+    }
+}
+
+std::uint64_t Fuzzer::interesting()
+{
+    static const std::uint64_t values[] = {
+        0, 1, 7, 8, 16, 4095, 4096, 4097, 8192, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+        0x7fffffffffffffff, 0x8000000000000000, ~0ull, ~0ull - 4095, 0xffff888000000000,
+        0x00007ffffffff000};
+    return one_in(4) ? number() : values[below(std::size(values))];
+}
+
+std::uint64_t Fuzzer::address()
+{
+    if (one_in(12))
+        return interesting();
+    const auto base = reinterpret_cast<std::uintptr_t>(arena_);
+    return base + (one_in(8) ? below(arena_size) : below(arena_size / page) * page);
+}
+
+std::uint64_t Fuzzer::length()
+{
+    return one_in(12) ? interesting() : one_in(8) ? below(4 * page) : (1 + below(8)) * page;
+}
+
+std::uint32_t Fuzzer::id()
+{
+    return one_in(16) ? static_cast<std::uint32_t>(interesting())
+                      : 0x620000 + static_cast<std::uint32_t>(below(4));
+}
+
+int Fuzzer::descriptor()
+{
+    if (handles_.empty() || one_in(32))
+        return static_cast<int>(below(64)) - 4;
+    return handles_[below(handles_.size())];
+}
+
+void Fuzzer::open_handle()
+{
+    if (handles_.size() >= most_handles) {
+        close_handle();
+        return;
+    }
+    const int fd = open("/dev/rsm", (one_in(4) ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0)
+        handles_.push_back(fd);
+}
+
+void Fuzzer::close_handle()
+{
+    if (handles_.empty())
+        return;
+    const std::size_t which = below(handles_.size());
+    close(handles_[which]);
+    handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(which));
+}
+
+void Fuzzer::duplicate()
+{
+    if (handles_.empty() || handles_.size() >= most_handles)
+        return;
+    const int fd = one_in(2) ? dup(descriptor()) : dup2(descriptor(), handles_[0]);
+    if (fd > 2 && fd != handles_[0])
+        handles_.push_back(fd);
+}
+
+// Fills in a plausible argument; returns its size.
+std::size_t Fuzzer::prepare(unsigned command)
+{
+    std::memset(argument_, 0, page);
+    const auto name = [&](char *to) {
+        std::strcpy(to, one_in(16) ? "nosuch0" : one_in(16) ? "" : "loopback");
+    };
+    switch (command) {
+    case 0x00:
+        return sizeof(rsm_info);
+    case 0x01:
+        name(as<rsm_attr>(argument_).controller);
+        return sizeof(rsm_attr);
+    case 0x02: {
+        auto &query = as<rsm_topology_query>(argument_);
+        query.controllers = address();
+        query.peers = address();
+        query.controller_count = static_cast<std::uint32_t>(interesting());
+        query.peer_count = static_cast<std::uint32_t>(interesting());
+        return sizeof(query);
+    }
+    case 0x03: {
+        auto &bind = as<rsm_bind>(argument_);
+        name(bind.controller);
+        bind.vaddr = address();
+        bind.length = length();
+        bind.flags = static_cast<std::uint32_t>(one_in(16) ? number() : below(4));
+        bind.control_fd = one_in(3) ? descriptor() : -1;
+        return sizeof(bind);
+    }
+    case 0x04:
+        as<rsm_rebind>(argument_).vaddr = address();
+        as<rsm_rebind>(argument_).length = length();
+        return sizeof(rsm_rebind);
+    case 0x05:
+    case 0x06: {
+        auto &publish = as<rsm_publish>(argument_);
+        publish.id = command == 0x06 && !one_in(8) ? 0 : id();
+        publish.acl_count = static_cast<std::uint32_t>(one_in(8) ? interesting() : below(3));
+        publish.acl = address();
+        return sizeof(publish);
+    }
+    case 0x07:
+    case 0x0e:
+        return sizeof(rsm_unpublish);
+    case 0x08: {
+        auto &connect = as<rsm_connect>(argument_);
+        name(connect.controller);
+        connect.node = static_cast<std::uint32_t>(one_in(16) ? interesting() : 1);
+        connect.id = id();
+        connect.permission = static_cast<std::uint32_t>(one_in(16) ? number() : below(4) << 7);
+        connect.control_fd = one_in(3) ? descriptor() : -1;
+        return sizeof(connect);
+    }
+    case 0x09:
+        as<rsm_post>(argument_).flags = static_cast<std::uint32_t>(below(3) ? 0 : 2);
+        return sizeof(rsm_post);
+    case 0x0a:
+        as<rsm_wait>(argument_).timeout_ns = static_cast<std::int64_t>(below(100000));
+        return sizeof(rsm_wait);
+    case 0x0b:
+    case 0x0c: {
+        auto &transfer = as<rsm_transfer>(argument_);
+        auto *entries = reinterpret_cast<rsm_transfer_entry *>(argument_ + 1024);
+        transfer.count = static_cast<std::uint32_t>(one_in(16) ? interesting() : below(18));
+        transfer.flags = static_cast<std::uint32_t>(below(4));
+        transfer.entries = one_in(32) ? address() : reinterpret_cast<std::uintptr_t>(entries);
+        for (unsigned i = 0; i < 17; i++) {
+            const bool handle = one_in(4);
+            entries[i].type = static_cast<std::uint32_t>(one_in(64) ? number() : handle ? 1 : 2);
+            entries[i].fd = handle ? descriptor() : -1;
+            entries[i].addr = handle ? 0 : address();
+            entries[i].local_offset = one_in(16) ? interesting() : 0;
+            entries[i].remote_offset = one_in(16) ? interesting() : below(8 * page);
+            entries[i].length = one_in(32) ? interesting() : below(2 * page);
+        }
+        return sizeof(transfer);
+    }
+    default:
+        as<rsm_barrier_request>(argument_).op = static_cast<std::uint32_t>(below(4));
+        return sizeof(rsm_barrier_request);
+    }
+}
+
+void Fuzzer::command()
+{
+    const auto which = static_cast<unsigned>(below(0x0f));
+    std::size_t size = prepare(which);
+    if (one_in(32))
+        size = static_cast<std::uint32_t>(one_in(2) ? below(page + 16) : number());
+    as<std::uint32_t>(argument_) = static_cast<std::uint32_t>(size);
+    if (one_in(24))
+        argument_[below(page)] ^= static_cast<std::byte>(1u << below(8));
+    ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), argument_);
+}
+
+void Fuzzer::garbage_command()
+{
+    for (std::size_t i = 0; i < 512; i += 8)
+        as<std::uint64_t>(argument_ + i) = interesting();
+    if (!one_in(4))
+        as<std::uint32_t>(argument_) = static_cast<std::uint32_t>(below(160));
+    void *where = one_in(4) ? reinterpret_cast<void *>(interesting())
+                  : one_in(4) ? argument_ + page - below(64)
+                              : argument_;
+    // Waiting without a limit is no bug, but no progress either.
+    const std::uint64_t which = below(0x20);
+    if (which != 0x0a)
+        ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), where);
+}
+
+void Fuzzer::map()
+{
+    if (mappings_.size() >= most_mappings) {
+        unmap_or_change();
+        return;
+    }
+    const int protection = static_cast<int>(one_in(16) ? below(8) : below(4));
+    const std::uint64_t offset = one_in(3)   ? RSM_MMAP_CONSUMED
+                                 : one_in(8) ? interesting() & ~(page - 1)
+                                             : below(4) * page;
+    const std::uint64_t bytes = one_in(16) ? interesting() & 0xffffffff : (1 + below(8)) * page;
+    void *base = mmap(nullptr, bytes, protection, one_in(16) ? MAP_PRIVATE : MAP_SHARED,
+                      descriptor(), static_cast<off_t>(offset));
+    if (base == MAP_FAILED)
+        return;
+    mappings_.push_back({base, bytes, (protection & PROT_READ) != 0, (protection & PROT_WRITE) != 0});
+}
+
+void Fuzzer::unmap_or_change()
+{
+    if (mappings_.empty())
+        return;
+    const std::size_t which = below(mappings_.size());
+    Mapping &mapping = mappings_[which];
+    switch (below(5)) {
+    case 0:
+        madvise(mapping.base, mapping.length, static_cast<int>(below(26)));
+        return;
+    case 1: {
+        const int protection = static_cast<int>(below(4));
+        if (mprotect(mapping.base, mapping.length, protection) == 0) {
+            mapping.readable = protection & PROT_READ;
+            mapping.writable = protection & PROT_WRITE;
+        }
+        return;
+    }
+    case 2: {
+        void *moved = mremap(mapping.base, mapping.length, mapping.length, MREMAP_MAYMOVE);
+        if (moved != MAP_FAILED)
+            mapping.base = moved;
+        return;
+    }
+    default:
+        munmap(mapping.base, mapping.length);
+        mappings_.erase(mappings_.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+}
+
+void Fuzzer::touch()
+{
+    if (mappings_.empty())
+        return;
+    const Mapping &mapping = mappings_[below(mappings_.size())];
+    auto *words = static_cast<volatile std::uint32_t *>(mapping.base);
+    for (std::size_t at = 0; at + 4 <= mapping.length && at < 64 * page; at += page) {
+        // A table ends where its slots end; the kernel is asked first.
+        if (mapping.writable)
+            words[at / 4] = static_cast<std::uint32_t>(number());
+        else if (mapping.readable)
+            static_cast<void>(words[at / 4]);
+    }
+}
+
+void Fuzzer::change_arena()
+{
+    std::byte *where = arena_ + below(arena_size / page) * page;
+    const std::size_t bytes = (1 + below(4)) * page;
+    if (where + bytes > arena_ + arena_size)
+        return;
+    switch (below(6)) {
+    case 0:
+        munmap(where, bytes);
+        break;
+    case 1:
+        mprotect(where, bytes, PROT_READ);
+        break;
+    case 2:
+        madvise(where, bytes, MADV_DONTNEED);
+        break;
+    default:
+        mmap(where, bytes, PROT_READ | PROT_WRITE,
+             MAP_FIXED | MAP_ANONYMOUS | (one_in(3) ? MAP_SHARED : MAP_PRIVATE), -1, 0);
+        break;
+    }
+}
+
+void Fuzzer::wait_for_events()
+{
+    pollfd entries[4];
+    for (pollfd &entry : entries)
+        entry = {descriptor(), static_cast<short>(number()), 0};
+    poll(entries, 4, 0);
+}
+
+void Fuzzer::fork_briefly()
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 64; i++)
+            command();
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, nullptr, 0);
+}
+
+} // namespace rsmtest::fuzz

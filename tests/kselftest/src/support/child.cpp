@@ -1,0 +1,183 @@
+#include "support/child.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rsmtest {
+
+void Link::tell(std::uint64_t value)
+{
+    const ssize_t sent = send(end_.get(), &value, sizeof(value), MSG_NOSIGNAL);
+    EXPECT_EQ(sent, static_cast<ssize_t>(sizeof(value))) << "the other process is gone";
+}
+
+bool Link::readable(std::chrono::milliseconds limit)
+{
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
+        pollfd entry{end_.get(), POLLIN, 0};
+        const int ready = poll(&entry, 1, std::max(0, static_cast<int>(left.count())));
+        if (ready > 0)
+            return true;
+        if (ready == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+std::uint64_t Link::hear(int milliseconds)
+{
+    std::uint64_t value = 0;
+    if (!readable(scaled(milliseconds))) {
+        ADD_FAILURE() << "heard nothing from the other process in time";
+        return ~std::uint64_t{0};
+    }
+    const ssize_t got = recv(end_.get(), &value, sizeof(value), 0);
+    if (got != static_cast<ssize_t>(sizeof(value))) {
+        ADD_FAILURE() << "the other process ended before it said anything";
+        return ~std::uint64_t{0};
+    }
+    return value;
+}
+
+bool Link::hears_within(int milliseconds)
+{
+    return readable(std::chrono::milliseconds(milliseconds)) && hear() != ~std::uint64_t{0};
+}
+
+void Link::send_fd(int fd)
+{
+    char byte = 0;
+    iovec data{&byte, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    EXPECT_EQ(sendmsg(end_.get(), &message, MSG_NOSIGNAL), 1);
+}
+
+Fd Link::receive_fd()
+{
+    char byte = 0;
+    iovec data{&byte, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    if (!readable(scaled(20000)) || recvmsg(end_.get(), &message, MSG_CMSG_CLOEXEC) != 1)
+        return Fd();
+    const cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_type != SCM_RIGHTS)
+        return Fd();
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return Fd(fd);
+}
+
+Child::Child(const Body &body)
+{
+    start(nullptr, body);
+}
+
+Child::Child(const User &user, const Body &body)
+{
+    start(&user, body);
+}
+
+void Child::start(const User *user, const Body &body)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        ADD_FAILURE() << "socketpair: " << std::strerror(errno);
+        return;
+    }
+    Fd mine(ends[0]);
+    Fd its(ends[1]);
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+        mine.reset();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        Link link(std::move(its));
+        if (user && !become(*user)) {
+            ADD_FAILURE() << "can't become user " << user->uid << ": " << std::strerror(errno);
+        } else {
+            body(link);
+        }
+        std::fflush(nullptr);
+        _exit(testing::Test::HasFailure() ? 99 : 0);
+    }
+    if (pid_ < 0)
+        ADD_FAILURE() << "fork: " << std::strerror(errno);
+    link_ = Link(std::move(mine));
+}
+
+Child::~Child()
+{
+    if (pid_ > 0)
+        kill();
+}
+
+int Child::wait()
+{
+    int status = -1;
+    if (pid_ <= 0)
+        return status;
+    const bool ended = eventually([&] { return waitpid(pid_, &status, WNOHANG) != 0; }, 30000);
+    if (!ended) {
+        ADD_FAILURE() << "the other process did not end in time";
+        kill();
+        return -1;
+    }
+    pid_ = -1;
+    return status;
+}
+
+void Child::expect_success()
+{
+    const int status = wait();
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "the other process "
+        << (WIFSIGNALED(status) ? "was killed by signal " : "ended with status ")
+        << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+void Child::kill()
+{
+    if (pid_ <= 0)
+        return;
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+}
+
+void in_child(const std::function<void()> &body)
+{
+    Child child([&](Link &) { body(); });
+    child.expect_success();
+}
+
+void in_child_as(const User &user, const std::function<void()> &body)
+{
+    Child child(user, [&](Link &) { body(); });
+    child.expect_success();
+}
+
+} // namespace rsmtest

@@ -1,0 +1,74 @@
+// A second process that takes part in a test.
+#pragma once
+
+#include "support/system.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <sys/types.h>
+
+namespace rsmtest {
+
+// One end of the line between a test and its child. Every wait has an end:
+// one that takes too long, or finds the other side gone, is a test failure.
+class Link {
+public:
+    explicit Link(Fd end) : end_(std::move(end)) {}
+
+    void tell(std::uint64_t value = 1);
+    // Next value from the other side.
+    std::uint64_t hear(int milliseconds = 20000);
+    // True when the other side sent a value within the time.
+    bool hears_within(int milliseconds);
+    void send_fd(int fd);
+    Fd receive_fd();
+    int descriptor() const { return end_.get(); }
+    void close() { end_.reset(); }
+
+private:
+    bool readable(std::chrono::milliseconds limit);
+
+    Fd end_;
+};
+
+// Forks a process that runs a function and exits. A failed assertion there
+// fails expect_success() here. It dies with its parent, and when the object
+// goes.
+class Child {
+public:
+    using Body = std::function<void(Link &)>;
+
+    explicit Child(const Body &body);
+    // The same as another user.
+    Child(const User &user, const Body &body);
+    ~Child();
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+
+    Link &link() { return link_; }
+    void tell(std::uint64_t value = 1) { link_.tell(value); }
+    std::uint64_t hear(int milliseconds = 20000) { return link_.hear(milliseconds); }
+    pid_t pid() const { return pid_; }
+
+    // Waits for its end: it must exit with status 0.
+    void expect_success();
+    // Waits for its end and returns the wait status.
+    int wait();
+    // kill -9, and waits for the end.
+    void kill();
+    // Gives up responsibility for a process that somebody else ends.
+    void abandon() { pid_ = -1; }
+
+private:
+    void start(const User *user, const Body &body);
+
+    pid_t pid_ = -1;
+    Link link_{Fd()};
+};
+
+// Runs a function in a process of its own and expects that to succeed.
+void in_child(const std::function<void()> &body);
+void in_child_as(const User &user, const std::function<void()> &body);
+
+} // namespace rsmtest

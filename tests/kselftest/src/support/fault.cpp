@@ -1,0 +1,56 @@
+#include "support/fault.hpp"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+namespace rsmtest {
+namespace {
+
+void configure(const char *probability)
+{
+    const std::string root = "/sys/kernel/debug/";
+    for (const std::string injector : {"failslab", "fail_page_alloc", "fail_usercopy"}) {
+        const std::string directory = root + injector + "/";
+        write_text(directory + "task-filter", "N");
+        write_text(directory + "times", "-1");
+        write_text(directory + "interval", "1");
+        write_text(directory + "verbose", "0");
+        write_text(directory + "ignore-gfp-wait", "N");
+        write_text(directory + "ignore-gfp-highmem", "N");
+        write_text(directory + "min-order", "0");
+        // fail-nth needs no probability: any other would hit everybody.
+        write_text(directory + "probability", probability);
+    }
+}
+
+} // namespace
+
+FaultInjection::FaultInjection() : file_(open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC))
+{
+    if (available())
+        configure("0");
+}
+
+FaultInjection::~FaultInjection()
+{
+    if (available())
+        configure("0");
+}
+
+bool FaultInjection::nth(int n, const std::function<void()> &action)
+{
+    const std::string text = std::to_string(n);
+    if (pwrite(file_.get(), text.data(), text.size(), 0) < 0)
+        return false;
+    action();
+    // What is left of the count tells whether it was used up.
+    char left[16] = {};
+    const ssize_t got = pread(file_.get(), left, sizeof(left) - 1, 0);
+    if (pwrite(file_.get(), "0", 1, 0) < 0)
+        return false;
+    return got > 0 && std::atoi(left) == 0;
+}
+
+} // namespace rsmtest

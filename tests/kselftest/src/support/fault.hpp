@@ -1,0 +1,28 @@
+// Fault injection: the nth thing that can fail in a system call does.
+#pragma once
+
+#include "support/system.hpp"
+
+#include <functional>
+
+namespace rsmtest {
+
+// Arms the injectors of the debug kernel; puts them back at the end.
+class FaultInjection {
+public:
+    FaultInjection();
+    ~FaultInjection();
+    FaultInjection(const FaultInjection &) = delete;
+    FaultInjection &operator=(const FaultInjection &) = delete;
+
+    // False on kernels without /proc/self/fail-nth.
+    bool available() const { return file_.valid(); }
+
+    // Runs the action with the nth chance to fail failing. True if one did.
+    bool nth(int n, const std::function<void()> &action);
+
+private:
+    Fd file_;
+};
+
+} // namespace rsmtest
