@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <linux/indirect_call_wrapper.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -13,6 +14,7 @@ struct rsm_arg_head {
 };
 
 union rsm_arg {
+	u64 words[1];
 	struct rsm_arg_head head;
 	struct rsm_info info;
 	struct rsm_attr attr;
@@ -32,15 +34,16 @@ union rsm_arg {
 /**
  * struct rsm_command - how to run an ioctl command
  * @cmd: its number
- * @size: size of its argument now
- * @min_size: size of its argument in the first version
+ * @size: size of its argument, in 64-bit words without a rest. All are in
+ *	their first version.
+ * @has_results: it has results besides the status
  * @run: does it; returns a status, or -errno for a malformed argument.
  *	The handle is NULL for a control handle.
  */
 struct rsm_command {
 	unsigned int cmd;
 	unsigned int size;
-	unsigned int min_size;
+	bool has_results;
 	int (*run)(struct rsm_handle *h, union rsm_arg *arg);
 };
 
@@ -186,59 +189,115 @@ static int run_barrier(struct rsm_handle *h, union rsm_arg *arg)
 	return imp ? rsm_barrier(imp, &arg->barrier) : RSMERR_BAD_SEG_HNDL;
 }
 
-#define COMMAND(_cmd, _struct, _last, _run)				\
+#define COMMAND(_cmd, _struct, _run, _results)				\
 	[_IOC_NR(_cmd)] = {						\
 		.cmd = _cmd,						\
-		.size = sizeof(struct _struct),				\
-		.min_size = offsetofend(struct _struct, _last),		\
+		.size = sizeof(struct _struct) +			\
+			BUILD_BUG_ON_ZERO(sizeof(struct _struct) % sizeof(u64)), \
 		.run = _run,						\
+		.has_results = _results,				\
 	}
 
 static const struct rsm_command commands[] = {
-	COMMAND(RSM_IOC_INFO, rsm_info, max_segments, run_info),
-	COMMAND(RSM_IOC_ATTR, rsm_attr, reserved, run_attr),
-	COMMAND(RSM_IOC_TOPOLOGY, rsm_topology_query, peer_count, run_topology),
-	COMMAND(RSM_IOC_BIND, rsm_bind, number, run_bind),
-	COMMAND(RSM_IOC_REBIND, rsm_rebind, length, run_rebind),
-	COMMAND(RSM_IOC_PUBLISH, rsm_publish, acl, run_publish),
-	COMMAND(RSM_IOC_REPUBLISH, rsm_publish, acl, run_republish),
-	COMMAND(RSM_IOC_UNPUBLISH, rsm_unpublish, status, run_unpublish),
-	COMMAND(RSM_IOC_CONNECT, rsm_connect, mappable, run_connect),
-	COMMAND(RSM_IOC_POST, rsm_post, reserved, run_post),
-	COMMAND(RSM_IOC_WAIT, rsm_wait, timeout_ns, run_wait),
-	COMMAND(RSM_IOC_PUTV, rsm_transfer, entries, run_putv),
-	COMMAND(RSM_IOC_GETV, rsm_transfer, entries, run_getv),
-	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, reserved, run_barrier),
-	COMMAND(RSM_IOC_DESTROY, rsm_destroy, status, run_destroy),
+	COMMAND(RSM_IOC_INFO, rsm_info, run_info, true),
+	COMMAND(RSM_IOC_ATTR, rsm_attr, run_attr, true),
+	COMMAND(RSM_IOC_TOPOLOGY, rsm_topology_query, run_topology, true),
+	COMMAND(RSM_IOC_BIND, rsm_bind, run_bind, true),
+	COMMAND(RSM_IOC_REBIND, rsm_rebind, run_rebind, false),
+	COMMAND(RSM_IOC_PUBLISH, rsm_publish, run_publish, true),
+	COMMAND(RSM_IOC_REPUBLISH, rsm_publish, run_republish, false),
+	COMMAND(RSM_IOC_UNPUBLISH, rsm_unpublish, run_unpublish, false),
+	COMMAND(RSM_IOC_CONNECT, rsm_connect, run_connect, true),
+	COMMAND(RSM_IOC_POST, rsm_post, run_post, false),
+	COMMAND(RSM_IOC_WAIT, rsm_wait, run_wait, false),
+	COMMAND(RSM_IOC_PUTV, rsm_transfer, run_putv, true),
+	COMMAND(RSM_IOC_GETV, rsm_transfer, run_getv, true),
+	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
+	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
 };
+
+/*
+ * Arguments are small and made of whole 64-bit words: word by word, under one
+ * opening of user space, is what an ioctl that takes no time at all can afford.
+ */
+static int read_words(u64 *to, const u64 __user *from, unsigned int size)
+{
+	unsigned int i;
+
+	if (!user_read_access_begin(from, size))
+		return -EFAULT;
+	for (i = 0; i < size / sizeof(u64); i++)
+		unsafe_get_user(to[i], from + i, fault);
+	user_read_access_end();
+	return 0;
+
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/* What a caller knows more of than we do must be zero. */
+static int check_tail(const void __user *tail, size_t size)
+{
+	int zero = check_zeroed_user(tail, size);
+
+	return zero < 0 ? zero : zero ? 0 : -E2BIG;
+}
+
+/* A structure so short that it can't even be read is an invalid one. */
+static int read_failed(const struct rsm_command *c, const u32 __user *usize)
+{
+	u32 size;
+
+	return !get_user(size, usize) && size < c->size ? -EINVAL : -EFAULT;
+}
+
+/* Read the argument, each byte once. */
+static int read_argument(const struct rsm_command *c, union rsm_arg *arg,
+			 void __user *uarg)
+{
+	u32 size;
+
+	if (read_words(arg->words, uarg, c->size))
+		return read_failed(c, uarg);
+	size = arg->head.size;
+	if (size < c->size)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return check_tail(uarg + c->size, size - c->size);
+}
+
+/* Store the results; those of a command without any are in the status. */
+static int write_results(const struct rsm_command *c, union rsm_arg *arg,
+			 void __user *uarg, u32 status)
+{
+	struct rsm_arg_head __user *uhead = uarg;
+
+	if (!c->has_results) {
+		if (arg->head.status == status)
+			return 0;
+		return put_user(status, &uhead->status);
+	}
+	arg->head.status = status;
+	return copy_to_user(uarg, arg, c->size) ? -EFAULT : 0;
+}
 
 long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)
 {
 	const struct rsm_command *c;
 	unsigned int nr = _IOC_NR(cmd);
 	union rsm_arg arg;
-	u32 size;
 	int ret;
 
 	if (nr >= ARRAY_SIZE(commands) || commands[nr].cmd != cmd)
 		return -ENOTTY;
 	c = &commands[nr];
-	if (get_user(size, (u32 __user *)uarg))
-		return -EFAULT;
-	if (size < c->min_size)
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	ret = copy_struct_from_user(&arg, c->size, uarg, size);
+	ret = read_argument(c, &arg, uarg);
 	if (ret)
 		return ret;
-
-	ret = c->run(h, &arg);
+	ret = INDIRECT_CALL_1(c->run, run_post, h, &arg);
 	if (ret < 0)
 		return ret;
-	arg.head.size = size;
-	arg.head.status = ret;
-	if (copy_to_user(uarg, &arg, min(size, c->size)))
-		return -EFAULT;
-	return 0;
+	return write_results(c, &arg, uarg, ret);
 }

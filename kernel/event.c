@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #include <linux/hrtimer.h>
+#include <linux/indirect_call_wrapper.h>
 #include <linux/sched/signal.h>
 
 static u32 pending_events(struct rsm_words *words)
@@ -38,7 +39,8 @@ static bool count_event(struct rsm_words *words, u32 flags)
  */
 void rsm_event_post(struct rsm_segment *seg, u32 flags)
 {
-	if (count_event(&seg->words, flags) && wq_has_sleeper(&seg->wq))
+	/* The compare-and-swap is the barrier that waitqueue_active() needs. */
+	if (count_event(&seg->words, flags) && waitqueue_active(&seg->wq))
 		wake_up_interruptible_poll(&seg->wq, EPOLLIN | EPOLLRDNORM);
 }
 EXPORT_SYMBOL_GPL(rsm_event_post);
@@ -137,5 +139,5 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags)
 	imp = to_import(seg);
 	if (READ_ONCE(imp->aborted))
 		return RSMERR_CONN_ABORTED;
-	return seg->ctl->ops->post(imp, flags);
+	return INDIRECT_CALL_1(seg->ctl->ops->post, rsm_local_post, imp, flags);
 }
