@@ -138,8 +138,10 @@ def program(name):
 
 
 def collect(root):
-    """The product's modules at the top of the directory, where "make install" takes them."""
+    """Links at the top of the directory: what "make install" takes, and the KUnit module, which
+    no kernel that is installed on a host would have built."""
     for stale in root.glob("*.ko"):
         stale.unlink()
-    for module in (root / MODULE_FOLDERS[0]).glob("*.ko"):
-        os.link(module, root / module.name)
+    for folder in ("kernel", "tests/kunit"):
+        for module in (root / folder).glob("*.ko"):
+            os.link(module, root / module.name)
