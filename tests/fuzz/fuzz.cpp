@@ -38,7 +38,7 @@ std::chrono::seconds duration()
 
 // Fuzzes until the time is over. A process that a random call kills (it may
 // unmap its own data) is replaced by one with the next seed.
-void fuzz(unsigned processes, const User *user)
+void run_fuzzers(unsigned processes, const User *user)
 {
     Unchanged unchanged;
     const std::uint64_t first = seed();
@@ -72,16 +72,16 @@ void fuzz(unsigned processes, const User *user)
 
 TEST(Fuzz, Robustness_one_process)
 {
-    fuzz(1, nullptr);
+    run_fuzzers(1, nullptr);
 }
 
 TEST(Fuzz, Robustness_four_processes)
 {
-    fuzz(4, nullptr);
+    run_fuzzers(4, nullptr);
 }
 
 TEST(Fuzz, Robustness_unprivileged_processes)
 {
     const User user = alice();
-    fuzz(3, &user);
+    run_fuzzers(3, &user);
 }

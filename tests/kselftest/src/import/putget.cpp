@@ -103,8 +103,10 @@ protected:
         length_or_offset(0, static_cast<ulong_t>(size / width) + 1);
         // counts that overflow
         length_or_offset(0, ~0ul);
-        length_or_offset(0, ~0ul / sizeof(T) + 1);
-        length_or_offset(0, ~0ul / sizeof(T) + 2);
+        if (width > 1) {
+            length_or_offset(0, ~0ul / sizeof(T) + 1);
+            length_or_offset(0, ~0ul / sizeof(T) + 2);
+        }
         length_or_offset(width, ~0ul);
         length_or_offset(size - width, (1ul << 63) / sizeof(T));
         length_or_offset(width, 1ul << 32);

@@ -69,10 +69,8 @@ private:
         uname(&system);
         const std::string modules = std::string("/lib/modules/") + system.release;
         for (const std::string &path :
-             {std::string(named ? named : ""), modules + "/rsm.ko", modules + "/extra/rsm.ko",
-              modules + "/updates/rsm.ko", modules + "/updates/dkms/rsm.ko",
-              std::string("/rsm.ko"), std::string("/lib/modules/rsm.ko"),
-              std::string("/modules/rsm.ko")}) {
+             {std::string(named ? named : ""), modules + "/rsm/rsm.ko", modules + "/extra/rsm.ko",
+              modules + "/updates/rsm.ko", modules + "/updates/dkms/rsm.ko"}) {
             file = Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
             if (file.valid())
                 break;

@@ -213,6 +213,8 @@ TEST_F(UapiArguments, results_that_can_not_be_stored)
         ASSERT_EQ(mprotect(read_only.data(), page_size(), PROT_READ | PROT_WRITE), 0);
         std::memcpy(read_only.data(), &argument, sizeof(argument));
         set_word(read_only.data(), sizeof(argument));
+        // A status that is already there need not be stored.
+        set_word(read_only.data() + 4, 0xdeadbeef);
         ASSERT_EQ(mprotect(read_only.data(), page_size(), PROT_READ), 0);
         EXPECT_EQ(call(fd, command, read_only.data()), EFAULT) << command;
     };
