@@ -56,29 +56,43 @@ void Channel::wait_closed() {
     }
 }
 
-Peer::Peer(const Body &body) : pid_(check_errno(fork(), "fork")) {
-    int ends[2];
-    check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "socketpair");
-    Descriptor ours(ends[0]);
-    Channel theirs{Descriptor(ends[1])};
+// After this other processes that inherited our end no longer keep the channel open.
+void Channel::close() {
+    shutdown(end_.get(), SHUT_RDWR);
+    end_.reset();
+}
 
-    if (pid_ > 0) {
-        channel_ = Channel(std::move(ours));
-        return;
-    }
+namespace {
 
-    // A child never returns into its parent's code, nor flushes its parent's buffers.
+// A child never returns into its parent's code, nor flushes its parent's buffers.
+[[noreturn]] void run_child(const Peer::Body &body, Channel channel) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ours.reset();
     int status = 0;
     try {
         run_on(Place::peer);
-        body(theirs);
+        body(channel);
     } catch (const std::exception &error) {
         (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
         status = 1;
     }
     _exit(status);
+}
+
+} // namespace
+
+Peer::Peer(const Body &body) {
+    int ends[2];
+    check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "socketpair");
+    Descriptor ours(ends[0]);
+    Descriptor theirs(ends[1]);
+
+    const auto child = check_errno(fork(), "fork");
+    if (child == 0) {
+        ours.reset();
+        run_child(body, Channel(std::move(theirs)));
+    }
+    channel_ = Channel(std::move(ours));
+    pid_ = child;
 }
 
 Peer::Peer(Peer &&other) noexcept

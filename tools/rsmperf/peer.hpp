@@ -71,7 +71,7 @@ class Channel {
 
     // Returns when the other side has closed its end.
     void wait_closed();
-    void close() { end_.reset(); }
+    void close();
 
   private:
     void send_bytes(const void *data, std::size_t size);

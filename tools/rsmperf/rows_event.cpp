@@ -26,7 +26,7 @@ class Event {
         check_errno(read(file_.get(), &count, sizeof(count)), "read from an eventfd");
     }
 
-private:
+  private:
     Descriptor file_;
 };
 
