@@ -19,7 +19,8 @@ from . import kernels, paths
 from .errors import UsageError
 
 # In build order: the later ones use symbols of the first.
-MODULE_FOLDERS = ["kernel", "tests/controllers", "tests/kunit"]
+KUNIT = "tests/kunit"
+MODULE_FOLDERS = ["kernel", "tests/controllers", KUNIT]
 SOURCE_FOLDERS = ["include/uapi", *MODULE_FOLDERS]
 SOURCE_NAMES = (".c", ".h", ".S", "Kbuild")
 # Said about Debian's headers and about clang with them; no concern of ours.
@@ -74,7 +75,8 @@ def build(kernel, options):
     with exclusive(root):
         for folder in SOURCE_FOLDERS:
             synchronize(paths.TREE / folder, root / folder)
-        folders = [f for f in MODULE_FOLDERS if (root / f / "Kbuild").exists()]
+        folders = [folder for folder in MODULE_FOLDERS if (root / folder / "Kbuild").exists()
+                   and (folder != KUNIT or has_kunit(kernel))]
         done = all(make(kernel, root, folder, options) for folder in folders)
         if done:
             collect(root)
@@ -106,12 +108,21 @@ def synchronize(source, target):
             path.unlink()
 
 
+def has_kunit(kernel):
+    """Whether the kernel can run KUnit tests."""
+    config = kernel.build / "include/config/auto.conf"
+    return config.exists() and "CONFIG_KUNIT=" in config.read_text()
+
+
 def make(kernel, root, folder, options):
     """Runs Kbuild in one folder and prints what it has to say about our sources."""
     command = ["make", "-s", "-C", str(kernel.build), f"M={root / folder}",
                f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror",
                # Instrumented where the kernel is configured for it, ignored elsewhere.
                "KCOV_INSTRUMENT=y", "UBSAN_SANITIZE=y"]
+    if folder == KUNIT:
+        # "obj-$(CONFIG_KUNIT)" must name a module, also where KUnit itself is built in.
+        command.append("CONFIG_KUNIT=m")
     if folder != MODULE_FOLDERS[0]:
         command.append(f"KBUILD_EXTRA_SYMBOLS={root / MODULE_FOLDERS[0] / 'Module.symvers'}")
     if options.llvm:
@@ -142,6 +153,6 @@ def collect(root):
     no kernel that is installed on a host would have built."""
     for stale in root.glob("*.ko"):
         stale.unlink()
-    for folder in ("kernel", "tests/kunit"):
+    for folder in ("kernel", KUNIT):
         for module in (root / folder).glob("*.ko"):
             os.link(module, root / module.name)
