@@ -2,7 +2,7 @@
 # Drives everything; "make help" shows the targets. CMake builds user space,
 # Kbuild (through tools/build-modules) builds the kernel modules.
 
-BUILD   ?= build
+BUILD   ?= $(or $(RSM_BUILD),build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 # What the guests boot: stock, debug, backports, a version, a path.
@@ -75,7 +75,7 @@ install: lib
 	tools/build-modules --kernel $(KVER)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) | grep -v Up-to-date || true
 	install -d $(EXTRA)
-	install -m 644 $(BUILD)/modules/$(KVER)/*.ko $(EXTRA)
+	install -m 644 $(BUILD)/modules/$(KVER)/kernel/*.ko $(EXTRA)
 	install -D -m 644 packaging/udev/60-rsm.rules $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules
 	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf
 	test -e $(ETC)/modprobe.d/rsm.conf || \
