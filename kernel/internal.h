@@ -89,7 +89,6 @@ long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *arg);
 
 /* limits.c */
 extern unsigned int rsm_max_segments;
-int rsm_limits_check(void);
 int rsm_number_get(void);
 void rsm_number_put(u32 number);
 unsigned int rsm_number_count(void);

@@ -10,7 +10,17 @@
 #include <linux/sched/signal.h>
 
 unsigned int rsm_max_segments = 65535;
-module_param_named(max_segments, rsm_max_segments, uint, 0444);
+
+static int set_max_segments(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, RSM_MAX_HANDLES - 1);
+}
+
+static const struct kernel_param_ops max_segments_ops = {
+	.set = set_max_segments,
+	.get = param_get_uint,
+};
+module_param_cb(max_segments, &max_segments_ops, &rsm_max_segments, 0644);
 MODULE_PARM_DESC(max_segments, "Most export and import segments on this node (default 65535)");
 
 static unsigned int max_exported_memory;
@@ -33,19 +43,11 @@ static DEFINE_IDA(numbers);
 static atomic_t number_count = ATOMIC_INIT(0);
 static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
 
-int rsm_limits_check(void)
-{
-	if (rsm_max_segments && rsm_max_segments < RSM_MAX_HANDLES)
-		return 0;
-	pr_err("rsm: max_segments %u is not within 1 and %u\n",
-	       rsm_max_segments, RSM_MAX_HANDLES - 1);
-	return -EINVAL;
-}
-
 /* Take a handle number; -EAGAIN when all are in use. */
 int rsm_number_get(void)
 {
-	int number = ida_alloc_range(&numbers, 1, rsm_max_segments, GFP_KERNEL);
+	int number = ida_alloc_range(&numbers, 1, READ_ONCE(rsm_max_segments),
+				     GFP_KERNEL);
 
 	if (number == -ENOSPC)
 		return -EAGAIN;

@@ -5,10 +5,10 @@
 
 #define ALL_WIDTHS	(1 | 2 | 4 | 8)
 
-/* One entry at most, and it names this node. */
+/* The one entry names this node. */
 static u32 loopback_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
-	if (acl->count > 1 || acl->entry[0].node != rsm_node_id())
+	if (acl->entry[0].node != rsm_node_id())
 		return RSMERR_BAD_ACL;
 	return RSM_SUCCESS;
 }
@@ -40,6 +40,7 @@ static struct rsm_controller loopback = {
 		.atomic_sizes = ALL_WIDTHS,
 		.page_size = PAGE_SIZE,
 	},
+	.max_acl = 1,
 	.unlisted = true,
 };
 

@@ -43,10 +43,6 @@ static int __init rsm_init(void)
 		pr_err("rsm: node_id %u is above %u\n", node_id, RSM_NODE_MAX);
 		return -EINVAL;
 	}
-	err = rsm_limits_check();
-	if (err)
-		return err;
-
 	rsm_wq = alloc_workqueue("rsm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rsm_wq)
 		return -ENOMEM;

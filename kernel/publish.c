@@ -81,7 +81,7 @@ static u32 acl_read(struct rsm_export *exp, struct rsm_publish *arg,
 	*list = NULL;
 	if (!arg->acl_count)
 		return RSM_SUCCESS;
-	if (arg->acl_count > RSM_ACL_MAX || !arg->acl)
+	if (arg->acl_count > (exp->seg.ctl->max_acl ?: RSM_ACL_MAX))
 		return RSMERR_BAD_ACL;
 	acl = kmalloc(struct_size(acl, entry, arg->acl_count), GFP_KERNEL_ACCOUNT);
 	if (!acl)
@@ -230,7 +230,7 @@ u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 }
 
 /**
- * rsm_export_withdraw() - free the id and abort all connections
+ * rsm_export_withdraw() - abort all connections and free the id
  * @exp: an export, published or not
  *
  * It is bound afterwards if it was published, and no local importer can reach
@@ -243,7 +243,6 @@ void rsm_export_withdraw(struct rsm_export *exp)
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
 		return;
-	id_give_back(exp->id);
 	mutex_lock(&exp->importers_lock);
 	exp->open = false;
 	list_for_each_entry_safe(imp, next, &exp->importers, link) {
@@ -251,6 +250,7 @@ void rsm_export_withdraw(struct rsm_export *exp)
 		list_del_init(&imp->link);
 	}
 	mutex_unlock(&exp->importers_lock);
+	id_give_back(exp->id);
 	if (exp->seg.ctl->ops->unpublish)
 		exp->seg.ctl->ops->unpublish(exp);
 	set_acl(exp, NULL);

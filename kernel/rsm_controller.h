@@ -283,6 +283,7 @@ struct rsm_controller_ops {
  * @ops: its functions
  * @attr: what RSM_IOC_ATTR answers; size, status, controller and mappable are
  *	filled in by the core
+ * @max_acl: most entries of an access list, 0 for RSM_ACL_MAX
  * @unlisted: keep it out of the topology
  * @link: the registry's
  * @users: the registry's: handles that use it
@@ -292,6 +293,7 @@ struct rsm_controller {
 	char name[RSM_NAME_SIZE];
 	const struct rsm_controller_ops *ops;
 	struct rsm_attr attr;
+	u32 max_acl;
 	bool unlisted;
 	struct list_head link;
 	unsigned int users;
