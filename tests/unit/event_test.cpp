@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -109,8 +110,16 @@ TEST(Event, WaitPollfdErrors) {
     ready = 9;
     EXPECT_EQ(rsm_intr_signal_wait_pollfd(nullptr, 1, 0, &ready), RSMERR_BAD_ADDR);
     EXPECT_EQ(ready, 0);
-    pollfd entry{-1, POLLIN, 0};
-    EXPECT_EQ(rsm_intr_signal_wait_pollfd(&entry, ~nfds_t{0}, 0, nullptr), RSMERR_BAD_ARGS_ERRORS);
+    // More entries than the process may have descriptors.
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit small{64, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &small), 0);
+    std::array<pollfd, 65> many{};
+    many.fill({-1, POLLIN, 0});
+    EXPECT_EQ(rsm_intr_signal_wait_pollfd(many.data(), many.size(), 0, nullptr),
+              RSMERR_BAD_ARGS_ERRORS);
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rsm_memseg_import_connect, disconnect, map, unmap, set_mode and get_mode.
+#include <cstring>
+
 #include "binding.h"
 #include "controller.h"
 #include "device.h"
@@ -7,6 +9,16 @@
 
 namespace rsm {
 namespace {
+
+// The number behind an enumeration. C programs may pass any, which C++ must not
+// look at as the enumeration that it is not.
+template <class Enumeration>
+unsigned number_of(const Enumeration &value) noexcept {
+    unsigned number = 0;
+    static_assert(sizeof(number) == sizeof(value));
+    std::memcpy(&number, &value, sizeof(number));
+    return number;
+}
 
 struct Target {
     rsm_node_id_t node;
@@ -109,7 +121,7 @@ int rsm_memseg_import_map(rsm_memseg_import_handle_t im_memseg, void **address,
             return RSMERR_BAD_SEG_HNDL;
         if (address == nullptr)
             return RSMERR_BAD_ADDR;
-        const bool fixed = (static_cast<unsigned>(attr) & RSM_MAP_FIXED) != 0;
+        const bool fixed = (rsm::number_of(attr) & RSM_MAP_FIXED) != 0;
         const rsm::MapRequest request{fixed ? *address : nullptr, fixed, perm,
                                       static_cast<std::uint64_t>(offset), length};
         return rsm::import_map(*segment, request, offset, address);
@@ -128,7 +140,8 @@ int rsm_memseg_import_set_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier
         auto *segment = find<ImportSegment>(im_memseg);
         if (segment == nullptr)
             return RSMERR_BAD_SEG_HNDL;
-        if (mode != RSM_BARRIER_MODE_EXPLICIT && mode != RSM_BARRIER_MODE_IMPLICIT)
+        const auto number = rsm::number_of(mode);
+        if (number != RSM_BARRIER_MODE_EXPLICIT && number != RSM_BARRIER_MODE_IMPLICIT)
             return RSMERR_BAD_MODE;
         segment->set_mode(mode);
         return RSM_SUCCESS;
