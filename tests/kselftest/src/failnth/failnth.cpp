@@ -4,6 +4,7 @@
 #include "support/fault.hpp"
 #include "support/raw.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace rsmtest;
 using raw::Outcome;
@@ -42,6 +44,29 @@ protected:
             EXPECT_TRUE(published.ok);
             EXPECT_EQ(raw::connect(imported.get(), published.id), success);
         }
+        // munmap can fail for want of memory, too: it waits until no fault is
+        // injected any more.
+        ~Scene()
+        {
+            for (const auto &[base, length] : mappings)
+                munmap(base, length);
+        }
+        Scene(const Scene &) = delete;
+        Scene &operator=(const Scene &) = delete;
+
+        void *map(int fd, std::size_t length, int protection = PROT_READ | PROT_WRITE,
+                  off_t offset = 0)
+        {
+            void *base = raw::map(fd, length, protection, offset);
+            if (base)
+                mappings[count++] = {base, length};
+            return base;
+        }
+        void *map_import() { return map(imported.get(), published.memory.size()); }
+
+    private:
+        std::array<std::pair<void *, std::size_t>, 2> mappings{};
+        std::size_t count = 0;
     };
     using Action = std::function<Outcome(Scene &)>;
 
@@ -141,13 +166,10 @@ TEST_F(FailNth, rebind)
 TEST_F(FailNth, rebind_under_a_mapping)
 {
     sweep([](Scene &scene) {
-        void *base = raw::map(scene.imported.get(), scene.published.memory.size());
-        if (!base)
+        if (!scene.map_import())
             return Outcome{errno, 0};
-        const Outcome outcome = raw::rebind(scene.published.handle.get(), scene.memory.data(),
-                                            scene.published.memory.size());
-        munmap(base, scene.published.memory.size());
-        return outcome;
+        return raw::rebind(scene.published.handle.get(), scene.memory.data(),
+                           scene.published.memory.size());
     });
 }
 
@@ -222,16 +244,14 @@ TEST_F(FailNth, map_and_touch)
 {
     sweep([](Scene &scene) {
         const std::size_t size = scene.published.memory.size();
-        void *base = raw::map(scene.imported.get(), size);
+        void *base = scene.map_import();
         if (!base)
             return Outcome{errno, 0};
         // A fault that can't get memory may not kill: the kernel is asked to
         // touch the pages for us.
         int ends[2];
-        if (pipe(ends) != 0) {
-            munmap(base, size);
+        if (pipe(ends) != 0)
             return Outcome{EMFILE, 0};
-        }
         const Fd reader(ends[0]);
         const Fd writer(ends[1]);
         Outcome outcome = success;
@@ -239,7 +259,6 @@ TEST_F(FailNth, map_and_touch)
             if (write(writer.get(), static_cast<std::byte *>(base) + at, 8) != 8)
                 outcome = Outcome{errno, 0};
         }
-        munmap(base, size);
         return outcome;
     });
 }
@@ -247,8 +266,7 @@ TEST_F(FailNth, map_and_touch)
 TEST_F(FailNth, abort_of_a_mapping)
 {
     sweep([](Scene &scene) {
-        const std::size_t size = scene.published.memory.size();
-        void *base = raw::map(scene.imported.get(), size);
+        void *base = scene.map_import();
         if (!base)
             return Outcome{errno, 0};
         int ends[2] = {-1, -1};
@@ -259,7 +277,6 @@ TEST_F(FailNth, abort_of_a_mapping)
             if (write(writer.get(), base, 8) != 8)
                 outcome = Outcome{errno, 0};
         }
-        munmap(base, size);
         return outcome;
     });
 }
@@ -268,25 +285,19 @@ TEST_F(FailNth, control_tables)
 {
     sweep([](Scene &scene) {
         const int fd = scene.control.get();
-        void *status_words = raw::map(fd, page_size(), PROT_READ, RSM_MMAP_STATUS);
+        void *status_words = scene.map(fd, page_size(), PROT_READ, RSM_MMAP_STATUS);
         if (!status_words)
             return Outcome{errno, 0};
         void *consumed =
-            raw::map(fd, page_size(), PROT_READ | PROT_WRITE, RSM_MMAP_CONSUMED);
-        const Outcome outcome = consumed ? success : Outcome{errno, 0};
-        munmap(status_words, page_size());
-        if (consumed)
-            munmap(consumed, page_size());
-        return outcome;
+            scene.map(fd, page_size(), PROT_READ | PROT_WRITE, RSM_MMAP_CONSUMED);
+        return consumed ? success : Outcome{errno, 0};
     });
 }
 
 TEST_F(FailNth, fork_with_a_mapping)
 {
     sweep([](Scene &scene) {
-        const std::size_t size = scene.published.memory.size();
-        void *base = raw::map(scene.imported.get(), size);
-        if (!base)
+        if (!scene.map_import())
             return Outcome{errno, 0};
         std::fflush(nullptr);
         const pid_t child = fork();
@@ -295,7 +306,6 @@ TEST_F(FailNth, fork_with_a_mapping)
         const Outcome outcome = child > 0 ? success : Outcome{errno, 0};
         if (child > 0)
             waitpid(child, nullptr, 0);
-        munmap(base, size);
         return outcome;
     });
 }
