@@ -12,8 +12,7 @@
 namespace rsm {
 namespace {
 
-// An entry whose fields have been checked, and read once: another thread that
-// changes the caller's array can't make it invalid again.
+// An entry that has been checked.
 struct Piece {
     std::byte *local;
     std::uint64_t offset;
@@ -34,54 +33,48 @@ bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexce
     return offset <= size && length <= size - offset;
 }
 
-int take_virtual(const rsm_iovec_t &entry, Piece &piece) noexcept {
-    const auto base = address_of(entry.local.vaddr);
-    if (base == 0 || entry.local_offset > SIZE_MAX - base)
-        return RSMERR_BAD_ADDR;
-    const auto start = base + entry.local_offset;
-    if (entry.transfer_length > SIZE_MAX - start)
-        return RSMERR_BAD_ADDR;
-    piece.local = reinterpret_cast<std::byte *>(static_cast<std::uintptr_t>(start));
-    piece.kernel_form.fd = -1;
-    piece.kernel_form.addr = base;
-    return RSM_SUCCESS;
-}
+// The local end of an entry: where it begins and, for a handle, how far it goes.
+struct LocalEnd {
+    std::uintptr_t base;
+    std::size_t size;
+    int overrun; // what it is to go further
+};
 
-int take_handle(const rsm_iovec_t &entry, Piece &piece) noexcept {
+int find_local(const rsm_iovec_t &entry, rsm_transfer_entry &kernel_form, LocalEnd &end) noexcept {
+    if (entry.io_type == RSM_VA_TYPE) {
+        const auto base = reinterpret_cast<std::uintptr_t>(entry.local.vaddr);
+        end = {base, UINTPTR_MAX - base, RSMERR_BAD_ADDR};
+        kernel_form.fd = -1;
+        kernel_form.addr = base;
+        return base == 0 ? RSMERR_BAD_ADDR : RSM_SUCCESS;
+    }
+    if (entry.io_type != RSM_HANDLE_TYPE)
+        return RSMERR_BAD_SGIO;
     const auto *memory = find<LocalMemory>(entry.local.handle);
     if (memory == nullptr)
         return RSMERR_BAD_SGIO;
-    if (!fits(entry.local_offset, entry.transfer_length, memory->length))
-        return RSMERR_BAD_LENGTH;
-    piece.local = memory->base + entry.local_offset;
-    piece.kernel_form.fd = memory->device.get();
+    end = {reinterpret_cast<std::uintptr_t>(memory->base), memory->length, RSMERR_BAD_LENGTH};
+    kernel_form.fd = memory->device.get();
     return RSM_SUCCESS;
 }
 
-int take_local(const rsm_iovec_t &entry, Piece &piece) noexcept {
-    switch (entry.io_type) {
-    case RSM_VA_TYPE:
-        return take_virtual(entry, piece);
-    case RSM_HANDLE_TYPE:
-        return take_handle(entry, piece);
-    default:
-        return RSMERR_BAD_SGIO;
-    }
-}
-
 int take_entry(const ImportSegment &segment, const rsm_iovec_t &entry, Piece &piece) noexcept {
-    if (const int status = take_local(entry, piece); status != RSM_SUCCESS)
+    LocalEnd local{};
+    if (const int status = find_local(entry, piece.kernel_form, local); status != RSM_SUCCESS)
         return status;
+    if (entry.remote_offset > segment.size())
+        return RSMERR_BAD_OFFSET;
+    if (!fits(entry.remote_offset, entry.transfer_length, segment.size()))
+        return RSMERR_BAD_LENGTH;
+    if (!fits(entry.local_offset, entry.transfer_length, local.size))
+        return local.overrun;
+    piece.local = reinterpret_cast<std::byte *>(local.base + entry.local_offset);
     piece.offset = entry.remote_offset;
     piece.length = entry.transfer_length;
-    if (piece.offset > segment.size())
-        return RSMERR_BAD_OFFSET;
-    if (!fits(piece.offset, piece.length, segment.size()))
-        return RSMERR_BAD_LENGTH;
     piece.kernel_form.type = static_cast<std::uint32_t>(entry.io_type);
     piece.kernel_form.local_offset = entry.local_offset;
-    piece.kernel_form.remote_offset = piece.offset;
-    piece.kernel_form.length = piece.length;
+    piece.kernel_form.remote_offset = entry.remote_offset;
+    piece.kernel_form.length = entry.transfer_length;
     return RSM_SUCCESS;
 }
 
@@ -91,7 +84,8 @@ int take_request(const ImportSegment &segment, Direction direction, const rsm_sc
         return RSMERR_BAD_ADDR;
     if ((segment.rights() & right_for(direction)) == 0)
         return RSMERR_PERM_DENIED;
-    for (const auto &entry : std::span(io.iovec, io.io_request_count)) {
+    // Each entry is copied, for the same reason.
+    for (const auto entry : std::span(io.iovec, io.io_request_count)) {
         const int status = take_entry(segment, entry, request.pieces[request.count]);
         if (status != RSM_SUCCESS)
             return status;
@@ -153,14 +147,16 @@ int scatter_gather(Direction direction, rsm_scat_gath_t *io) {
     auto *segment = find<ImportSegment>(io->remote_handle);
     if (segment == nullptr)
         return RSMERR_BAD_SEG_HNDL;
-    if (io->io_request_count == 0 || io->io_request_count > RSM_MAX_SGIOREQS)
+    // A copy: what has been checked can't be changed any more.
+    const rsm_scat_gath_t asked = *io;
+    if (asked.io_request_count == 0 || asked.io_request_count > RSM_MAX_SGIOREQS)
         return RSMERR_BAD_SGIO;
-    io->io_residual_count = io->io_request_count;
+    io->io_residual_count = asked.io_request_count;
     if (segment->mappable())
         if (const int status = segment->prepare_mapping(); status != RSM_SUCCESS)
             return status;
     Request request;
-    if (const int status = take_request(*segment, direction, *io, request); status != RSM_SUCCESS)
+    if (const int status = take_request(*segment, direction, asked, request); status != RSM_SUCCESS)
         return status;
     return segment->mappable() ? transfer_mapped(*segment, direction, request, *io)
                                : transfer_unmapped(*segment, direction, request, *io);
