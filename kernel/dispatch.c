@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <linux/fault-inject-usercopy.h>
 #include <linux/indirect_call_wrapper.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -224,7 +225,7 @@ static int read_words(u64 *to, const u64 __user *from, unsigned int size)
 {
 	unsigned int i;
 
-	if (!user_read_access_begin(from, size))
+	if (should_fail_usercopy() || !user_read_access_begin(from, size))
 		return -EFAULT;
 	for (i = 0; i < size / sizeof(u64); i++)
 		unsafe_get_user(to[i], from + i, fault);
@@ -277,7 +278,8 @@ static int write_results(const struct rsm_command *c, union rsm_arg *arg,
 	if (!c->has_results) {
 		if (arg->head.status == status)
 			return 0;
-		return put_user(status, &uhead->status);
+		return should_fail_usercopy() ? -EFAULT :
+						put_user(status, &uhead->status);
 	}
 	arg->head.status = status;
 	return copy_to_user(uarg, arg, c->size) ? -EFAULT : 0;

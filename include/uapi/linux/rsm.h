@@ -60,7 +60,8 @@
  *   what the kernel knows
  * - EOPNOTSUPP: a reserved field is not zero, or a flag or operation is unknown
  * - EFAULT: the structure can't be read, or its result can't be stored (what
- *   the call did stays done)
+ *   the call did stays done). A command whose only result is the status does
+ *   not store one that is there already: set it to 0 before the call.
  * - EBADF: control_fd is not a control handle
  *
  * Status values not listed with a command: RSMERR_BAD_SEG_HNDL when the
@@ -398,8 +399,8 @@ struct rsm_unpublish {
  * fails with ENODEV (connection aborted, or not an import segment), ENXIO
  * (beyond the end of the segment), EACCES (rights beyond the connection's, or
  * execution), ENOTSUP (the controller can't map), EINVAL (private) and ENOMEM.
- * When the connection is aborted the mapping shows memory private to the
- * handle; an access never faults.
+ * When the connection is aborted every page of the mapping shows one page that
+ * is private to the handle; an access never faults.
  *
  * poll() reports POLLIN and POLLRDNORM while an event is pending. POLLRDHUP,
  * for those who ask for it, tells that the connection was aborted.

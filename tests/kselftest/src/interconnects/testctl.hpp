@@ -17,8 +17,9 @@ public:
     TestControllers() : loaded_(std::system("modprobe rsm_testctl") == 0) {}
     ~TestControllers()
     {
-        if (loaded_)
+        if (loaded_) {
             EXPECT_EQ(std::system("rmmod rsm_testctl"), 0);
+        }
     }
     TestControllers(const TestControllers &) = delete;
     TestControllers &operator=(const TestControllers &) = delete;
