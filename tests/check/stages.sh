@@ -22,9 +22,14 @@ report() {
 		return
 	fi
 	stages_failed="$stages_failed $1"
-	printf 'FAILED  %-18s %5d s  %s passed, %s failed; %s ends with:\n' "$1" "$3" "$4" "$5" \
-		"$logs/$1.log"
-	tail -n 25 "$logs/$1.log" | sed 's/^/        /'
+	printf 'FAILED  %-18s %5d s  %s passed, %s failed, %s skipped; from %s:\n' "$1" "$3" "$4" \
+		"$5" "$6" "$logs/$1.log"
+	# Single tests that failed say most; otherwise it is the end of the log that tells.
+	if grep -q '^not ok ' "$logs/$1.log"; then
+		grep -A 8 '^not ok ' "$logs/$1.log" | head -n 60
+	else
+		tail -n 25 "$logs/$1.log"
+	fi | sed 's/^/        /'
 }
 
 # Runs a command with its output in the stage's log; sets $status and $seconds.
