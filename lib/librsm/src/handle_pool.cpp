@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "locks.h"
 
@@ -16,6 +17,13 @@ namespace {
 constexpr std::size_t pool_slots = 131072;
 constexpr std::size_t pool_size = pool_slots * slot_size;
 constexpr std::size_t growth = 65536;
+
+// Every put and get touches a status word, a slot of the pool and the segment. The
+// kernel tends to place their mappings one below the other, multiples of megabytes
+// apart. In a TLB without associativity, as emulators have, their first pages would
+// push each other out each time; so this many pages are left unused on either side
+// of the pool.
+constexpr std::size_t margin_pages = 19;
 
 // Free slots wait in line until there are this many: the longer a handle stays
 // dead, the surer a program that still uses it is told.
@@ -47,12 +55,13 @@ Slot *take_free_slot() noexcept {
 }
 
 bool reserve_range() noexcept {
-    // NOLINTNEXTLINE(misc-redundant-expression): MAP_NORESERVE counts where it exists
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *range = ::mmap(nullptr, pool_size, PROT_NONE, flags, -1, 0);
+    const auto margin = margin_pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void *range = ::mmap(nullptr, pool_size + 2 * margin, PROT_NONE, flags, -1, 0);
     if (range == MAP_FAILED)
         return false;
-    pool_range.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_relaxed);
+    const auto base = reinterpret_cast<std::uintptr_t>(range) + margin;
+    pool_range.base.store(base, std::memory_order_relaxed);
     return true;
 }
 

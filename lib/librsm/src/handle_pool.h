@@ -69,7 +69,11 @@ template <class Object>
     if (slot->handle.load(std::memory_order_relaxed) != value ||
         slot->kind.load(std::memory_order_acquire) != Object::kind) [[unlikely]]
         return nullptr;
-    return std::launder(reinterpret_cast<Object *>(slot->object));
+    auto *object = std::launder(reinterpret_cast<Object *>(slot->object));
+    // Spares the caller's own test an instruction or two on the data path.
+    if (object == nullptr)
+        __builtin_unreachable();
+    return object;
 }
 
 // A new object, nullptr without memory. Its constructor must not throw.

@@ -44,12 +44,13 @@ struct DataPath {
         return connected();
     }
 
-    template <Direction direction>
-    [[nodiscard]] bool admits(std::uint64_t offset, std::size_t length) const noexcept {
+    // Counts items, so that their bytes need not be checked for overflow.
+    template <Direction direction, std::size_t item_size>
+    [[nodiscard]] bool admits(std::uint64_t offset, std::size_t count) const noexcept {
         const auto &limit = direction == Direction::put ? put_end : get_end;
         const auto end = limit.load(std::memory_order_acquire);
         return offset >= window_begin.load(std::memory_order_relaxed) && offset < end &&
-               length <= end - offset;
+               count <= (end - offset) / item_size;
     }
 };
 

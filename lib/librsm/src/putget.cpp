@@ -3,8 +3,9 @@
 //
 // On a mapped segment they cost no system call, no lock and no atomic
 // read-modify-write: compare the range with the limits of the data path, copy,
-// and in implicit mode look at the generation word before and, behind a full
-// memory barrier, after. Everything else is on the slow path.
+// and in implicit mode look at the generation word behind a full memory barrier.
+// To look at it before as well would change nothing: what is mapped after an abort
+// can be written and read without harm. Everything else is on the slow path.
 #include <cstring>
 
 #include "import_segment.h"
@@ -14,7 +15,12 @@ namespace rsm {
 namespace {
 
 template <class Item>
-void copy_items(volatile Item *to, const volatile Item *from, std::size_t count) noexcept {
+[[gnu::always_inline]] inline void copy_items(volatile Item *to, const volatile Item *from,
+                                              std::size_t count) noexcept {
+    if (count == 1) [[likely]] {
+        *to = *from;
+        return;
+    }
     for (; count != 0; --count)
         *to++ = *from++;
 }
@@ -22,6 +28,7 @@ void copy_items(volatile Item *to, const volatile Item *from, std::size_t count)
 // One access of the item's width per item.
 template <Direction direction, class Item>
 struct ItemCopy {
+    static constexpr std::size_t item_size = sizeof(Item);
     Item *data;
     std::size_t count;
 
@@ -36,16 +43,22 @@ struct ItemCopy {
 
 template <Direction direction>
 struct RangeCopy {
+    static constexpr std::size_t item_size = 1;
     void *data;
-    std::size_t length;
+    std::size_t count;
 
     void operator()(std::byte *remote) const noexcept {
         if constexpr (direction == Direction::put)
-            std::memcpy(remote, data, length);
+            std::memcpy(remote, data, count);
         else
-            std::memcpy(data, remote, length);
+            std::memcpy(data, remote, count);
     }
 };
+
+// A count whose bytes can't be counted is beyond every limit.
+std::size_t bytes_of(std::size_t count, std::size_t item_size) noexcept {
+    return count <= SIZE_MAX / item_size ? count * item_size : SIZE_MAX;
+}
 
 template <class Copy>
 [[gnu::always_inline]] inline int copy_mapped(const DataPath &path, std::uint64_t offset,
@@ -55,8 +68,6 @@ template <class Copy>
         copy(remote);
         return RSM_SUCCESS;
     }
-    if (!path.connected()) [[unlikely]]
-        return RSMERR_CONN_ABORTED;
     copy(remote);
     return path.confirm() ? RSM_SUCCESS : RSMERR_CONN_ABORTED;
 }
@@ -64,8 +75,9 @@ template <class Copy>
 // Takes its arguments in registers, so that the fast path needs no stack frame.
 template <Direction direction, class Copy>
 [[gnu::noinline, gnu::cold]] int transfer_slowly(ImportSegment &segment, off_t offset,
-                                                 std::size_t length, Copy copy) noexcept {
-    const Transfer transfer{static_cast<std::uint64_t>(offset), length, offset < 0};
+                                                 Copy copy) noexcept {
+    const Transfer transfer{static_cast<std::uint64_t>(offset),
+                            bytes_of(copy.count, Copy::item_size), offset < 0};
     return guarded([&] {
         if (const int status = segment.admit(direction, transfer); status != RSM_SUCCESS)
             return status;
@@ -76,43 +88,34 @@ template <Direction direction, class Copy>
 }
 
 template <Direction direction, class Copy>
-[[gnu::always_inline]] inline int transfer(ImportSegment &segment, off_t offset, std::size_t length,
+[[gnu::always_inline]] inline int transfer(const void *handle, off_t offset,
                                            const Copy &copy) noexcept {
-    const auto &path = segment.data_path();
+    auto *segment = find<ImportSegment>(handle);
+    if (segment == nullptr) [[unlikely]]
+        return RSMERR_BAD_SEG_HNDL;
+    if (copy.data == nullptr) [[unlikely]]
+        return RSMERR_BAD_ADDR;
     // A negative offset is beyond every limit.
     const auto position = static_cast<std::uint64_t>(offset);
-    if (path.admits<direction>(position, length)) [[likely]]
+    if ((reinterpret_cast<std::uintptr_t>(copy.data) | position) % Copy::item_size != 0)
+        [[unlikely]]
+        return RSMERR_BAD_MEM_ALIGNMENT;
+    const auto &path = segment->data_path();
+    if (path.admits<direction, Copy::item_size>(position, copy.count)) [[likely]]
         return copy_mapped(path, position, copy);
-    return transfer_slowly<direction>(segment, offset, length, copy);
+    return transfer_slowly<direction>(*segment, offset, copy);
 }
 
 template <Direction direction, class Item>
 [[gnu::always_inline]] inline int transfer_items(const void *handle, off_t offset, Item *data,
                                                  std::size_t count) noexcept {
-    auto *segment = find<ImportSegment>(handle);
-    if (segment == nullptr) [[unlikely]]
-        return RSMERR_BAD_SEG_HNDL;
-    if (data == nullptr) [[unlikely]]
-        return RSMERR_BAD_ADDR;
-    const auto misaligned =
-        (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(offset)) %
-        sizeof(Item);
-    if (misaligned != 0) [[unlikely]]
-        return RSMERR_BAD_MEM_ALIGNMENT;
-    // A count whose bytes can't be counted is beyond every limit.
-    const auto length = count <= SIZE_MAX / sizeof(Item) ? count * sizeof(Item) : SIZE_MAX;
-    return transfer<direction>(*segment, offset, length, ItemCopy<direction, Item>{data, count});
+    return transfer<direction>(handle, offset, ItemCopy<direction, Item>{data, count});
 }
 
 template <Direction direction>
 [[gnu::always_inline]] inline int transfer_range(const void *handle, off_t offset, void *data,
                                                  std::size_t length) noexcept {
-    auto *segment = find<ImportSegment>(handle);
-    if (segment == nullptr) [[unlikely]]
-        return RSMERR_BAD_SEG_HNDL;
-    if (data == nullptr) [[unlikely]]
-        return RSMERR_BAD_ADDR;
-    return transfer<direction>(*segment, offset, length, RangeCopy<direction>{data, length});
+    return transfer<direction>(handle, offset, RangeCopy<direction>{data, length});
 }
 
 } // namespace
