@@ -10,11 +10,14 @@ KERNEL  ?= stock
 # What "make install" installs modules for.
 KVER    ?= $(shell uname -r)
 BENCH   ?=
+# ON builds the tests too, which need more packages and most of the time.
+TESTING ?= OFF
 
 # Other programs of the tree look for the build in RSM_BUILD.
 export RSM_BUILD := $(abspath $(BUILD))
 
 CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	  -DBUILD_TESTING=$(TESTING) \
 	  -Wno-dev --log-level=WARNING
 DEPS    = tools/install-deps
 ETC     = $(DESTDIR)/etc

@@ -10,7 +10,8 @@
 namespace rsmperf {
 
 struct Settings {
-    unsigned rounds = 10;       // floor, figure, floor, figure ... this many times
+    unsigned processes = 5;     // processes that measure each figure, one after another
+    unsigned rounds = 5;        // in each of them floor, figure, floor, figure ... this often
     unsigned batch_ms = 20;     // least time of one timed batch of short operations
     std::size_t large_mib = 64; // size of the segment in the map and export figures
     unsigned segments = 50000;  // published segments in the crowded connect figure

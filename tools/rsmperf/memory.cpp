@@ -21,6 +21,13 @@ Descriptor anonymous_posix_shm(std::size_t size) {
     return shm;
 }
 
+// Entries of the smallest address cache to expect; larger ones have a multiple of it.
+constexpr std::uintptr_t cache_pages = 64;
+
+std::uintptr_t page_number(const char *address) {
+    return reinterpret_cast<std::uintptr_t>(address) / page_size();
+}
+
 } // namespace
 
 std::size_t page_size() {
@@ -41,6 +48,14 @@ Mapping::~Mapping() {
 
 PrivateMemory::PrivateMemory(std::size_t size) : Mapping(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) {
     std::memset(data(), 1, size);
+}
+
+CopySource::CopySource(std::size_t size) : memory_(size + cache_pages * page_size()) {}
+
+char *CopySource::apart_from(const char *destination) const {
+    const auto wanted = page_number(destination) + cache_pages / 2;
+    const auto skipped = (wanted - page_number(memory_.data())) % cache_pages;
+    return memory_.data() + skipped * page_size();
 }
 
 PosixShm::PosixShm(std::size_t size) : Mapping(size, MAP_SHARED, anonymous_posix_shm(size).get()) {

@@ -36,6 +36,19 @@ class PrivateMemory : public Mapping {
     explicit PrivateMemory(std::size_t size);
 };
 
+// Private memory to copy from. A load and a store that need the same entry of a direct-mapped
+// address cache (an emulator's, for one) cost several times as much, and chance decides whether
+// they do. So the copy for each destination begins half a small cache away from it.
+class CopySource {
+  public:
+    explicit CopySource(std::size_t size);
+
+    char *apart_from(const char *destination) const;
+
+  private:
+    PrivateMemory memory_;
+};
+
 // A memfd with all its pages allocated.
 Descriptor filled_memfd(std::size_t size);
 

@@ -64,6 +64,7 @@ void print_json(const Settings &settings, const std::vector<Result> &results) {
     uname(&system);
     nlohmann::json document = {{"kernel", system.release},
                                {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+                               {"processes", settings.processes},
                                {"rounds", settings.rounds},
                                {"figures", nlohmann::json::array()}};
 

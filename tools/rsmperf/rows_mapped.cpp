@@ -40,13 +40,13 @@ Times load_store(const Settings &settings) {
 Times memcpy_1m(const Settings &settings) {
     const Exporter exporter(MiB);
     const PosixShm shm(MiB);
-    const PrivateMemory source(MiB);
+    const CopySource source(MiB);
     const Controller controller;
     Import import(controller, exporter.id());
     char *mapped = import.map(MiB);
 
-    const auto batch = [from = source.data()](char *memory) {
-        return repeat([memory, from] { copy(memory, from, MiB); });
+    const auto batch = [&source](char *memory) {
+        return repeat([memory, from = source.apart_from(memory)] { copy(memory, from, MiB); });
     };
     return compare(settings, batch(mapped), batch(shm.data()));
 }

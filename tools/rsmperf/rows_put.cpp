@@ -78,15 +78,15 @@ Times put64_writev(const Settings &settings) {
 Times put_1m(const Settings &settings) {
     const Exporter exporter(MiB);
     const PosixShm shm(MiB);
-    const PrivateMemory source(MiB);
+    const CopySource source(MiB);
     const Controller controller;
     Import import(controller, exporter.id());
-    import.map(MiB);
+    const char *mapped = import.map(MiB);
 
-    const auto put = repeat([handle = import.get(), from = source.data()] {
+    const auto put = repeat([handle = import.get(), from = source.apart_from(mapped)] {
         check_rsm(rsm_memseg_import_put(handle, 0, from, MiB), "rsm_memseg_import_put");
     });
-    const auto copy = repeat([to = shm.data(), from = source.data()] {
+    const auto copy = repeat([to = shm.data(), from = source.apart_from(shm.data())] {
         std::memcpy(to, from, MiB);
         touched(to);
     });
