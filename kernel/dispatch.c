@@ -266,7 +266,7 @@ static int read_argument(const struct rsm_command *c, union rsm_arg *arg,
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	return check_tail(uarg + c->size, size - c->size);
+	return size > c->size ? check_tail(uarg + c->size, size - c->size) : 0;
 }
 
 /* Store the results; those of a command without any are in the status. */

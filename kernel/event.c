@@ -30,6 +30,13 @@ static bool count_event(struct rsm_words *words, u32 flags)
 	return true;
 }
 
+static __always_inline void deliver(struct rsm_segment *seg, u32 flags)
+{
+	/* The compare-and-swap is the barrier that waitqueue_active() needs. */
+	if (count_event(&seg->words, flags) && waitqueue_active(&seg->wq))
+		wake_up_interruptible_poll(&seg->wq, EPOLLIN | EPOLLRDNORM);
+}
+
 /**
  * rsm_event_post() - deliver an event to a handle
  * @seg: the handle's segment
@@ -39,11 +46,23 @@ static bool count_event(struct rsm_words *words, u32 flags)
  */
 void rsm_event_post(struct rsm_segment *seg, u32 flags)
 {
-	/* The compare-and-swap is the barrier that waitqueue_active() needs. */
-	if (count_event(&seg->words, flags) && waitqueue_active(&seg->wq))
-		wake_up_interruptible_poll(&seg->wq, EPOLLIN | EPOLLRDNORM);
+	deliver(seg, flags);
 }
 EXPORT_SYMBOL_GPL(rsm_event_post);
+
+/**
+ * rsm_local_post() - deliver an event to an export of this node
+ * @imp: the import that posts
+ * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ *
+ * Return: RSM_SUCCESS.
+ */
+u32 rsm_local_post(struct rsm_import *imp, u32 flags)
+{
+	deliver(&imp->exp->seg, flags);
+	return RSM_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(rsm_local_post);
 
 /*
  * Take one event. User space consumes with the same compare-and-swap; one
@@ -121,9 +140,14 @@ __poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
 	return mask;
 }
 
-static u32 post_to_importers(struct rsm_export *exp, u32 flags)
+static noinline u32 post_to_importers(struct rsm_export *exp, u32 flags)
 {
-	rsm_local_post_importers(exp, flags);
+	struct rsm_import *imp;
+
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(imp, &exp->importers, link)
+		deliver(&imp->seg, flags);
+	mutex_unlock(&exp->importers_lock);
 	if (exp->seg.ctl->ops->post_importers)
 		exp->seg.ctl->ops->post_importers(exp, flags);
 	return RSM_SUCCESS;

@@ -172,9 +172,6 @@ void rsm_import_zap(struct rsm_import *imp);
 u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);
 u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
 
-/* local.c */
-void rsm_local_post_importers(struct rsm_export *exp, u32 flags);
-
 /* loopback.c */
 int rsm_loopback_register(void);
 void rsm_loopback_unregister(void);

@@ -78,27 +78,3 @@ void rsm_local_disconnect(struct rsm_import *imp)
 	rsm_segment_put(&exp->seg);
 }
 EXPORT_SYMBOL_GPL(rsm_local_disconnect);
-
-/**
- * rsm_local_post() - deliver an event to an export of this node
- * @imp: the import that posts
- * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
- *
- * Return: RSM_SUCCESS.
- */
-u32 rsm_local_post(struct rsm_import *imp, u32 flags)
-{
-	rsm_event_post(&imp->exp->seg, flags);
-	return RSM_SUCCESS;
-}
-EXPORT_SYMBOL_GPL(rsm_local_post);
-
-void rsm_local_post_importers(struct rsm_export *exp, u32 flags)
-{
-	struct rsm_import *imp;
-
-	mutex_lock(&exp->importers_lock);
-	list_for_each_entry(imp, &exp->importers, link)
-		rsm_event_post(&imp->seg, flags);
-	mutex_unlock(&exp->importers_lock);
-}
