@@ -21,6 +21,15 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 }
 #endif
 
+/* For a local variable that is not to be zeroed by CONFIG_INIT_STACK_ALL_ZERO. */
+#ifndef __uninitialized
+#if __has_attribute(__uninitialized__)
+#define __uninitialized __attribute__((__uninitialized__))
+#else
+#define __uninitialized
+#endif
+#endif
+
 /* The array of VMAs went away in 6.5. */
 static inline long rsm_pin_remote(struct mm_struct *mm, unsigned long start,
 				  unsigned long npages, unsigned int flags,

@@ -2,6 +2,7 @@
 /* ioctl: read the argument once, check its form, run the command, answer. */
 
 #include "internal.h"
+#include "compat.h"
 
 #include <linux/fault-inject-usercopy.h>
 #include <linux/indirect_call_wrapper.h>
@@ -289,7 +290,11 @@ long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)
 {
 	const struct rsm_command *c;
 	unsigned int nr = _IOC_NR(cmd);
-	union rsm_arg arg;
+	/*
+	 * Zeroing this would cost more than a whole post. A command reads and
+	 * writes the bytes of its own argument, and those come from the caller.
+	 */
+	union rsm_arg arg __uninitialized;
 	int ret;
 
 	if (nr >= ARRAY_SIZE(commands) || commands[nr].cmd != cmd)
