@@ -217,11 +217,6 @@ struct rsm_local {
 
 /**
  * struct rsm_controller_ops - a controller's side of the contract
- *
- * Functions that return u32 return RSM_SUCCESS or an RSMERR_* value. All are
- * called from process context and may sleep. Those marked optional may be
- * NULL.
- *
  * @owner: module that holds the code; the core keeps it loaded while a handle
  *	uses the controller
  * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
@@ -254,6 +249,10 @@ struct rsm_local {
  *	means that the core copies to and from &rsm_import.mem.
  * @order: optional; a barrier, for transfers that complete later
  * @peers: optional; describe up to @max paths, return how many there are
+ *
+ * Functions that return u32 return RSM_SUCCESS or an RSMERR_* value. All are
+ * called from process context and may sleep. Those marked optional may be
+ * NULL.
  */
 struct rsm_controller_ops {
 	struct module *owner;
