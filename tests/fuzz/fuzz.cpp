@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // A fuzzer of /dev/rsm: random calls in random order on random handles, from
 // a seed that is printed and can be given in RSM_FUZZ_SEED.
 #include "operations.hpp"

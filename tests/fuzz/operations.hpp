@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // What the fuzzer can do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Barriers: B1 to B6.
 #include "support/loopback.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Controllers and topology: C1 to C6.
 #include "support/loopback.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Posting and waiting: S10 to S14.
 #include "support/loopback.hpp"
 

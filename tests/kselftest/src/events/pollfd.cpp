@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Multiplexed waiting: S15 to S17, and readiness for poll, epoll and select.
 #include "support/loopback.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Creating an export segment: E1 to E3, E16.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

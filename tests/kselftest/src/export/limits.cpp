@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Limits on locked memory and on segments: E17 and RLIMIT_MEMLOCK.
 #include "support/loopback.hpp"
 #include "support/raw.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Publishing, republishing, unpublishing, destroying: E4 to E9, E12, E13.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

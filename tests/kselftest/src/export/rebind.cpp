@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Rebinding, and who may do what with an export: E10, E11.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

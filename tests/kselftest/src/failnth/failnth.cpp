@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Error sweeps: in every call, one after the other, everything that can fail
 // does. The call reports an error or succeeds, and nothing is left behind.
 #include "support/child.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Forced disconnect and fork: I10, I11.
 #include "support/loopback.hpp"
 

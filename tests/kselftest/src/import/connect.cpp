@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Connecting: I1, I3, I12, and disconnecting.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

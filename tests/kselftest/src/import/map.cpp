@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Mapping: I7 to I9.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // The permission matrix: I2.
 #include "support/loopback.hpp"
 #include "support/raw.hpp"

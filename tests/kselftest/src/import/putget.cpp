@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // put and get: I4 to I6.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // An interconnect that can't be mapped: librsm and the core serve it by
 // commands, and programs see no difference but that they can't map.
 #include "interconnects/testctl.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // The controllers of tests/controllers: one with a window of its own, one that
 // can't be mapped. What holds for them holds for interconnects to come.
 #pragma once

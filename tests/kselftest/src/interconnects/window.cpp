@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // An interconnect with memory of its own, and what both kinds show in the
 // topology.
 #include "interconnects/testctl.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // The data path of a mapped segment makes no system call.
 #include "support/loopback.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // What ends an export, and what does not: E14, E15 and the range that goes away.
 #include "support/loopback.hpp"
 

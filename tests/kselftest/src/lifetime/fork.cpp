@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // fork and the exported pages; descriptors closed behind the library's back;
 // private pages after the end.
 #include "support/loopback.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Exports whose creator ends while a forked child holds the descriptors.
 #include "support/loopback.hpp"
 #include "support/raw.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Loading and unloading rsm.ko.
 #include "support/child.hpp"
 #include "support/raw.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // The segment-id file: S1 to S8.
 #include "support/loopback.hpp"
 

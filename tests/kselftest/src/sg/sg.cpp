@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Scatter-gather and local memory handles: V1 to V4.
 #include "support/loopback.hpp"
 #include "support/unchanged.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Everything at once, in several processes, some of which are killed.
 #include "support/loopback.hpp"
 #include "support/raw.hpp"

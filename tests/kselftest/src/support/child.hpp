@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // A second process that takes part in a test.
 #pragma once
 

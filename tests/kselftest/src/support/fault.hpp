@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Fault injection: the nth thing that can fail in a system call does.
 #pragma once
 

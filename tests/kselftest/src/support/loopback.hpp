@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // librsm over the loopback controller: handles that clean up after themselves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // What the tests need from the machine: time, users, memory, kernel counters.
 #pragma once
 

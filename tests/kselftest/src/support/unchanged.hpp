@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Proof that failed calls changed nothing in the kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Malformed arguments of every ioctl: what could not be understood fails with
 // an errno and changes nothing.
 #include "support/child.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Which handle takes which command, and what the answers say.
 #include "support/child.hpp"
 #include "support/raw.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // mmap of import and control handles.
 #include "support/child.hpp"
 #include "support/raw.hpp"

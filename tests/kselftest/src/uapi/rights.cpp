@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 // Rights against a caller that never loads librsm.
 #include "support/child.hpp"
 #include "support/raw.hpp"
