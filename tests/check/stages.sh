@@ -1,10 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 # What tests/check/run is made of: stages that print their name, result and time, and count tests.
-# Needs $logs, the directory for logs, and $debug_build, the process that builds the debug kernel.
+# Needs $logs, the directory for logs.
 
 logs=${logs:?}
-debug_build=
 passed=0
 failed=0
 skipped=0
@@ -45,12 +44,16 @@ run_logged() {
 # A stage that is one test: it passes when the command succeeds.
 stage() {
 	run_logged "$@"
+	report_one "$1"
+	return "$status"
+}
+
+report_one() {
 	if [ "$status" = 0 ]; then
 		report "$1" 0 "$seconds" 1 0 0
 	else
 		report "$1" "$status" "$seconds" 0 1 0
 	fi
-	return "$status"
 }
 
 # A stage without which nothing after it makes sense.
@@ -66,10 +69,14 @@ count_lines() {
 # lines are sub-tests, which KTAP counts within the line that sums them up.
 tap_stage() {
 	run_logged "$@"
+	count_tap
+	tap_report "$1"
+}
+
+count_tap() {
 	skips=$(count_lines '^ok .*# *SKIP')
 	good=$(($(count_lines '^ok ') - skips))
 	bad=$(count_lines '^not ok ')
-	tap_report "$1"
 }
 
 # A stage run by ctest, which counts for itself.
@@ -96,12 +103,32 @@ skip() {
 	printf 'skip    %-18s          %s\n' "$1" "$2"
 }
 
-# For a stage: the result of the build that was started in the background.
-wait_for_build() {
-	wait "$debug_build"
-	build_status=$?
-	cat "$logs/debug-kernel.log"
-	return "$build_status"
+# A command beside the stages, in another process; one of the stages that follow reports its result.
+job() {
+	run_logged "$@"
+	echo "$status $seconds" >"$logs/$1.result"
+	return "$status"
+}
+
+# Sets what run_logged would have set, had the job been a stage.
+result_of() {
+	name=$1
+	read -r status seconds <"$logs/$1.result" || echo "$1 was not reached" >"$logs/$1.log"
+}
+
+# A stage that is one test, run as a job.
+stage_of_job() {
+	status=1 seconds=0
+	result_of "$1"
+	report_one "$1"
+}
+
+# A stage that prints TAP, run as a job.
+tap_stage_of_job() {
+	status=1 seconds=0
+	result_of "$1"
+	count_tap
+	tap_report "$1"
 }
 
 # The end of everything.
