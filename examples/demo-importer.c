@@ -15,6 +15,7 @@
 
 #define PUT_CHUNK	((size_t)1 << 20)
 #define GATHER		8
+#define NAP_MS		50
 
 struct connection {
 	rsm_memseg_import_handle_t handle;
@@ -34,20 +35,26 @@ static size_t data_size(const struct connection *to)
 	return to->records * sizeof(struct demo_record);
 }
 
+static void nap(void)
+{
+	const struct timespec pause = { 0, NAP_MS * 1000 * 1000 };
+
+	nanosleep(&pause, NULL);
+}
+
 /* The exporter may still be preparing its records. */
 static int connect_patiently(rsmapi_controller_handle_t controller,
 			     rsm_memseg_import_handle_t *handle)
 {
-	const struct timespec pause = { 0, 50 * 1000 * 1000 };
 	rsm_node_id_t node = demo_local_node();
 	rsm_memseg_id_t id = demo_segment_id();
 	int status = RSMERR_SEG_NOT_PUBLISHED;
 
-	for (int waited = 0; waited < DEMO_PATIENCE_MS; waited += 50) {
+	for (int waited = 0; waited < DEMO_PATIENCE_MS; waited += NAP_MS) {
 		status = rsm_memseg_import_connect(controller, node, id, RSM_PERM_RDWR, handle);
 		if (status != RSMERR_SEG_NOT_PUBLISHED)
 			break;
-		nanosleep(&pause, NULL);
+		nap();
 	}
 	return status;
 }
@@ -143,6 +150,18 @@ static void gather(struct connection *to)
 	demo_say("one getv fetched %d records from all over the segment and rang", GATHER);
 }
 
+static int is_blank(const struct connection *to)
+{
+	for (size_t at = 0; at < to->size; at += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, to->mapped + at, sizeof(word));
+		if (word != 0)
+			return 0;
+	}
+	return 1;
+}
+
 /* Waits for the end of the connection, then shows that nothing is broken. */
 static void outlive(struct connection *to)
 {
@@ -155,6 +174,13 @@ static void outlive(struct connection *to)
 		    "poll() tells of the disconnect");
 	DEMO(rsm_memseg_release_pollfd(to->handle));
 
+	/* The memory is gone for sure when the exporter's unpublish returns. */
+	for (int waited = 0; waited < DEMO_PATIENCE_MS && !is_blank(to); waited += NAP_MS)
+		nap();
+	demo_assert(is_blank(to), "nothing of the segment is left in the mapping");
+	memset(to->mapped, 1, to->size);
+	demo_say("poll() said POLLRDHUP; alive: the mapping reads as zeroes and takes stores");
+
 	demo_expect(rsm_memseg_import_close_barrier(&to->barrier), RSMERR_CONN_ABORTED,
 		    "rsm_memseg_import_close_barrier");
 	demo_expect(rsm_intr_signal_post(to->handle, 0), RSMERR_CONN_ABORTED,
@@ -162,14 +188,7 @@ static void outlive(struct connection *to)
 	DEMO(rsm_memseg_import_set_mode(to->handle, RSM_BARRIER_MODE_IMPLICIT));
 	demo_expect(rsm_memseg_import_put64(to->handle, 0, &word, 1), RSMERR_CONN_ABORTED,
 		    "rsm_memseg_import_put64");
-	demo_say("poll() said POLLRDHUP; barrier, put and post all say RSMERR_CONN_ABORTED");
-
-	for (size_t at = 0; at < to->size; at += sizeof(word)) {
-		memcpy(&word, to->mapped + at, sizeof(word));
-		demo_assert(word == 0, "nothing of the segment is left in the mapping");
-	}
-	memset(to->mapped, 1, to->size);
-	demo_say("alive: the mapping reads as zeroes and takes stores; unmapping, disconnecting");
+	demo_say("barrier, post and put all say RSMERR_CONN_ABORTED; unmapping and disconnecting");
 }
 
 int main(int argc, char **argv)
