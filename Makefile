@@ -51,10 +51,12 @@ lib:
 	@command -v cmake ninja >/dev/null || \
 		{ echo "cmake or ninja is missing; get them with: tools/install-deps build"; exit 2; }
 	@$(CMAKE)
-	@cmake --build $(BUILD)
+	@echo "building libraries and tools in $(BUILD)"
+	@cmake --build $(BUILD) -- --quiet
 
 modules:
-	tools/build-modules --kernel $(KERNEL)
+	@echo "building modules for kernel $(KERNEL)"
+	@tools/build-modules --kernel $(KERNEL)
 
 demo: deps-run
 	@$(MAKE) --no-print-directory all
