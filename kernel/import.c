@@ -63,9 +63,10 @@ void rsm_import_abort(struct rsm_import *imp)
 	old = imp->mem;
 	if (!imp->aborted)
 		bump_generation(imp);
-	WRITE_ONCE(imp->aborted, true);
 	imp->mem = NULL;
 	rsm_import_zap(imp);
+	/* Last, so that who sees it in a poll can rely on the rest. */
+	WRITE_ONCE(imp->aborted, true);
 	up_write(&imp->map_lock);
 	rsm_mem_put(old);
 	wake_up_interruptible_poll(&imp->seg.wq, EPOLLRDHUP);

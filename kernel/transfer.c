@@ -218,6 +218,17 @@ u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put)
 	return status;
 }
 
+/* Is the connection gone? Waits for an abort that has begun. */
+static bool is_aborted(struct rsm_import *imp)
+{
+	bool aborted;
+
+	down_read(&imp->map_lock);
+	aborted = imp->aborted;
+	up_read(&imp->map_lock);
+	return aborted;
+}
+
 /* RSM_IOC_BARRIER */
 u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
 {
@@ -227,7 +238,7 @@ u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
 	smp_mb();
 	if (imp->seg.ctl->ops->order)
 		status = imp->seg.ctl->ops->order(imp, arg->op);
-	if (arg->op != RSM_BARRIER_OPEN && READ_ONCE(imp->aborted))
+	if (arg->op != RSM_BARRIER_OPEN && is_aborted(imp))
 		return RSMERR_CONN_ABORTED;
 	return status;
 }

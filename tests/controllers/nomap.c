@@ -13,6 +13,8 @@
 static u32 nomap_put(struct rsm_import *imp, struct rsm_local *local, u64 done,
 		     u64 offset, char *buf, size_t n)
 {
+	u32 status = RSM_SUCCESS;
+
 	if (local->mem)
 		rsm_mem_read(local->mem, local->offset + done, buf, n);
 	else if (copy_from_user(buf, local->user + done, n))
@@ -20,18 +22,25 @@ static u32 nomap_put(struct rsm_import *imp, struct rsm_local *local, u64 done,
 	down_read(&imp->map_lock);
 	if (imp->mem)
 		rsm_mem_write(imp->mem, offset, buf, n);
+	else
+		status = RSMERR_CONN_ABORTED;
 	up_read(&imp->map_lock);
-	return RSM_SUCCESS;
+	return status;
 }
 
 static u32 nomap_get(struct rsm_import *imp, struct rsm_local *local, u64 done,
 		     u64 offset, char *buf, size_t n)
 {
-	memset(buf, 0, n);
+	u32 status = RSM_SUCCESS;
+
 	down_read(&imp->map_lock);
 	if (imp->mem)
 		rsm_mem_read(imp->mem, offset, buf, n);
+	else
+		status = RSMERR_CONN_ABORTED;
 	up_read(&imp->map_lock);
+	if (status)
+		return status;
 	if (local->mem)
 		rsm_mem_write(local->mem, local->offset + done, buf, n);
 	else if (copy_to_user(local->user + done, buf, n))

@@ -403,7 +403,8 @@ struct rsm_unpublish {
  * is private to the handle; an access never faults.
  *
  * poll() reports POLLIN and POLLRDNORM while an event is pending. POLLRDHUP,
- * for those who ask for it, tells that the connection was aborted.
+ * for those who ask for it, tells that the connection was aborted and that none of
+ * its mappings shows the segment any more.
  */
 struct rsm_connect {
 	__u32 size;

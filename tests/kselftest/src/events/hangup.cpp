@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+// What POLLRDHUP promises.
+#include "support/loopback.hpp"
+
+#include <poll.h>
+#include <thread>
+
+using namespace rsmtest;
+
+// Large enough that taking the mapping away takes a while.
+static constexpr std::size_t many_pages = 4096;
+
+// Whoever is told of the disconnect can rely on the memory being out of reach.
+TEST_F(LoopbackTest, POLLRDHUP_comes_after_the_memory_is_gone)
+{
+    Pages memory(many_pages);
+    ExportSegment seg(ctl, memory);
+    ASSERT_EQ(seg.status(), RSM_SUCCESS);
+    const std::size_t last = memory.size() - sizeof(std::uint64_t);
+    memory.at(last) = 7;
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_EQ(seg.publish(), RSM_SUCCESS);
+        ImportSegment imp(ctl, seg.id());
+        ASSERT_EQ(imp.map(memory.size()), RSM_SUCCESS);
+        for (std::size_t at = 0; at < memory.size(); at += page_size())
+            ASSERT_EQ(imp.at(at), 0u);
+        ASSERT_EQ(imp.at(last), 7u);
+        pollfd entry{descriptor_of(static_cast<rsm_memseg_import_handle_t>(imp)), POLLRDHUP, 0};
+        std::thread exporter([&] { EXPECT_EQ(seg.unpublish(), RSM_SUCCESS); });
+        EXPECT_EQ(poll(&entry, 1, 20000), 1);
+        EXPECT_EQ(entry.revents, POLLRDHUP);
+        EXPECT_EQ(imp.at(last), 0u) << "round " << round;
+        exporter.join();
+    }
+}
