@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <linux/rsm.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,8 +42,20 @@ Fuzzer::Fuzzer(std::uint64_t seed)
     mprotect(argument_ + page, page, PROT_NONE);
 }
 
+// A random wait may be one without end: a signal ends it. Forked children do
+// not inherit the timer.
+static void ring_regularly()
+{
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGALRM, &action, nullptr);
+    const itimerval interval{{0, 200000}, {0, 200000}};
+    setitimer(ITIMER_REAL, &interval, nullptr);
+}
+
 void Fuzzer::run(std::uint64_t calls)
 {
+    ring_regularly();
     for (std::uint64_t i = 0; i < calls; i++) {
         switch (below(24)) {
         case 0:
@@ -358,12 +373,16 @@ void Fuzzer::fork_briefly()
 {
     const pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ring_regularly();
         for (int i = 0; i < 64; i++)
             command();
         _exit(0);
     }
-    if (child > 0)
+    if (child > 0 && waitpid(child, nullptr, 0) != child) {
+        kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
+    }
 }
 
 } // namespace rsmtest::fuzz
