@@ -100,7 +100,7 @@ uninstall:
 	rm -f $(EXTRA)/rsm.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
 		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf
 ifeq ($(DESTDIR),)
-	depmod $(KVER)
+	-depmod $(KVER)
 	ldconfig
 endif
 
