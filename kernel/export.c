@@ -8,7 +8,6 @@
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 /**
  * rsm_segment_init() - set up what export and import have in common

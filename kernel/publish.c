@@ -160,24 +160,21 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	return status;
 }
 
-/* RSM_IOC_PUBLISH */
-u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
+/* What to do with a list that was read; takes it over unless it fails. */
+typedef u32 acl_user_t(struct rsm_export *exp, struct rsm_publish *arg,
+		       struct rsm_acl *acl);
+
+static u32 use_acl(struct rsm_export *exp, struct rsm_publish *arg, acl_user_t *use)
 {
 	struct rsm_acl *acl;
 	u32 status;
 
-	if (READ_ONCE(exp->state) == RSM_PUBLISHED)
-		return RSMERR_SEG_ALREADY_PUBLISHED;
-	if (arg->id && !rsm_segid_requestable(arg->id))
-		return RSMERR_RESERVED_SEGID;
-	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
 	status = acl_read(exp, arg, &acl);
 	if (status)
 		return status;
 	status = RSMERR_INTERRUPTED;
 	if (!mutex_lock_interruptible(&exp->lock)) {
-		status = publish_locked(exp, arg, acl);
+		status = use(exp, arg, acl);
 		mutex_unlock(&exp->lock);
 	}
 	if (status)
@@ -185,7 +182,20 @@ u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
 	return status;
 }
 
-static u32 republish_locked(struct rsm_export *exp, struct rsm_acl *acl)
+/* RSM_IOC_PUBLISH */
+u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
+{
+	if (READ_ONCE(exp->state) == RSM_PUBLISHED)
+		return RSMERR_SEG_ALREADY_PUBLISHED;
+	if (arg->id && !rsm_segid_requestable(arg->id))
+		return RSMERR_RESERVED_SEGID;
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	return use_acl(exp, arg, publish_locked);
+}
+
+static u32 republish_locked(struct rsm_export *exp, struct rsm_publish *arg,
+			    struct rsm_acl *acl)
 {
 	struct rsm_acl *old;
 	u32 status = RSM_SUCCESS;
@@ -209,24 +219,11 @@ static u32 republish_locked(struct rsm_export *exp, struct rsm_acl *acl)
 /* RSM_IOC_REPUBLISH */
 u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 {
-	struct rsm_acl *acl;
-	u32 status;
-
 	if (READ_ONCE(exp->state) != RSM_PUBLISHED)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	if (!rsm_is_creator(exp))
 		return RSMERR_NOT_CREATOR;
-	status = acl_read(exp, arg, &acl);
-	if (status)
-		return status;
-	status = RSMERR_INTERRUPTED;
-	if (!mutex_lock_interruptible(&exp->lock)) {
-		status = republish_locked(exp, acl);
-		mutex_unlock(&exp->lock);
-	}
-	if (status)
-		kfree(acl);
-	return status;
+	return use_acl(exp, arg, republish_locked);
 }
 
 /**

@@ -22,7 +22,7 @@ protected:
         ASSERT_EQ(seg.publish(0, {{local_node(), 0600}}), RSM_SUCCESS);
     }
     TestControllers module;
-    NamedController ctl{"nomap0"};
+    Controller ctl{"nomap0"};
     Pages memory{page_count};
     ExportSegment seg{ctl, memory, RSM_ALLOW_REBIND};
 };

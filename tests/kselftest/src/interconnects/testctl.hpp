@@ -30,25 +30,4 @@ private:
     bool loaded_;
 };
 
-class NamedController {
-public:
-    explicit NamedController(std::string name)
-    {
-        status_ = rsm_get_controller(name.data(), &handle_);
-    }
-    ~NamedController()
-    {
-        if (status_ == RSM_SUCCESS)
-            rsm_release_controller(handle_);
-    }
-    NamedController(const NamedController &) = delete;
-    NamedController &operator=(const NamedController &) = delete;
-    operator rsmapi_controller_handle_t() const { return handle_; }
-    int status() const { return status_; }
-
-private:
-    rsmapi_controller_handle_t handle_ = nullptr;
-    int status_;
-};
-
 } // namespace rsmtest

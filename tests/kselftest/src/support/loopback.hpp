@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <rsmapi.h>
+#include <string>
 #include <vector>
 
 namespace rsmtest {
@@ -22,9 +23,11 @@ inline rsm_node_id_t local_node()
     return node;
 }
 
+// The loopback controller, or another by its name.
 class Controller {
 public:
-    Controller() { status_ = rsm_get_controller(nullptr, &handle_); }
+    Controller() : status_(rsm_get_controller(nullptr, &handle_)) {}
+    explicit Controller(std::string name) : status_(rsm_get_controller(name.data(), &handle_)) {}
     ~Controller()
     {
         if (status_ == RSM_SUCCESS)
