@@ -19,6 +19,8 @@
 struct rsm_export;
 struct rsm_import;
 struct rsm_mem;
+struct rsm_place;
+struct rsm_shown;
 struct rsm_table;
 struct rsm_watch;
 
@@ -93,6 +95,7 @@ enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
  * @kind: which of the two it is
  * @number: number of the handle
  * @ctl: its controller, referenced
+ * @on_ctl: its place among the controller's segments
  * @words: generation and event words
  * @wq: those who wait for an event
  */
@@ -101,6 +104,7 @@ struct rsm_segment {
 	enum rsm_kind kind;
 	u32 number;
 	struct rsm_controller *ctl;
+	struct list_head on_ctl;
 	struct rsm_words words;
 	wait_queue_head_t wq;
 };
@@ -142,11 +146,13 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  * @owner: creator
  * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
  * @watch: notices the end of the range, NULL for memory that needs no watch
- * @death: checks the range after @watch has seen something
+ * @shown: window memory only: the exporter's own mapping of it, NULL if none
+ * @death: looks at the range after @watch or @shown has seen something
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
- * @importers_lock: guards @importers and @open
+ * @importers_lock: guards @importers, @remote_importers and @open
  * @importers: import segments of this node that are connected
+ * @remote_importers: the agent's: importing nodes
  * @open: connects are welcome
  * @priv: the controller's
  */
@@ -160,11 +166,13 @@ struct rsm_export {
 	struct rsm_owner owner;
 	struct rsm_mem *mem;
 	struct rsm_watch *watch;
+	struct rsm_shown *shown;
 	struct work_struct death;
 	u32 id;
 	struct rsm_acl *acl;
 	struct mutex importers_lock; /* likewise */
 	struct list_head importers;
+	struct list_head remote_importers;
 	bool open;
 	void *priv;
 };
@@ -227,8 +235,9 @@ struct rsm_local {
  *	has changed. Uses rsm_export_set_mem(). Export's lock held.
  * @unbind: forget what @bind set up. After it &rsm_export.mem is NULL. Called
  *	with the export's lock held and no importers left.
- * @map_export: optional; let the exporter map its own segment, for controllers
- *	whose segments live in memory of the interconnect
+ * @map_export: for controllers whose segments live in memory of the
+ *	interconnect: let the exporter map its own segment. rsm_window_map()
+ *	does it. NULL for all others.
  * @check_acl: is this access list, whose numbers are in range, one that the
  *	controller can honour? RSMERR_BAD_ACL if it names unknown nodes
  * @publish: optional; the segment has an id and a list and is about to be
@@ -249,6 +258,8 @@ struct rsm_local {
  *	means that the core copies to and from &rsm_import.mem.
  * @order: optional; a barrier, for transfers that complete later
  * @peers: optional; describe up to @max paths, return how many there are
+ * @release: optional; the controller was removed and its last user is gone:
+ *	free it
  *
  * Functions that return u32 return RSM_SUCCESS or an RSMERR_* value. All are
  * called from process context and may sleep. Those marked optional may be
@@ -274,6 +285,7 @@ struct rsm_controller_ops {
 	u32 (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
 	unsigned int (*peers)(struct rsm_controller *ctl,
 			      struct rsm_topology_peer *peers, unsigned int max);
+	void (*release)(struct rsm_controller *ctl);
 };
 
 /**
@@ -286,6 +298,9 @@ struct rsm_controller_ops {
  * @unlisted: keep it out of the topology
  * @link: the registry's
  * @users: the registry's: handles that use it
+ * @removed: the registry's: it is not there any more, but for its users
+ * @segments: the registry's: segments that use it
+ * @links: the agent's: links to other nodes
  * @priv: the controller's
  */
 struct rsm_controller {
@@ -296,18 +311,27 @@ struct rsm_controller {
 	bool unlisted;
 	struct list_head link;
 	unsigned int users;
+	bool removed;
+	struct list_head segments;
+	struct list_head links;
 	void *priv;
 };
 
 /* The registry (controller.c). */
 int rsm_register_controller(struct rsm_controller *ctl);
 int rsm_unregister_controller(struct rsm_controller *ctl);
+void rsm_remove_controller(struct rsm_controller *ctl);
+void rsm_abort_exports(struct rsm_controller *ctl);
 
 /* Services for controllers. */
 u32 rsm_node_id(void);
 u32 rsm_pin_bind(struct rsm_export *exp);
 u32 rsm_pin_rebind(struct rsm_export *exp, u64 vaddr);
 void rsm_pin_unbind(struct rsm_export *exp);
+u32 rsm_window_bind(struct rsm_export *exp, struct rsm_mem *mem);
+u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr);
+void rsm_window_unbind(struct rsm_export *exp);
+int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
 u32 rsm_local_connect(struct rsm_import *imp);
 void rsm_local_disconnect(struct rsm_import *imp);

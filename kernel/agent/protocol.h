@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Messages between the agents of two nodes. All numbers are little-endian.
+ * Documentation/node-protocol.md tells the story; this is the letter of it.
+ */
+#ifndef RSM_PROTOCOL_H
+#define RSM_PROTOCOL_H
+
+#include <linux/types.h>
+
+#define RSM_PROTOCOL_VERSION	1
+
+/**
+ * enum rsm_message_type - messages; the gap is that of memory suspension on
+ *	Solaris
+ * @RSM_MSG_HELLO: I am here, answer with WELCOME
+ * @RSM_MSG_WELCOME: I have seen your HELLO
+ * @RSM_MSG_HEARTBEAT: I am still here
+ * @RSM_MSG_BYE: I am leaving
+ * @RSM_MSG_CONNECT: importer to exporter: a segment is to be imported
+ * @RSM_MSG_CONNECTED: answer to CONNECT
+ * @RSM_MSG_DISCONNECT: importer to exporter: nobody here uses it any more; also
+ *	the answer to UNPUBLISH
+ * @RSM_MSG_UNPUBLISH: exporter to importer: the segment is withdrawn
+ * @RSM_MSG_REPUBLISH: exporter to importer: it has another mode for you
+ * @RSM_MSG_BELL: events for the other side of a connection
+ */
+enum rsm_message_type {
+	RSM_MSG_HELLO = 1,
+	RSM_MSG_WELCOME = 2,
+	RSM_MSG_HEARTBEAT = 3,
+	RSM_MSG_BYE = 4,
+	RSM_MSG_CONNECT = 5,
+	RSM_MSG_CONNECTED = 6,
+	/* 7 to 9 are reserved. */
+	RSM_MSG_DISCONNECT = 10,
+	RSM_MSG_UNPUBLISH = 11,
+	RSM_MSG_REPUBLISH = 12,
+	RSM_MSG_BELL = 13,
+};
+
+/**
+ * struct rsm_msg_header - start of every message; will never change
+ * @version: RSM_PROTOCOL_VERSION of the sender
+ * @type: enum rsm_message_type
+ * @len: bytes in the message, header included
+ * @from: incarnation of the sender
+ * @to: incarnation of the receiver, as the sender knows it; 0 in HELLO
+ */
+struct rsm_msg_header {
+	__le16 version;
+	__le16 type;
+	__le32 len;
+	__le64 from;
+	__le64 to;
+};
+
+/**
+ * struct rsm_msg_hello - HELLO, WELCOME and HEARTBEAT
+ * @header: see there
+ * @node: node id of the sender
+ * @interval_ms: its heartbeat interval
+ */
+struct rsm_msg_hello {
+	struct rsm_msg_header header;
+	__le32 node;
+	__le32 interval_ms;
+};
+
+/**
+ * struct rsm_msg_connect - CONNECT
+ * @header: see there
+ * @id: segment id
+ * @cookie: how the importer's node calls the segment. Repeating a CONNECT with
+ *	the same cookie repeats the answer and nothing else
+ */
+struct rsm_msg_connect {
+	struct rsm_msg_header header;
+	__le32 id;
+	__le32 cookie;
+};
+
+/**
+ * struct rsm_msg_connected - CONNECTED
+ * @header: see there
+ * @cookie: the importer's
+ * @status: RSM_SUCCESS or an RSMERR_* value; what follows is 0 unless RSM_SUCCESS
+ * @handle: how the exporter's node calls this importer
+ * @mode: owner, group and other digits for users of the importing node
+ * @uid: owner, a number of the exporter's initial user namespace
+ * @gid: its group, likewise
+ * @length: bytes in the segment
+ * @place: where they are, see &struct rsm_place
+ */
+struct rsm_msg_connected {
+	struct rsm_msg_header header;
+	__le32 cookie;
+	__le32 status;
+	__le32 handle;
+	__le32 mode;
+	__le32 uid;
+	__le32 gid;
+	__le64 length;
+	__le64 place[2];
+};
+
+/**
+ * struct rsm_msg_connection - DISCONNECT, UNPUBLISH, REPUBLISH and BELL
+ * @header: see there
+ * @cookie: the importer's
+ * @handle: the exporter's
+ * @value: REPUBLISH: the new mode. BELL: flags, RSM_SIGPOST_NO_ACCUMULATE
+ * @to_exporter: BELL: 1 for an event to the exporter, 0 for one to importers
+ */
+struct rsm_msg_connection {
+	struct rsm_msg_header header;
+	__le32 cookie;
+	__le32 handle;
+	__le32 value;
+	__le32 to_exporter;
+};
+
+#endif /* RSM_PROTOCOL_H */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What lies where in the shared window. Every guest writes to all of it, so
+ * nothing read from here is believed: offsets follow from the size of the
+ * device and from nothing in the window.
+ *
+ * Zeroes are a valid empty window: nobody has to format it first, so nobody
+ * can die half-way. All numbers are little-endian.
+ *
+ *	0		struct rsm_window_super
+ *	4 KiB		node table: one struct rsm_window_node for each slot
+ *	...		queues: one struct rsm_window_queue for each pair of slots
+ *	...		chunk table: one __le64 for each chunk of the data area
+ *	...		data area, from a chunk boundary to the end
+ */
+#ifndef RSM_IVSHMEM_LAYOUT_H
+#define RSM_IVSHMEM_LAYOUT_H
+
+#include <linux/types.h>
+
+#define RSM_WINDOW_MAGIC	0x574d53524d565352ULL	/* "RSVMRSMW" */
+#define RSM_WINDOW_VERSION	1
+#define RSM_WINDOW_MIN		(4UL << 20)	/* smallest window, bytes */
+
+/**
+ * struct rsm_window_super - what kind of window this is
+ * @magic: RSM_WINDOW_MAGIC, 0 in a new window
+ * @version: RSM_WINDOW_VERSION; another one means another layout
+ * @reserved: 0
+ * @size: bytes in the window
+ */
+struct rsm_window_super {
+	__le64 magic;
+	__le32 version;
+	__le32 reserved;
+	__le64 size;
+};
+
+/*
+ * An incarnation is 58 random bits and, in the lowest six, the slot: a chunk's
+ * owner and its incarnation are one word, taken and given back by
+ * compare-and-swap. 0 is nobody.
+ */
+#define RSM_INCARNATION_SLOT	0x3fULL
+
+/**
+ * struct rsm_window_node - who uses a slot; slot n belongs to the guest whose
+ *	device has peer id (IVPosition) n
+ * @incarnation: the guest's, 0 while the slot is empty. Set last by the guest
+ *	itself; set to 0 by it when it leaves, or by whoever finds it dead
+ * @node_id: its node id
+ * @reserved: 0
+ * @bell: bit n is set by the guest in slot n when it has put something into its
+ *	queue, and cleared by the owner before it looks. Whoever finds the bit
+ *	set need not write the doorbell register.
+ */
+struct rsm_window_node {
+	__le64 incarnation;
+	__le32 node_id;
+	__le32 reserved;
+	__u8 pad1[48];
+	__le64 bell;
+	__u8 pad2[56];
+};
+
+#define RSM_WINDOW_QUEUE_SLOTS	32
+
+/**
+ * struct rsm_window_message - a message on its way
+ * @len: bytes in @data
+ * @reserved: 0
+ * @data: the message
+ */
+struct rsm_window_message {
+	__le32 len;
+	__le32 reserved;
+	__u8 data[128];
+	__u8 pad[56];
+};
+
+/**
+ * struct rsm_window_queue - messages from one slot to another
+ * @tail: messages put in since the window was new, modulo 2^32; the sender's
+ * @head: messages taken out, likewise; the receiver's
+ * @message: message n is in entry n modulo RSM_WINDOW_QUEUE_SLOTS
+ */
+struct rsm_window_queue {
+	__le32 tail;
+	__u8 pad1[60];
+	__le32 head;
+	__u8 pad2[60];
+	struct rsm_window_message message[RSM_WINDOW_QUEUE_SLOTS];
+};
+
+/**
+ * struct rsm_window_layout - a layout, computed from the size of the window
+ * @size: bytes in the window
+ * @slots: slots in the node table: 16 below 256 MiB, 64 from there on
+ * @queues: offset of the queues; the one from slot f to slot t is number
+ *	f * @slots + t
+ * @chunk_table: offset of the chunk table
+ * @data: offset of the data area
+ * @chunk_shift: log2 of a chunk's bytes: a page, or more so that there are at
+ *	most 65536
+ * @chunks: chunks in the data area
+ */
+struct rsm_window_layout {
+	u64 size;
+	u32 slots;
+	u64 queues;
+	u64 chunk_table;
+	u64 data;
+	u32 chunk_shift;
+	u32 chunks;
+};
+
+int rsm_window_layout(struct rsm_window_layout *layout, u64 size);
+
+#endif /* RSM_IVSHMEM_LAYOUT_H */

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Links: how the kernel agents of two nodes talk through a controller.
+ *
+ * A controller that reaches other nodes has one link for each node it may
+ * reach. It carries messages and says who is there; what the messages mean,
+ * who is alive, and which segments and connections hang on a link is the
+ * agent's business (agent/). Documentation/node-protocol.md has the protocol.
+ */
+#ifndef RSM_LINK_H
+#define RSM_LINK_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+struct rsm_controller;
+struct rsm_export;
+struct rsm_import;
+struct rsm_link;
+struct rsm_mem;
+struct rsm_topology_peer;
+
+/** RSM_MESSAGE_MAX - most bytes of a message. */
+#define RSM_MESSAGE_MAX	128
+
+/**
+ * struct rsm_place - where the importers' side finds the memory of a segment
+ * @word: two words whose meaning is the controller's
+ */
+struct rsm_place {
+	u64 word[2];
+};
+
+/**
+ * struct rsm_link_ops - a controller's side of its links
+ * @send: give a message of at most RSM_MESSAGE_MAX bytes to the peer. Called
+ *	in any context, interrupts included; never sleeps. Messages arrive
+ *	whole, once and in order, or the link fails. 0, -EAGAIN when there is
+ *	no room just now, -ENOTCONN when the peer can't be reached.
+ * @resume: rsm_link_receive() has refused a message and may take it now.
+ *	Process context.
+ * @down: the link is down: every connection over it has been aborted and
+ *	every importer at its other end forgotten. @peer is the peer's
+ *	incarnation, 0 if it was never learned. Called once for each
+ *	rsm_link_start(), in process context. The link may be started again
+ *	from here on.
+ * @place: say in @place where importers find the memory of @exp, which has
+ *	memory and keeps it during the call. NULL when there is nothing to say.
+ * @attach: memory of @length bytes that the peer says is at @place; a
+ *	reference goes to the caller. The place is hostile input: nothing in it
+ *	may lead to memory that is not the peer's to give. NULL for a controller
+ *	whose segments the CPU can't reach. RSM_SUCCESS,
+ *	RSMERR_INSUFFICIENT_MEM, or RSMERR_CONN_ABORTED for a bad place.
+ *	Process context.
+ */
+struct rsm_link_ops {
+	int (*send)(struct rsm_link *link, const void *message, size_t len);
+	void (*resume)(struct rsm_link *link);
+	void (*down)(struct rsm_link *link, u64 peer);
+	void (*place)(struct rsm_link *link, const struct rsm_export *exp,
+		      struct rsm_place *place);
+	u32 (*attach)(struct rsm_link *link, u64 length,
+		      const struct rsm_place *place, struct rsm_mem **mem);
+};
+
+/**
+ * enum rsm_link_state - life of a link
+ * @RSM_LINK_DOWN: nobody there, or nobody that we talk to
+ * @RSM_LINK_GREETING: started; the peer has not answered our HELLO yet
+ * @RSM_LINK_ACTIVE: both have greeted each other
+ * @RSM_LINK_ENDING: failed, left or stopped; being cleared in process context
+ */
+enum rsm_link_state {
+	RSM_LINK_DOWN,
+	RSM_LINK_GREETING,
+	RSM_LINK_ACTIVE,
+	RSM_LINK_ENDING,
+};
+
+#define RSM_LINK_INBOX	64	/* messages that wait for process context */
+
+/**
+ * struct rsm_link_message - a message that waits for process context
+ * @len: bytes in @data
+ * @data: the message
+ */
+struct rsm_link_message {
+	u32 len;
+	u8 data[RSM_MESSAGE_MAX] __aligned(8);
+};
+
+/**
+ * struct rsm_link - a link; embed it, and let only the agent touch it
+ * @ctl: the controller
+ * @ops: its functions
+ * @entry: its place among @ctl's links
+ * @node: the peer's node id, valid unless DOWN for the first time
+ * @hwaddr: the peer's address, for the topology
+ * @lock: guards all below; taken in interrupts
+ * @state: see there
+ * @known: has ever been started
+ * @refused: the peer speaks another version of the protocol
+ * @why: reason for which it ends, a constant string
+ * @incarnation: ours, as the peer knows it
+ * @peer: the peer's; 0 until it is known
+ * @expected: what @peer has to be; 0 if any will do
+ * @heard: when something arrived last, in jiffies
+ * @sent: when the last heartbeat went out, in jiffies
+ * @interval: heartbeat interval that counts for this link, in jiffies
+ * @timer: next heartbeat or the end of our patience
+ * @work: everything that needs process context, one thing at a time
+ * @changed: woken when @state changes, when an answer arrives, and when an
+ *	importer has gone
+ * @inbox: ring of messages for @work
+ * @inbox_head: next to be handled
+ * @inbox_tail: next to be filled
+ * @inbox_refused: a message was refused for want of room
+ * @remotes: segments of the peer that are imported here, by our cookie
+ * @importers: importers at the peer of segments exported here, by our handle
+ * @dropped: messages that were malformed or of another incarnation
+ */
+struct rsm_link {
+	struct rsm_controller *ctl;
+	const struct rsm_link_ops *ops;
+	struct list_head entry;
+	u32 node;
+	u64 hwaddr;
+	spinlock_t lock; /* see above */
+	enum rsm_link_state state;
+	bool known;
+	bool refused;
+	const char *why;
+	u64 incarnation;
+	u64 peer;
+	u64 expected;
+	unsigned long heard;
+	unsigned long sent;
+	unsigned long interval;
+	struct timer_list timer;
+	struct work_struct work;
+	wait_queue_head_t changed;
+	struct rsm_link_message *inbox;
+	u32 inbox_head;
+	u32 inbox_tail;
+	bool inbox_refused;
+	struct xarray remotes;
+	struct xarray importers;
+	u64 dropped;
+};
+
+/**
+ * struct rsm_link_peer - whom a link is started to
+ * @node: node id, 0 to RSM_NODE_MAX, not ours
+ * @hwaddr: address on the interconnect
+ * @incarnation: the peer's if the controller knows it, else 0
+ * @own: our incarnation: random, and another one each time we join
+ */
+struct rsm_link_peer {
+	u32 node;
+	u64 hwaddr;
+	u64 incarnation;
+	u64 own;
+};
+
+/* For controllers. All but receive and fail are for process context. */
+int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
+		  const struct rsm_link_ops *ops);
+void rsm_link_exit(struct rsm_link *link);
+bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer);
+bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len);
+void rsm_link_fail(struct rsm_link *link, const char *why);
+void rsm_link_stop(struct rsm_link *link, const char *why);
+unsigned int rsm_heartbeat_ms(void);
+
+/* Ready-made functions for struct rsm_controller_ops. */
+u32 rsm_agent_connect(struct rsm_import *imp);
+void rsm_agent_disconnect(struct rsm_import *imp);
+u32 rsm_agent_republish(struct rsm_export *exp);
+void rsm_agent_unpublish(struct rsm_export *exp);
+u32 rsm_agent_post(struct rsm_import *imp, u32 flags);
+void rsm_agent_post_importers(struct rsm_export *exp, u32 flags);
+unsigned int rsm_agent_peers(struct rsm_controller *ctl,
+			     struct rsm_topology_peer *peers, unsigned int max);
+
+#endif /* RSM_LINK_H */
