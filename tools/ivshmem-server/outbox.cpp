@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "outbox.hpp"
+
+namespace ivshmem {
+
+void Outbox::push(const Message &message) {
+    if (queue_.empty()) {
+        client_has_read();
+    }
+    queue_.push_back(message);
+}
+
+void Outbox::push_connection(std::int64_t peer, std::span<const Descriptor> doorbells) {
+    for (const auto &doorbell : doorbells) {
+        push({peer, doorbell.get()});
+    }
+}
+
+void Outbox::push_disconnection(std::int64_t peer, std::size_t doorbells) {
+    const auto untold = std::erase_if(queue_, [&](const Message &message) {
+        return message.number == peer && message.descriptor != no_descriptor;
+    });
+    if (untold < doorbells) {
+        push({peer});
+    }
+}
+
+Sent Outbox::flush(int connection) {
+    while (!queue_.empty()) {
+        if (const auto sent = send_message(connection, queue_.front()); sent != Sent::yes) {
+            return sent;
+        }
+        queue_.pop_front();
+        client_has_read();
+    }
+    return Sent::yes;
+}
+
+} // namespace ivshmem
