@@ -20,7 +20,10 @@
 
 #define RSM_WINDOW_MAGIC	0x574d53524d565352ULL	/* "RSVMRSMW" */
 #define RSM_WINDOW_VERSION	1
-#define RSM_WINDOW_MIN		(4UL << 20)	/* smallest window, bytes */
+#define RSM_WINDOW_MIN		(4ULL << 20)	/* smallest window, bytes */
+#define RSM_WINDOW_MAX		(64ULL << 40)	/* largest */
+#define RSM_WINDOW_NODES	4096		/* offset of the node table */
+#define RSM_WINDOW_SLOTS_MAX	64		/* most slots of any window */
 
 /**
  * struct rsm_window_super - what kind of window this is
@@ -115,5 +118,6 @@ struct rsm_window_layout {
 };
 
 int rsm_window_layout(struct rsm_window_layout *layout, u64 size);
+const char *rsm_window_claim(struct rsm_window_super *super, u64 size);
 
 #endif /* RSM_IVSHMEM_LAYOUT_H */

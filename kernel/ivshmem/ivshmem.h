@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside rsm_ivshmem.ko: the controller of windows that QEMU's ivshmem device
+ * shares between guests.
+ *
+ * Locking
+ * -------
+ * Membership (window->incarnation, who is started, what has been seen in the
+ * node table) belongs to the tick: a work item that never runs twice at a time.
+ * probe works before it starts and remove after it has ended for good. Two
+ * things are said to it by others, each with a store of its own and then
+ * window_kick(): a link's down() clears peer->running (release) when it has set
+ * peer->dead, and remove sets window->leaving.
+ *
+ * peer->receive_lock: one at a time takes messages of a peer: the interrupt, the
+ * tick, or the agent's resume(). Above the agent's link->lock.
+ * peer->send_lock: one at a time puts messages in. Below everything.
+ * chunks->lock: who holds which chunk. Innermost mutex.
+ *
+ * Memory of the window is written by others at any time. It is read once, with
+ * READ_ONCE() or a copy, checked, and then believed; what must not be wrong
+ * (which chunks we hold, where our queues stand) is remembered in memory of our
+ * own. Other guests are other machines: barriers and atomics must not be those
+ * that a kernel with one processor does without, so they are virt_*() and
+ * sync_*().
+ */
+#ifndef RSM_IVSHMEM_H
+#define RSM_IVSHMEM_H
+
+#include "../rsm_controller.h"
+#include "../rsm_link.h"
+#include "layout.h"
+
+#include <linux/kref.h>
+#include <linux/pci.h>
+
+/**
+ * struct window_chunks - the data area, handed out in chunks
+ * @lock: guards all below
+ * @table: in the window: each chunk's owner, an incarnation. NULL when the
+ *	window is not mapped any more
+ * @count: how many chunks there are
+ * @hold: what this node does with each: WINDOW_HOLD_OWN, or how many imports
+ *	reach it. Nothing in the window can change that.
+ */
+struct window_chunks {
+	struct mutex lock; /* see above */
+	__le64 *table;
+	u32 count;
+	u32 *hold;
+};
+
+#define WINDOW_HOLD_OWN	BIT(31)
+
+/**
+ * struct window_peer - one slot of the node table
+ * @w: the window
+ * @slot: number of the slot
+ * @link: link to the node there
+ * @send_lock: guards @tail
+ * @tail: messages put into our queue to it, modulo 2^32
+ * @receive_lock: guards @head and @stalled
+ * @head: messages taken out of its queue to us, likewise
+ * @stalled: the agent has refused a message and will call resume()
+ * @running: the link was started and is not down yet
+ * @keep: the link ends because of us: whoever is there is not dead
+ * @started: incarnation that the link was started to
+ * @node: its node id
+ * @dead: incarnation that is not started again
+ * @refused: incarnation that the log has been told is unusable
+ * @seen: incarnation found in the slot last
+ * @since: when it was found there first, in jiffies
+ * @asked: incarnation that was asked for a sign of life
+ * @asked_at: when, in jiffies
+ */
+struct window_peer {
+	struct window *w;
+	u32 slot;
+	struct rsm_link link;
+	spinlock_t send_lock; /* see above */
+	u32 tail;
+	spinlock_t receive_lock; /* see above */
+	u32 head;
+	bool stalled;
+	bool running;
+	bool keep;
+	u64 started;
+	u32 node;
+	u64 dead;
+	u64 refused;
+	u64 seen;
+	unsigned long since;
+	u64 asked;
+	unsigned long asked_at;
+};
+
+/**
+ * struct window - a window and this guest's part in it
+ * @ctl: as the core sees it
+ * @ref: one for the driver, one for the registry, one for each segment's memory
+ * @pdev: the device
+ * @number: which ivshmemN it is
+ * @regs: its registers
+ * @base: its memory
+ * @phys: physical address of that
+ * @layout: what lies where
+ * @slot: our slot
+ * @incarnation: ours while we are a member, else 0
+ * @leaving: the tick is to do nothing any more
+ * @tick: watches the node table
+ * @next_sweep: when to look for chunks of the dead, in jiffies
+ * @chunks: the data area
+ * @peer: all slots, ours included
+ */
+struct window {
+	struct rsm_controller ctl;
+	struct kref ref;
+	struct pci_dev *pdev;
+	int number;
+	void __iomem *regs;
+	void *base;
+	phys_addr_t phys;
+	struct rsm_window_layout layout;
+	u32 slot;
+	u64 incarnation;
+	bool leaving;
+	struct delayed_work tick;
+	unsigned long next_sweep;
+	struct window_chunks chunks;
+	struct window_peer peer[];
+};
+
+#define WINDOW_REG_POSITION	8
+#define WINDOW_REG_DOORBELL	12
+
+static inline struct rsm_window_node *window_node(const struct window *w, u32 slot)
+{
+	return (struct rsm_window_node *)(w->base + RSM_WINDOW_NODES) + slot;
+}
+
+static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
+{
+	struct rsm_window_queue *queues = w->base + w->layout.queues;
+
+	return &queues[from * w->layout.slots + to];
+}
+
+static inline struct window_peer *to_peer(struct rsm_link *link)
+{
+	return container_of(link, struct window_peer, link);
+}
+
+static inline bool window_is_running(const struct window_peer *peer)
+{
+	/* Pairs with member.c's releases: who sees it true sees it set up. */
+	return smp_load_acquire(&peer->running);
+}
+
+/* pci.c */
+void window_put(struct window *w);
+
+/* chunk.c: pure but for its lock, tested by KUnit */
+int window_chunks_init(struct window_chunks *chunks, __le64 *table, u32 count);
+void window_chunks_close(struct window_chunks *chunks);
+void window_chunks_free(struct window_chunks *chunks);
+s64 window_chunks_take(struct window_chunks *chunks, u64 owner, u32 n);
+u32 window_chunks_give(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
+bool window_chunks_are(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
+bool window_chunks_attach(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
+void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n);
+u32 window_chunks_sweep(struct window_chunks *chunks,
+			bool (*is_orphan)(const void *arg, u64 owner), const void *arg);
+
+/* queue.c: the first three are pure, tested by KUnit */
+int window_queue_put(struct rsm_window_queue *queue, u32 tail, const void *message,
+		     size_t len);
+int window_queue_get(const struct rsm_window_queue *queue, u32 head, void *message);
+void window_queue_done(struct rsm_window_queue *queue, u32 head);
+
+/* message.c */
+int window_send(struct rsm_link *link, const void *message, size_t len);
+void window_resume(struct rsm_link *link);
+void window_receive(struct window_peer *peer);
+void window_ring(struct window_peer *peer);
+void window_answer_bells(struct window *w);
+void window_queues_reset(struct window *w);
+void window_queues_repair(struct window_peer *peer);
+
+/* member.c */
+void window_link_down(struct rsm_link *link, u64 incarnation);
+void window_kick(struct window *w);
+void window_tick(struct work_struct *work);
+void window_leave(struct window *w);
+
+/* segment.c */
+void window_place(struct rsm_link *link, const struct rsm_export *exp,
+		  struct rsm_place *place);
+u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+		  struct rsm_mem **mem);
+extern const struct rsm_controller_ops window_ops;
+
+#endif /* RSM_IVSHMEM_H */

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Membership: who is in which slot of the window, ourselves included, and whose
+ * chunks are free because nobody is there any more.
+ */
+
+#include "ivshmem.h"
+
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <asm/sync_bitops.h>
+
+#define TICK_MAX_MS	500U	/* others may have a much longer interval */
+#define RETRY_MS	10U	/* a link is about to be down */
+
+/*
+ * When somebody is gone for this long everybody has noticed, and nothing maps
+ * its chunks any more.
+ */
+static unsigned long grace(void)
+{
+	return msecs_to_jiffies(2 * rsm_heartbeat_ms() + 1000);
+}
+
+static u64 incarnation_in(const struct window *w, u32 slot)
+{
+	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
+}
+
+/* Empty a slot, unless somebody else is in it by now. */
+static void bury(struct window *w, u32 slot, u64 incarnation)
+{
+	sync_cmpxchg(&window_node(w, slot)->incarnation, cpu_to_le64(incarnation), 0);
+}
+
+/**
+ * window_kick() - have the node table looked at now
+ * @w: the window
+ *
+ * Any context.
+ */
+void window_kick(struct window *w)
+{
+	mod_delayed_work(system_unbound_wq, &w->tick, 0);
+}
+
+/*
+ * &rsm_link_ops.down. Who is not in its slot any more may believe that everybody
+ * else has fallen silent; it is no judge of who is dead.
+ */
+void window_link_down(struct rsm_link *link, u64 incarnation)
+{
+	struct window_peer *peer = to_peer(link);
+	struct window *w = peer->w;
+	u64 own = READ_ONCE(w->incarnation);
+
+	if (!peer->keep) {
+		peer->dead = peer->started;
+		if (own && incarnation_in(w, w->slot) == own)
+			bury(w, peer->slot, peer->started);
+	}
+	/* The tick may look at the above once it sees this. */
+	smp_store_release(&peer->running, false);
+	window_kick(w);
+}
+
+static bool same_node_elsewhere(const struct window_peer *peer, u32 node)
+{
+	struct window *w = peer->w;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++)
+		if (window_is_running(&w->peer[slot]) && w->peer[slot].node == node)
+			return true;
+	return false;
+}
+
+/* What is wrong with who is in a slot, or NULL. */
+static const char *objection(const struct window_peer *peer, u64 incarnation, u32 node)
+{
+	if ((incarnation & RSM_INCARNATION_SLOT) != peer->slot)
+		return "its incarnation is another slot's";
+	if (!node || node > RSM_NODE_MAX)
+		return "there is no such node id";
+	if (node == rsm_node_id())
+		return "that is our own node id";
+	if (same_node_elsewhere(peer, node))
+		return "another slot has that node id";
+	return NULL;
+}
+
+static bool is_welcome(struct window_peer *peer, u64 incarnation, u32 node)
+{
+	const char *why = objection(peer, incarnation, node);
+
+	if (why && peer->refused != incarnation)
+		pr_warn_ratelimited("rsm: %s: node %u in slot %u is ignored: %s\n",
+				    peer->w->ctl.name, node, peer->slot, why);
+	if (why)
+		peer->refused = incarnation;
+	return !why;
+}
+
+static void start(struct window_peer *peer, u64 incarnation)
+{
+	struct window *w = peer->w;
+	struct rsm_link_peer to = {
+		.node = le32_to_cpu(READ_ONCE(window_node(w, peer->slot)->node_id)),
+		.hwaddr = peer->slot,
+		.incarnation = incarnation,
+		.own = w->incarnation,
+	};
+
+	if (!is_welcome(peer, incarnation, to.node))
+		return;
+	window_queues_repair(peer);
+	peer->started = incarnation;
+	peer->node = to.node;
+	peer->keep = false;
+	/* Interrupts take messages from here on. */
+	smp_store_release(&peer->running, true);
+	if (rsm_link_start(&peer->link, &to))
+		return;
+	/* It is still busy with having been down. */
+	smp_store_release(&peer->running, false);
+	mod_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(RETRY_MS));
+}
+
+/* Note who is in a slot, and end the link to who is not. */
+static void look_at(struct window_peer *peer)
+{
+	u64 incarnation = incarnation_in(peer->w, peer->slot);
+
+	if (incarnation != peer->seen) {
+		peer->seen = incarnation;
+		peer->since = jiffies;
+	}
+	if (window_is_running(peer) && incarnation != peer->started)
+		rsm_link_stop(&peer->link, incarnation ? "restarted" : "left");
+}
+
+/* Its bell may have been lost: take its messages in any case. */
+static void attend_to(struct window_peer *peer)
+{
+	if (window_is_running(peer))
+		window_receive(peer);
+	else if (peer->seen && peer->seen != peer->dead && peer->slot != peer->w->slot)
+		start(peer, peer->seen);
+}
+
+/*
+ * Somebody in another slot has our node id. We have no link with it and so ask
+ * by its bell, which it clears if it lives. Returns true once it is found dead.
+ */
+static bool is_found_dead(struct window_peer *peer, u64 incarnation)
+{
+	struct window *w = peer->w;
+	u64 bell = le64_to_cpu(READ_ONCE(window_node(w, peer->slot)->bell));
+	bool asked = peer->asked == incarnation;
+	bool lives = asked && !(bell & BIT_ULL(w->slot));
+
+	if (lives && peer->refused != incarnation) {
+		peer->refused = incarnation;
+		pr_warn("rsm: %s: not joining: slot %u has our node id %u, too\n",
+			w->ctl.name, peer->slot, rsm_node_id());
+	}
+	if (!asked || lives) {
+		peer->asked = incarnation;
+		peer->asked_at = jiffies;
+		window_ring(peer);
+		return false;
+	}
+	if (time_before(jiffies, peer->asked_at + grace()))
+		return false;
+	bury(w, peer->slot, incarnation);
+	return true;
+}
+
+static bool node_id_is_free(struct window *w)
+{
+	bool free = true;
+	u64 incarnation;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		incarnation = incarnation_in(w, slot);
+		if (slot == w->slot || !incarnation ||
+		    le32_to_cpu(READ_ONCE(window_node(w, slot)->node_id)) != rsm_node_id())
+			continue;
+		free &= is_found_dead(&w->peer[slot], incarnation);
+	}
+	return free;
+}
+
+static u64 new_incarnation(u32 slot)
+{
+	u64 incarnation;
+
+	do {
+		incarnation = get_random_u64() & ~RSM_INCARNATION_SLOT;
+	} while (!incarnation);
+	return incarnation | slot;
+}
+
+static void join(struct window *w)
+{
+	struct rsm_window_node *node = window_node(w, w->slot);
+	u64 own = new_incarnation(w->slot);
+
+	if (!node_id_is_free(w))
+		return;
+	window_queues_reset(w);
+	WRITE_ONCE(node->node_id, cpu_to_le32(rsm_node_id()));
+	/* Whoever sees the incarnation sees the rest. */
+	virt_store_release(&node->incarnation, cpu_to_le64(own));
+	WRITE_ONCE(w->incarnation, own);
+	pr_info("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
+	for (u32 slot = 0; slot < w->layout.slots; slot++)
+		if (slot != w->slot && incarnation_in(w, slot))
+			window_ring(&w->peer[slot]);
+}
+
+static bool is_member(const struct window *w)
+{
+	return w->incarnation && incarnation_in(w, w->slot) == w->incarnation;
+}
+
+/* End all links because of us. Those at the other end have done nothing wrong. */
+static void stop_all(struct window *w, const char *why)
+{
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		struct window_peer *peer = &w->peer[slot];
+
+		if (!window_is_running(peer))
+			continue;
+		peer->keep = true;
+		rsm_link_stop(&peer->link, why);
+	}
+}
+
+/*
+ * The others took us for dead, because this guest was paused, say: they have
+ * broken every connection and will give our chunks to somebody else.
+ */
+static void give_up(struct window *w)
+{
+	pr_warn_ratelimited("rsm: %s: taken for dead by others, joining again\n", w->ctl.name);
+	WRITE_ONCE(w->incarnation, 0);
+	stop_all(w, "we were taken for dead");
+	rsm_abort_exports(&w->ctl);
+}
+
+/* Is this owner of a chunk, which we don't use, gone for so long? */
+static bool is_gone(const void *arg, u64 owner)
+{
+	const struct window *w = arg;
+	u32 slot = owner & RSM_INCARNATION_SLOT;
+
+	if (slot >= w->layout.slots)
+		return true;
+	if (time_before(jiffies, w->peer[slot].since + grace()))
+		return false;
+	return slot == w->slot || incarnation_in(w, slot) != owner;
+}
+
+static void sweep(struct window *w)
+{
+	u32 freed;
+
+	if (time_before(jiffies, w->next_sweep))
+		return;
+	w->next_sweep = jiffies + grace();
+	freed = window_chunks_sweep(&w->chunks, is_gone, w);
+	if (freed)
+		pr_info_ratelimited("rsm: %s: freed %u chunks of nodes that are gone\n",
+				    w->ctl.name, freed);
+}
+
+/**
+ * window_tick() - look after membership
+ * @work: &window.tick
+ */
+void window_tick(struct work_struct *work)
+{
+	struct window *w = container_of(to_delayed_work(work), struct window, tick);
+	unsigned int ms = min(rsm_heartbeat_ms() / 2, TICK_MAX_MS);
+
+	if (READ_ONCE(w->leaving))
+		return;
+	if (w->incarnation && !is_member(w))
+		give_up(w);
+	if (!w->incarnation)
+		join(w);
+	for (u32 slot = 0; slot < w->layout.slots; slot++)
+		look_at(&w->peer[slot]);
+	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)
+		attend_to(&w->peer[slot]);
+	sweep(w);
+	/* Sooner if somebody has asked for it meanwhile. */
+	queue_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(ms));
+}
+
+/**
+ * window_leave() - leave the window, politely
+ * @w: the window; the tick has ended
+ */
+void window_leave(struct window *w)
+{
+	u64 own = w->incarnation;
+
+	stop_all(w, "leaving");
+	WRITE_ONCE(w->incarnation, 0);
+	if (own)
+		bury(w, w->slot, own);
+}

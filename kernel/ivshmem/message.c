@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages to and from the other slots, and the bells that announce them. */
+
+#include "ivshmem.h"
+
+#include <linux/bitops.h>
+#include <linux/io.h>
+#include <asm/sync_bitops.h>
+
+/* The bell is a set of bits in memory and little-endian. */
+static_assert(BITS_PER_LONG == 64 && !IS_ENABLED(CONFIG_CPU_BIG_ENDIAN));
+
+/* Messages of one peer taken without a pause. */
+#define BUDGET	(2 * RSM_WINDOW_QUEUE_SLOTS)
+
+static bool set_bell(struct window_peer *peer)
+{
+	struct rsm_window_node *node = window_node(peer->w, peer->slot);
+
+	return !sync_test_and_set_bit(peer->w->slot, (__force unsigned long *)&node->bell);
+}
+
+/**
+ * window_ring() - interrupt a guest, whatever its bell says
+ * @peer: its slot
+ */
+void window_ring(struct window_peer *peer)
+{
+	set_bell(peer);
+	writel(peer->slot << 16, peer->w->regs + WINDOW_REG_DOORBELL);
+}
+
+/* &rsm_link_ops.send */
+int window_send(struct rsm_link *link, const void *message, size_t len)
+{
+	struct window_peer *peer = to_peer(link);
+	struct window *w = peer->w;
+	unsigned long flags;
+	int err;
+
+	spin_lock_irqsave(&peer->send_lock, flags);
+	err = window_queue_put(window_queue(w, w->slot, peer->slot), peer->tail, message, len);
+	if (!err)
+		peer->tail++;
+	spin_unlock_irqrestore(&peer->send_lock, flags);
+	if (err == -EPROTO) {
+		rsm_link_fail(link, "its queue's head makes no sense");
+		return -ENOTCONN;
+	}
+	/* A bit that is set was announced, and is cleared before the look. */
+	if (!err && set_bell(peer))
+		writel(peer->slot << 16, w->regs + WINDOW_REG_DOORBELL);
+	return err;
+}
+
+/*
+ * Take what there is, within reason. Returns 0, 1 if there may be more, or
+ * -EPROTO.
+ */
+static int take_messages(struct window_peer *peer)
+{
+	struct rsm_window_queue *queue = window_queue(peer->w, peer->slot, peer->w->slot);
+	u64 message[RSM_MESSAGE_MAX / sizeof(u64)];
+	int len;
+
+	lockdep_assert_held(&peer->receive_lock);
+	for (int i = 0; i < BUDGET && !peer->stalled; i++) {
+		len = window_queue_get(queue, peer->head, message);
+		if (len <= 0)
+			return len;
+		peer->stalled = !rsm_link_receive(&peer->link, message, len);
+		if (!peer->stalled)
+			window_queue_done(queue, ++peer->head);
+	}
+	return !peer->stalled;
+}
+
+static void receive(struct window_peer *peer, bool resume)
+{
+	unsigned long flags;
+	int result;
+
+	spin_lock_irqsave(&peer->receive_lock, flags);
+	if (resume)
+		peer->stalled = false;
+	result = take_messages(peer);
+	spin_unlock_irqrestore(&peer->receive_lock, flags);
+	if (result < 0)
+		rsm_link_fail(&peer->link, "its queue makes no sense");
+	else if (result > 0)
+		window_kick(peer->w);
+}
+
+/**
+ * window_receive() - take messages that have arrived
+ * @peer: from whom; its link is running
+ */
+void window_receive(struct window_peer *peer)
+{
+	receive(peer, false);
+}
+
+/* &rsm_link_ops.resume */
+void window_resume(struct rsm_link *link)
+{
+	receive(to_peer(link), true);
+}
+
+/**
+ * window_answer_bells() - see to those who have rung
+ * @w: the window
+ *
+ * In the interrupt. A bell of somebody we have no link with may mean that it has
+ * just joined.
+ */
+void window_answer_bells(struct window *w)
+{
+	/* Cleared first: what is put in from here on is announced again. */
+	u64 bells = le64_to_cpu(xchg(&window_node(w, w->slot)->bell, 0));
+	bool strange = false;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		if (!(bells & BIT_ULL(slot)))
+			continue;
+		if (window_is_running(&w->peer[slot]))
+			window_receive(&w->peer[slot]);
+		else
+			strange = true;
+	}
+	if (strange)
+		window_kick(w);
+}
+
+/**
+ * window_queues_reset() - begin a new life where the former one left off
+ * @w: the window, while no link is running
+ *
+ * What is in the queues to us was meant for somebody else.
+ */
+void window_queues_reset(struct window *w)
+{
+	struct rsm_window_queue *to, *from;
+	struct window_peer *peer;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		peer = &w->peer[slot];
+		to = window_queue(w, w->slot, slot);
+		from = window_queue(w, slot, w->slot);
+		peer->tail = le32_to_cpu(READ_ONCE(to->tail));
+		peer->head = le32_to_cpu(READ_ONCE(from->tail));
+		window_queue_done(from, peer->head);
+	}
+	xchg(&window_node(w, w->slot)->bell, 0);
+}
+
+/**
+ * window_queues_repair() - agree with a peer about where its queues stand
+ * @peer: the peer, before its link is started
+ *
+ * It has set out from what it found, which may not be what we left.
+ */
+void window_queues_repair(struct window_peer *peer)
+{
+	struct window *w = peer->w;
+	struct rsm_window_queue *to = window_queue(w, w->slot, peer->slot);
+	struct rsm_window_queue *from = window_queue(w, peer->slot, w->slot);
+	u32 tail = le32_to_cpu(READ_ONCE(from->tail));
+
+	if (tail - peer->head > RSM_WINDOW_QUEUE_SLOTS)
+		peer->head = tail;
+	window_queue_done(from, peer->head);
+	WRITE_ONCE(to->tail, cpu_to_le32(peer->tail));
+	peer->stalled = false;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory of segments: runs of chunks, our own and those of other nodes. */
+
+#include "ivshmem.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+/**
+ * struct window_mem - memory of a segment
+ * @mem: as the core sees it
+ * @w: the window, referenced
+ * @owner: our incarnation when we took the chunks, 0 if they are another node's
+ * @first: first chunk
+ * @count: chunks
+ */
+struct window_mem {
+	struct rsm_mem mem;
+	struct window *w;
+	u64 owner;
+	u32 first;
+	u32 count;
+};
+
+static struct window *to_window(const struct rsm_controller *ctl)
+{
+	return container_of(ctl, struct window, ctl);
+}
+
+static struct window_mem *to_window_mem(const struct rsm_mem *mem)
+{
+	return container_of(mem, struct window_mem, mem);
+}
+
+static u64 offset_of(const struct window_mem *m)
+{
+	const struct rsm_window_layout *layout = &m->w->layout;
+
+	return layout->data + ((u64)m->first << layout->chunk_shift);
+}
+
+static unsigned long window_pfn(const struct rsm_mem *mem, unsigned long index)
+{
+	struct window_mem *m = to_window_mem(mem);
+
+	return PHYS_PFN(m->w->phys + offset_of(m)) + index;
+}
+
+static void *window_map_page(const struct rsm_mem *mem, unsigned long index)
+{
+	struct window_mem *m = to_window_mem(mem);
+
+	return m->w->base + offset_of(m) + (index << PAGE_SHIFT);
+}
+
+static void window_unmap_page(const struct rsm_mem *mem, void *addr)
+{
+}
+
+/*
+ * When we have left, or have been taken for dead, importers may not all have
+ * noticed: the chunks stay ours in the table until those who remain free them.
+ */
+static void give_back(struct window_mem *m)
+{
+	struct window *w = m->w;
+	bool member = m->owner == READ_ONCE(w->incarnation);
+
+	if (window_chunks_give(&w->chunks, member ? m->owner : 0, m->first, m->count))
+		pr_warn_once("rsm: %s: somebody else has changed the owner of our chunks\n",
+			     w->ctl.name);
+}
+
+static void window_mem_release(struct rsm_mem *mem)
+{
+	struct window_mem *m = to_window_mem(mem);
+
+	if (m->owner)
+		give_back(m);
+	else
+		window_chunks_detach(&m->w->chunks, m->first, m->count);
+	window_put(m->w);
+	kfree(m);
+}
+
+static const struct rsm_mem_ops window_mem_ops = {
+	.pfn = window_pfn,
+	.map_page = window_map_page,
+	.unmap_page = window_unmap_page,
+	.release = window_mem_release,
+};
+
+static struct window_mem *mem_alloc(struct window *w, u64 length)
+{
+	struct window_mem *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+
+	if (!m)
+		return NULL;
+	m->w = w;
+	m->count = DIV_ROUND_UP_ULL(length, 1ULL << w->layout.chunk_shift);
+	rsm_mem_init(&m->mem, &window_mem_ops, length >> PAGE_SHIFT);
+	return m;
+}
+
+static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
+{
+	struct window_mem *m = mem_alloc(w, length);
+	s64 first = -ENOSPC;
+
+	if (!m)
+		return RSMERR_INSUFFICIENT_MEM;
+	m->owner = READ_ONCE(w->incarnation);
+	if (m->owner)
+		first = window_chunks_take(&w->chunks, m->owner, m->count);
+	if (first < 0) {
+		kfree(m);
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	}
+	m->first = first;
+	kref_get(&w->ref);
+	*mem = m;
+	return RSM_SUCCESS;
+}
+
+/* Whoever ends our membership does so before it looks for exports to kill. */
+static u32 window_bind(struct rsm_export *exp)
+{
+	struct window *w = to_window(exp->seg.ctl);
+	struct window_mem *m;
+	u32 status;
+
+	status = take_mem(w, exp->length, &m);
+	if (status)
+		return status;
+	status = rsm_window_bind(exp, &m->mem);
+	if (status) {
+		rsm_mem_put(&m->mem);
+		return status;
+	}
+	if (m->owner != READ_ONCE(w->incarnation)) {
+		rsm_window_unbind(exp);
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	}
+	return RSM_SUCCESS;
+}
+
+/*
+ * Whoever took us for dead may have let others use the chunks: what they put
+ * there is not to be seen as the contents of this segment.
+ */
+static void window_unbind(struct rsm_export *exp)
+{
+	struct window_mem *m = to_window_mem(exp->mem);
+
+	if (!window_chunks_are(&m->w->chunks, m->owner, m->first, m->count))
+		WRITE_ONCE(exp->mem->lost, true);
+	rsm_window_unbind(exp);
+}
+
+/* &rsm_link_ops.place */
+void window_place(struct rsm_link *link, const struct rsm_export *exp,
+		  struct rsm_place *place)
+{
+	place->word[0] = offset_of(to_window_mem(exp->mem));
+	place->word[1] = 0;
+}
+
+/* Is this a run of whole chunks, but for the end of the last one? */
+static bool place_is_sound(const struct rsm_window_layout *layout, u64 length,
+			   const struct rsm_place *place)
+{
+	u64 bytes = (u64)layout->chunks << layout->chunk_shift;
+	u64 offset = place->word[0] - layout->data;
+
+	if (place->word[0] < layout->data || place->word[1])
+		return false;
+	if (!length || !PAGE_ALIGNED(length) || length > bytes || offset > bytes - length)
+		return false;
+	return !(offset & (BIT_ULL(layout->chunk_shift) - 1));
+}
+
+/* &rsm_link_ops.attach */
+u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+		  struct rsm_mem **mem)
+{
+	struct window_peer *peer = to_peer(link);
+	struct window *w = peer->w;
+	struct window_mem *m;
+
+	if (!place_is_sound(&w->layout, length, place))
+		goto bad_place;
+	m = mem_alloc(w, length);
+	if (!m)
+		return RSMERR_INSUFFICIENT_MEM;
+	m->first = (place->word[0] - w->layout.data) >> w->layout.chunk_shift;
+	if (!window_chunks_attach(&w->chunks, peer->started, m->first, m->count)) {
+		kfree(m);
+		goto bad_place;
+	}
+	kref_get(&w->ref);
+	*mem = &m->mem;
+	return RSM_SUCCESS;
+
+bad_place:
+	pr_warn_ratelimited("rsm: %s: slot %u offers %llu bytes at %#llx, which it doesn't own\n",
+			    w->ctl.name, peer->slot, length, place->word[0]);
+	return RSMERR_CONN_ABORTED;
+}
+
+/* Any node may join one day. */
+static u32 window_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+{
+	return RSM_SUCCESS;
+}
+
+static void window_release(struct rsm_controller *ctl)
+{
+	window_put(to_window(ctl));
+}
+
+const struct rsm_controller_ops window_ops = {
+	.owner = THIS_MODULE,
+	.bind = window_bind,
+	.rebind = rsm_window_rebind,
+	.unbind = window_unbind,
+	.check_acl = window_check_acl,
+	.republish = rsm_agent_republish,
+	.unpublish = rsm_agent_unpublish,
+	.connect = rsm_agent_connect,
+	.disconnect = rsm_agent_disconnect,
+	.map = rsm_map_mem,
+	.post = rsm_agent_post,
+	.post_importers = rsm_agent_post_importers,
+	.peers = rsm_agent_peers,
+	.release = window_release,
+};
