@@ -81,9 +81,9 @@ static int segment_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ENODEV;
 	if (seg->kind == RSM_IMPORT)
 		return rsm_import_mmap(to_import(seg), vma);
-	if (!seg->ctl->ops->map_export)
+	if (!to_export(seg)->shown)
 		return -ENODEV;
-	return seg->ctl->ops->map_export(to_export(seg), vma);
+	return rsm_window_map(to_export(seg), vma);
 }
 
 static __poll_t segment_poll(struct file *file, poll_table *wait)

@@ -77,6 +77,8 @@ static int run_topology(struct rsm_handle *h, union rsm_arg *arg)
 	return rsm_topology(&arg->topology);
 }
 
+#define BIND_FLAGS	(RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT | RSM_BIND_LOCAL)
+
 static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
@@ -84,7 +86,7 @@ static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (!is_string(arg->bind.controller))
 		return -EINVAL;
-	if (arg->bind.flags & ~(RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT))
+	if (arg->bind.reserved || arg->bind.flags & ~BIND_FLAGS)
 		return -EOPNOTSUPP;
 	table = rsm_table_get_fd(arg->bind.control_fd);
 	if (IS_ERR(table))

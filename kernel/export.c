@@ -9,6 +9,12 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 
+static void segment_destroy(struct rsm_segment *seg)
+{
+	rsm_words_release(&seg->words);
+	rsm_controller_put(seg->ctl);
+}
+
 /**
  * rsm_segment_init() - set up what export and import have in common
  * @seg: the segment, zeroed
@@ -16,6 +22,8 @@
  * @h: its handle
  * @controller: name of its controller
  * @table: table to take its words from, or NULL
+ *
+ * Followed by rsm_segment_complete() or rsm_segment_cancel().
  *
  * Return: RSM_SUCCESS, RSMERR_CTLR_NOT_PRESENT, RSMERR_INSUFFICIENT_RESOURCES
  * or RSMERR_INSUFFICIENT_MEM.
@@ -35,7 +43,12 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 		return err == -ENOSPC ? RSMERR_INSUFFICIENT_RESOURCES :
 					RSMERR_INSUFFICIENT_MEM;
 	}
+	if (!rsm_controller_enter(seg->ctl)) {
+		segment_destroy(seg);
+		return RSMERR_CTLR_NOT_PRESENT;
+	}
 	kref_init(&seg->ref);
+	INIT_LIST_HEAD(&seg->on_ctl);
 	seg->kind = kind;
 	seg->number = h->number;
 	init_waitqueue_head(&seg->wq);
@@ -43,17 +56,27 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 }
 
 /* Undo rsm_segment_init(). */
-void rsm_segment_destroy(struct rsm_segment *seg)
+void rsm_segment_cancel(struct rsm_segment *seg)
 {
-	rsm_words_release(&seg->words);
-	rsm_controller_put(seg->ctl);
+	rsm_controller_leave(seg->ctl);
+	segment_destroy(seg);
+}
+
+/* What rsm_segment_init() has begun is done: @h is that segment from now on. */
+void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
+{
+	rsm_controller_add(seg);
+	/* Pairs with rsm_handle_segment(). */
+	smp_store_release(&h->seg, seg);
+	rsm_controller_leave(seg->ctl);
 }
 
 static void segment_free(struct kref *ref)
 {
 	struct rsm_segment *seg = container_of(ref, struct rsm_segment, ref);
 
-	rsm_segment_destroy(seg);
+	rsm_controller_del(seg);
+	segment_destroy(seg);
 	if (seg->kind == RSM_EXPORT)
 		rsm_export_free(to_export(seg));
 	else
@@ -68,6 +91,7 @@ void rsm_segment_put(struct rsm_segment *seg)
 void rsm_export_free(struct rsm_export *exp)
 {
 	put_pid(exp->owner.tgid);
+	rsm_window_free(exp);
 	mutex_destroy(&exp->importers_lock);
 	mutex_destroy(&exp->lock);
 	kfree(exp);
@@ -94,7 +118,7 @@ static void remember_owner(struct rsm_owner *owner)
 	owner->umask = current_umask();
 }
 
-static struct rsm_export *export_alloc(struct rsm_bind *arg)
+static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *arg)
 {
 	struct rsm_export *exp = kzalloc(sizeof(*exp), GFP_KERNEL_ACCOUNT);
 
@@ -103,13 +127,21 @@ static struct rsm_export *export_alloc(struct rsm_bind *arg)
 	mutex_init(&exp->lock);
 	mutex_init(&exp->importers_lock);
 	INIT_LIST_HEAD(&exp->importers);
+	INIT_LIST_HEAD(&exp->remote_importers);
 	INIT_WORK(&exp->death, rsm_watch_death);
 	exp->state = RSM_BOUND;
 	exp->flags = arg->flags;
 	exp->vaddr = arg->vaddr;
 	exp->length = arg->length;
+	exp->mapping = h->mapping;
 	remember_owner(&exp->owner);
 	return exp;
+}
+
+/* Its controller never hears of such an export. */
+static bool is_local(const struct rsm_export *exp)
+{
+	return exp->flags & RSM_BIND_LOCAL;
 }
 
 static u32 bind_memory(struct rsm_export *exp)
@@ -121,7 +153,7 @@ static u32 bind_memory(struct rsm_export *exp)
 	if (status)
 		return status;
 	mutex_lock(&exp->lock);
-	status = exp->seg.ctl->ops->bind(exp);
+	status = is_local(exp) ? rsm_pin_bind(exp) : exp->seg.ctl->ops->bind(exp);
 	mutex_unlock(&exp->lock);
 	if (status)
 		cancel_work_sync(&exp->death);
@@ -131,7 +163,7 @@ static u32 bind_memory(struct rsm_export *exp)
 static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 			 struct rsm_table *table)
 {
-	struct rsm_export *exp = export_alloc(arg);
+	struct rsm_export *exp = export_alloc(h, arg);
 	u32 status;
 
 	if (!exp)
@@ -141,16 +173,16 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 		goto err_free_export;
 	status = bind_memory(exp);
 	if (status)
-		goto err_destroy_segment;
+		goto err_cancel_segment;
 
 	arg->slot = exp->seg.words.slot;
 	arg->number = h->number;
-	/* Pairs with rsm_handle_segment(). */
-	smp_store_release(&h->seg, &exp->seg);
+	arg->window = !!exp->shown;
+	rsm_segment_complete(&exp->seg, h);
 	return RSM_SUCCESS;
 
-err_destroy_segment:
-	rsm_segment_destroy(&exp->seg);
+err_cancel_segment:
+	rsm_segment_cancel(&exp->seg);
 err_free_export:
 	rsm_export_free(exp);
 	return status;
@@ -180,9 +212,10 @@ static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
 		return RSM_SUCCESS;
 	if (!PAGE_ALIGNED(vaddr) || !rsm_range_ok(vaddr, exp->length, TASK_SIZE))
 		return RSMERR_BAD_ADDR;
-	status = exp->seg.ctl->ops->rebind(exp, vaddr);
+	status = is_local(exp) ? rsm_pin_rebind(exp, vaddr) :
+				 exp->seg.ctl->ops->rebind(exp, vaddr);
 	if (!status)
-		exp->vaddr = vaddr;
+		WRITE_ONCE(exp->vaddr, vaddr);
 	return status;
 }
 
@@ -239,7 +272,10 @@ void rsm_export_kill(struct rsm_export *exp)
 		return;
 	rsm_export_withdraw(exp);
 	WRITE_ONCE(exp->state, RSM_DEAD);
-	exp->seg.ctl->ops->unbind(exp);
+	if (is_local(exp))
+		rsm_pin_unbind(exp);
+	else
+		exp->seg.ctl->ops->unbind(exp);
 }
 
 /* RSM_IOC_DESTROY */

@@ -117,15 +117,14 @@ static u32 import_create(struct rsm_handle *h, struct rsm_connect *arg,
 	generation = *imp->seg.words.generation;
 	status = imp->seg.ctl->ops->connect(imp);
 	if (status)
-		goto err_destroy_segment;
+		goto err_cancel_segment;
 
 	tell_caller(arg, imp, generation);
-	/* Pairs with rsm_handle_segment(). */
-	smp_store_release(&h->seg, &imp->seg);
+	rsm_segment_complete(&imp->seg, h);
 	return RSM_SUCCESS;
 
-err_destroy_segment:
-	rsm_segment_destroy(&imp->seg);
+err_cancel_segment:
+	rsm_segment_cancel(&imp->seg);
 err_free_import:
 	rsm_import_free(imp);
 	return status;

@@ -7,15 +7,18 @@
  * Lock order, outermost first:
  *
  *   handle->lock         a blank handle becomes a segment
+ *   controller->gate     held for reading while it does, so that a controller
+ *                        that is removed knows all of its segments (rwsem)
  *   export->lock         state, id, list and memory of an export
  *   mm->mmap_lock        taken below export->lock while pinning, and by the
  *                        kernel around our mmap and fault handlers
  *   export->importers_lock
+ *   rsm_agent_lock       see agent/agent.h
  *   import->map_lock     what an import's mappings show (rwsem)
  *   i_mmap_rwsem         taken below map_lock when mappings are zapped
  *
- * mmap and fault handlers run under mmap_lock and therefore take map_lock
- * only. Nothing below mmap_lock copies from or to user space: transfers go
+ * mmap and fault handlers run under mmap_lock and therefore take no lock
+ * above importers_lock. Nothing below mmap_lock copies from or to user space: transfers go
  * through a bounce page that is filled or emptied with no lock held.
  *
  * handle->seg goes from NULL to a segment once and is read without a lock
@@ -113,6 +116,10 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags);
 /* controller.c */
 struct rsm_controller *rsm_controller_get(const char *name);
 void rsm_controller_put(struct rsm_controller *ctl);
+bool rsm_controller_enter(struct rsm_controller *ctl);
+void rsm_controller_leave(struct rsm_controller *ctl);
+void rsm_controller_add(struct rsm_segment *seg);
+void rsm_controller_del(struct rsm_segment *seg);
 u32 rsm_controller_attr(struct rsm_attr *attr);
 extern struct list_head rsm_controllers;
 extern struct mutex rsm_controllers_lock;
@@ -132,7 +139,8 @@ bool rsm_range_ok(u64 offset, u64 length, u64 limit);
 u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 		     struct rsm_handle *h, const char *controller,
 		     struct rsm_table *table);
-void rsm_segment_destroy(struct rsm_segment *seg);
+void rsm_segment_cancel(struct rsm_segment *seg);
+void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h);
 void rsm_segment_put(struct rsm_segment *seg);
 
 u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
@@ -151,6 +159,7 @@ void rsm_watch_death(struct work_struct *work);
 extern struct workqueue_struct *rsm_wq;
 
 /* pin.c */
+u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, struct rsm_mem **mem);
 bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr);
 
 /* publish.c */
@@ -169,8 +178,28 @@ void rsm_import_close(struct rsm_import *imp);
 void rsm_import_free(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
 void rsm_import_zap(struct rsm_import *imp);
+void rsm_zap_handle(struct address_space *mapping, u32 number);
+void rsm_place_vma(struct vm_area_struct *vma, u32 number);
+int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
+		    struct rsm_mem *mem, struct page *scratch);
 u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);
 u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
+
+/* local.c */
+bool rsm_user_may(kuid_t uid, kgid_t gid, unsigned int mode, u32 rights);
+
+/* copy.c */
+struct rsm_mem *rsm_mem_alloc(unsigned long npages);
+void rsm_mem_copy(struct rsm_mem *to, struct rsm_mem *from);
+
+/* window.c */
+int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
+void rsm_window_free(struct rsm_export *exp);
+bool rsm_window_range_is_gone(const struct rsm_export *exp);
+
+/* agent/link.c */
+int rsm_agent_init(void);
+void rsm_agent_exit(void);
 
 /* loopback.c */
 int rsm_loopback_register(void);

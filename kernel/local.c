@@ -7,12 +7,20 @@
 #include <linux/cred.h>
 #include <linux/uidgid.h>
 
-static bool user_may(struct rsm_export *exp, unsigned int mode, u32 rights)
+/**
+ * rsm_user_may() - has the caller these rights to a segment?
+ * @uid: the segment's owner
+ * @gid: the owner's group
+ * @mode: what owner, group and others may do
+ * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
+ *
+ * Return: true for whom the mode allows it, or who has CAP_IPC_OWNER.
+ */
+bool rsm_user_may(kuid_t uid, kgid_t gid, unsigned int mode, u32 rights)
 {
 	unsigned int allowed;
 
-	allowed = rsm_mode_allows(mode, uid_eq(current_euid(), exp->owner.uid),
-				  in_egroup_p(exp->owner.gid));
+	allowed = rsm_mode_allows(mode, uid_eq(current_euid(), uid), in_egroup_p(gid));
 	return !(rights & ~allowed) || capable(CAP_IPC_OWNER);
 }
 
@@ -31,7 +39,8 @@ static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
 				 exp->owner.umask, rsm_node_id());
 	if (mode < 0)
 		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
-	return user_may(exp, mode, imp->rights) ? RSM_SUCCESS : RSMERR_PERM_DENIED;
+	return rsm_user_may(exp->owner.uid, exp->owner.gid, mode, imp->rights) ?
+		       RSM_SUCCESS : RSMERR_PERM_DENIED;
 }
 
 /**

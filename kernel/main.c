@@ -47,9 +47,12 @@ static int __init rsm_init(void)
 	if (!rsm_wq)
 		return -ENOMEM;
 
-	err = rsm_loopback_register();
+	err = rsm_agent_init();
 	if (err)
 		goto err_destroy_wq;
+	err = rsm_loopback_register();
+	if (err)
+		goto err_agent_exit;
 
 	rsm_debugfs_create();
 	err = rsm_device_register();
@@ -60,6 +63,8 @@ static int __init rsm_init(void)
 err_unregister_loopback:
 	rsm_debugfs_remove();
 	rsm_loopback_unregister();
+err_agent_exit:
+	rsm_agent_exit();
 err_destroy_wq:
 	destroy_workqueue(rsm_wq);
 	return err;
@@ -72,6 +77,7 @@ static void __exit rsm_exit(void)
 	rsm_device_unregister();
 	rsm_debugfs_remove();
 	rsm_loopback_unregister();
+	rsm_agent_exit();
 	destroy_workqueue(rsm_wq);
 }
 module_exit(rsm_exit);

@@ -22,9 +22,20 @@
 void rsm_import_zap(struct rsm_import *imp)
 {
 	lockdep_assert_held_write(&imp->map_lock);
-	unmap_mapping_range(imp->mapping,
-			    (loff_t)imp->seg.number << RSM_WINDOW_SHIFT,
+	rsm_zap_handle(imp->mapping, imp->seg.number);
+}
+
+/* Make the next access to each mapping of handle @number fault. */
+void rsm_zap_handle(struct address_space *mapping, u32 number)
+{
+	unmap_mapping_range(mapping, (loff_t)number << RSM_WINDOW_SHIFT,
 			    1LL << RSM_WINDOW_SHIFT, 1);
+}
+
+/* Move a mapping of handle @number to where rsm_zap_handle() finds it. */
+void rsm_place_vma(struct vm_area_struct *vma, u32 number)
+{
+	vma->vm_pgoff += (unsigned long)number * WINDOW_PAGES;
 }
 
 /**
@@ -67,20 +78,22 @@ static unsigned long segment_index(struct vm_area_struct *vma, unsigned long add
 	return pgoff & (WINDOW_PAGES - 1);
 }
 
-/* Fill in the part of @vma that shares a page table with @addr. */
-static int fill_around(struct rsm_import *imp, struct vm_area_struct *vma,
-		       unsigned long addr)
+/*
+ * Fill in the part of @vma that shares a page table with @addr: with pages of
+ * @mem, or if there is none with @scratch. The caller keeps both from changing.
+ */
+int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
+		    struct rsm_mem *mem, struct page *scratch)
 {
 	unsigned long start = max(addr & PMD_MASK, vma->vm_start);
 	unsigned long end = min((addr & PMD_MASK) + PMD_SIZE, vma->vm_end);
 	struct fill fill = {
-		.mem = imp->mem,
-		.scratch = page_to_pfn(imp->scratch),
+		.mem = mem,
+		.scratch = page_to_pfn(scratch),
 		.index = segment_index(vma, start),
 		.vma = vma,
 	};
 
-	lockdep_assert_held(&imp->map_lock);
 	return apply_to_page_range(vma->vm_mm, start, end - start, fill_entry, &fill);
 }
 
@@ -90,7 +103,7 @@ static vm_fault_t import_fault(struct vm_fault *vmf)
 	int err;
 
 	down_read(&imp->map_lock);
-	err = fill_around(imp, vmf->vma, vmf->address);
+	err = rsm_fill_around(vmf->vma, vmf->address, imp->mem, imp->scratch);
 	up_read(&imp->map_lock);
 	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
 }
@@ -185,6 +198,6 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	up_write(&imp->map_lock);
 	if (err)
 		return err;
-	vma->vm_pgoff += (unsigned long)imp->seg.number * WINDOW_PAGES;
+	rsm_place_vma(vma, imp->seg.number);
 	return imp->seg.ctl->ops->map(imp, vma);
 }

@@ -12,6 +12,7 @@ void rsm_mem_init(struct rsm_mem *mem, const struct rsm_mem_ops *ops,
 	kref_init(&mem->ref);
 	mem->npages = npages;
 	mem->written = false;
+	mem->lost = false;
 	mem->ops = ops;
 }
 EXPORT_SYMBOL_GPL(rsm_mem_init);

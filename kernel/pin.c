@@ -115,9 +115,9 @@ static bool is_named_file(struct file *file)
 	       (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC);
 }
 
-static u32 check_vma(struct vm_area_struct *vma)
+static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused)
 {
-	if (vma->vm_flags & (VM_IO | VM_PFNMAP))
+	if (vma->vm_flags & (VM_IO | VM_PFNMAP | refused))
 		return RSMERR_BAD_ADDR;
 	if (vma->vm_flags & VM_MAYSHARE && vma->vm_file && is_named_file(vma->vm_file))
 		return RSMERR_BAD_ADDR;
@@ -126,7 +126,7 @@ static u32 check_vma(struct vm_area_struct *vma)
 	return RSM_SUCCESS;
 }
 
-static u32 check_range(struct mm_struct *mm, u64 vaddr, u64 length)
+static u32 check_range(struct mm_struct *mm, u64 vaddr, u64 length, vm_flags_t refused)
 {
 	unsigned long addr = vaddr, end = vaddr + length;
 	u32 status = RSM_SUCCESS;
@@ -139,7 +139,7 @@ static u32 check_range(struct mm_struct *mm, u64 vaddr, u64 length)
 		if (!vma || vma->vm_start > addr) {
 			status = RSMERR_BAD_ADDR;
 		} else {
-			status = check_vma(vma);
+			status = check_vma(vma, refused);
 			addr = vma->vm_end;
 		}
 	}
@@ -169,13 +169,23 @@ static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 	return RSM_SUCCESS;
 }
 
-static u32 pin_range(u64 vaddr, u64 length, struct rsm_mem **mem)
+/**
+ * rsm_pin_range() - pin and charge memory of the caller's process
+ * @vaddr: start of the range
+ * @length: bytes
+ * @refused: kinds of mappings that will not do
+ * @mem: where to put it; unpinned and uncharged with its last reference
+ *
+ * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
+ * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
+ */
+u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, struct rsm_mem **mem)
 {
 	unsigned long npages = length >> PAGE_SHIFT;
 	struct rsm_pinned *pinned;
 	u32 status;
 
-	status = check_range(current->mm, vaddr, length);
+	status = check_range(current->mm, vaddr, length, refused);
 	if (status)
 		return status;
 	if (rsm_charge(current->mm, npages))
@@ -212,7 +222,7 @@ static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem
 	status = rsm_watch_start(exp, vaddr, exp->length, &w);
 	if (status)
 		return status;
-	status = pin_range(vaddr, exp->length, mem);
+	status = rsm_pin_range(vaddr, exp->length, 0, mem);
 	if (status)
 		rsm_watch_stop(w);
 	else

@@ -152,7 +152,7 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_PUBLISHED)
 		return RSMERR_SEG_ALREADY_PUBLISHED;
-	if (exp->state == RSM_DEAD)
+	if (exp->state == RSM_DEAD || exp->flags & RSM_BIND_LOCAL)
 		return RSMERR_BAD_SEG_HNDL;
 	status = publish_under_id(exp, &id, acl);
 	if (!status)
@@ -197,23 +197,13 @@ u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
 static u32 republish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 			    struct rsm_acl *acl)
 {
-	struct rsm_acl *old;
-	u32 status = RSM_SUCCESS;
-
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
 		return RSMERR_SEG_NOT_PUBLISHED;
-	mutex_lock(&exp->importers_lock);
-	old = exp->acl;
-	exp->acl = acl;
+	set_acl(exp, acl);
 	if (exp->seg.ctl->ops->republish)
-		status = exp->seg.ctl->ops->republish(exp);
-	if (status)
-		exp->acl = old;
-	mutex_unlock(&exp->importers_lock);
-	if (!status)
-		kfree(old);
-	return status;
+		exp->seg.ctl->ops->republish(exp);
+	return RSM_SUCCESS;
 }
 
 /* RSM_IOC_REPUBLISH */

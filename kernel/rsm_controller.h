@@ -44,6 +44,7 @@ struct rsm_mem_ops {
  * @ref: one for the export, one for each import that may reach it
  * @npages: its size
  * @written: somebody other than the exporter may have written to it
+ * @lost: window memory only: what is in it is not ours any more
  * @ops: how to reach it
  *
  * Pages of the exporter (pinned), of an interconnect's window, or whatever a
@@ -54,6 +55,7 @@ struct rsm_mem {
 	struct kref ref;
 	unsigned long npages;
 	bool written;
+	bool lost;
 	const struct rsm_mem_ops *ops;
 };
 
@@ -144,6 +146,7 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  * @vaddr: start of the range in the creator's address space
  * @length: bytes
  * @owner: creator
+ * @mapping: address space in which its own mappings are found
  * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
  * @watch: notices the end of the range, NULL for memory that needs no watch
  * @shown: window memory only: the exporter's own mapping of it, NULL if none
@@ -164,6 +167,7 @@ struct rsm_export {
 	u64 vaddr;
 	u64 length;
 	struct rsm_owner owner;
+	struct address_space *mapping;
 	struct rsm_mem *mem;
 	struct rsm_watch *watch;
 	struct rsm_shown *shown;
@@ -230,19 +234,18 @@ struct rsm_local {
  * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
  *	of the caller's range. Called with the export's lock held, before
  *	anybody else knows the export. rsm_pin_bind() does it for controllers
- *	that let importers reach the exporter's own pages.
+ *	that let importers reach the exporter's own pages, rsm_window_bind()
+ *	for those that have memory of their own.
  * @rebind: the same for another range of the same length; on failure nothing
  *	has changed. Uses rsm_export_set_mem(). Export's lock held.
  * @unbind: forget what @bind set up. After it &rsm_export.mem is NULL. Called
  *	with the export's lock held and no importers left.
- * @map_export: for controllers whose segments live in memory of the
- *	interconnect: let the exporter map its own segment. rsm_window_map()
- *	does it. NULL for all others.
  * @check_acl: is this access list, whose numbers are in range, one that the
  *	controller can honour? RSMERR_BAD_ACL if it names unknown nodes
  * @publish: optional; the segment has an id and a list and is about to be
  *	opened to importers
- * @republish: optional; the list has changed
+ * @republish: optional; the list has changed. Export's lock held, here and in
+ *	@unpublish
  * @unpublish: optional; local importers are gone: abort the others
  * @connect: find the segment that @imp names and admit the caller, or not.
  *	Sets length, and mem if memory can be mapped or copied by the CPU.
@@ -270,10 +273,9 @@ struct rsm_controller_ops {
 	u32 (*bind)(struct rsm_export *exp);
 	u32 (*rebind)(struct rsm_export *exp, u64 vaddr);
 	void (*unbind)(struct rsm_export *exp);
-	int (*map_export)(struct rsm_export *exp, struct vm_area_struct *vma);
 	u32 (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
 	u32 (*publish)(struct rsm_export *exp);
-	u32 (*republish)(struct rsm_export *exp);
+	void (*republish)(struct rsm_export *exp);
 	void (*unpublish)(struct rsm_export *exp);
 	u32 (*connect)(struct rsm_import *imp);
 	void (*disconnect)(struct rsm_import *imp);
@@ -299,8 +301,8 @@ struct rsm_controller_ops {
  * @link: the registry's
  * @users: the registry's: handles that use it
  * @removed: the registry's: it is not there any more, but for its users
+ * @gate: the registry's: held for reading while a segment comes to use it
  * @segments: the registry's: segments that use it
- * @links: the agent's: links to other nodes
  * @priv: the controller's
  */
 struct rsm_controller {
@@ -312,8 +314,8 @@ struct rsm_controller {
 	struct list_head link;
 	unsigned int users;
 	bool removed;
+	struct rw_semaphore gate; /* see above */
 	struct list_head segments;
-	struct list_head links;
 	void *priv;
 };
 
@@ -331,7 +333,6 @@ void rsm_pin_unbind(struct rsm_export *exp);
 u32 rsm_window_bind(struct rsm_export *exp, struct rsm_mem *mem);
 u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr);
 void rsm_window_unbind(struct rsm_export *exp);
-int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
 u32 rsm_local_connect(struct rsm_import *imp);
 void rsm_local_disconnect(struct rsm_import *imp);

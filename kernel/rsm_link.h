@@ -11,6 +11,7 @@
 #define RSM_LINK_H
 
 #include <linux/list.h>
+#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
@@ -48,7 +49,7 @@ struct rsm_place {
  *	every importer at its other end forgotten. @peer is the peer's
  *	incarnation, 0 if it was never learned. Called once for each
  *	rsm_link_start(), in process context. The link may be started again
- *	from here on.
+ *	after the return.
  * @place: say in @place where importers find the memory of @exp, which has
  *	memory and keeps it during the call. NULL when there is nothing to say.
  * @attach: memory of @length bytes that the peer says is at @place; a
@@ -82,10 +83,12 @@ enum rsm_link_state {
 	RSM_LINK_ENDING,
 };
 
-#define RSM_LINK_INBOX	64	/* messages that wait for process context */
+#define RSM_LINK_INBOX		64	/* messages that wait for process context */
+#define RSM_LINK_OUTBOX		64	/* answers that wait for room */
+#define RSM_LINK_REQUESTS	32	/* requests that wait for an answer */
 
 /**
- * struct rsm_link_message - a message that waits for process context
+ * struct rsm_link_message - a message that waits
  * @len: bytes in @data
  * @data: the message
  */
@@ -98,7 +101,7 @@ struct rsm_link_message {
  * struct rsm_link - a link; embed it, and let only the agent touch it
  * @ctl: the controller
  * @ops: its functions
- * @entry: its place among @ctl's links
+ * @entry: its place among all links
  * @node: the peer's node id, valid unless DOWN for the first time
  * @hwaddr: the peer's address, for the topology
  * @lock: guards all below; taken in interrupts
@@ -116,10 +119,15 @@ struct rsm_link_message {
  * @work: everything that needs process context, one thing at a time
  * @changed: woken when @state changes, when an answer arrives, and when an
  *	importer has gone
+ * @requests: keeps our own requests so few that the peer's answers, and
+ *	so ours, always fit into the boxes
  * @inbox: ring of messages for @work
  * @inbox_head: next to be handled
  * @inbox_tail: next to be filled
  * @inbox_refused: a message was refused for want of room
+ * @outbox: ring of answers for which there was no room; @work's alone
+ * @outbox_head: next to be sent
+ * @outbox_tail: next to be filled
  * @remotes: segments of the peer that are imported here, by our cookie
  * @importers: importers at the peer of segments exported here, by our handle
  * @dropped: messages that were malformed or of another incarnation
@@ -144,10 +152,14 @@ struct rsm_link {
 	struct timer_list timer;
 	struct work_struct work;
 	wait_queue_head_t changed;
+	struct semaphore requests;
 	struct rsm_link_message *inbox;
 	u32 inbox_head;
 	u32 inbox_tail;
 	bool inbox_refused;
+	struct rsm_link_message *outbox;
+	u32 outbox_head;
+	u32 outbox_tail;
 	struct xarray remotes;
 	struct xarray importers;
 	u64 dropped;
@@ -180,7 +192,7 @@ unsigned int rsm_heartbeat_ms(void);
 /* Ready-made functions for struct rsm_controller_ops. */
 u32 rsm_agent_connect(struct rsm_import *imp);
 void rsm_agent_disconnect(struct rsm_import *imp);
-u32 rsm_agent_republish(struct rsm_export *exp);
+void rsm_agent_republish(struct rsm_export *exp);
 void rsm_agent_unpublish(struct rsm_export *exp);
 u32 rsm_agent_post(struct rsm_import *imp, u32 flags);
 void rsm_agent_post_importers(struct rsm_export *exp, u32 flags);

@@ -106,7 +106,7 @@ void rsm_watch_death(struct work_struct *work)
 	struct rsm_export *exp = container_of(work, struct rsm_export, death);
 
 	mutex_lock(&exp->lock);
-	if (exp->watch && !is_intact(exp))
+	if (rsm_window_range_is_gone(exp) || (exp->watch && !is_intact(exp)))
 		rsm_export_kill(exp);
 	mutex_unlock(&exp->lock);
 }

@@ -9,7 +9,6 @@
 
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #define MAX_ORDER_USED	4
 
@@ -75,76 +74,24 @@ static struct window_mem *window_alloc(u64 length)
 	return w;
 }
 
-static u32 window_fill(struct rsm_export *exp, u64 vaddr, struct window_mem **out)
+static u32 window_bind(struct rsm_export *exp)
 {
 	struct window_mem *w = window_alloc(exp->length);
+	u32 status;
 
 	if (!w)
 		return RSMERR_INSUFFICIENT_RESOURCES;
-	if (copy_from_user(page_address(w->pages), u64_to_user_ptr(vaddr), exp->length)) {
+	status = rsm_window_bind(exp, &w->mem);
+	if (status)
 		rsm_mem_put(&w->mem);
-		return RSMERR_BAD_ADDR;
-	}
-	*out = w;
-	return RSM_SUCCESS;
-}
-
-static u32 window_bind(struct rsm_export *exp)
-{
-	struct window_mem *w;
-	u32 status = window_fill(exp, exp->vaddr, &w);
-
-	if (!status)
-		exp->mem = &w->mem;
 	return status;
-}
-
-static u32 window_rebind(struct rsm_export *exp, u64 vaddr)
-{
-	struct window_mem *w;
-	u32 status = window_fill(exp, vaddr, &w);
-
-	if (!status)
-		rsm_export_set_mem(exp, &w->mem);
-	return status;
-}
-
-static void window_unbind(struct rsm_export *exp)
-{
-	rsm_export_set_mem(exp, NULL);
-}
-
-/* The pages are compound and counted: a mapping keeps them by itself. */
-static int insert_pages(struct window_mem *w, struct vm_area_struct *vma)
-{
-	unsigned long n = vma_pages(vma);
-	int err = 0;
-
-	if (vma->vm_pgoff >= w->mem.npages || n > w->mem.npages - vma->vm_pgoff)
-		return -ENXIO;
-	for (unsigned long i = 0; i < n && !err; i++)
-		err = vm_insert_page(vma, vma->vm_start + (i << PAGE_SHIFT),
-				     w->pages + vma->vm_pgoff + i);
-	return err;
-}
-
-static int window_map_export(struct rsm_export *exp, struct vm_area_struct *vma)
-{
-	int err = -ENODEV;
-
-	mutex_lock(&exp->importers_lock);
-	if (exp->mem)
-		err = insert_pages(to_window(exp->mem), vma);
-	mutex_unlock(&exp->importers_lock);
-	return err;
 }
 
 static const struct rsm_controller_ops window_ops = {
 	.owner = THIS_MODULE,
 	.bind = window_bind,
-	.rebind = window_rebind,
-	.unbind = window_unbind,
-	.map_export = window_map_export,
+	.rebind = rsm_window_rebind,
+	.unbind = rsm_window_unbind,
 	.check_acl = testctl_check_acl,
 	.connect = testctl_connect,
 	.disconnect = rsm_local_disconnect,

@@ -258,14 +258,31 @@ struct rsm_topology_query {
  * @controller: name of the controller
  * @vaddr: start of the range in the caller's address space
  * @length: its length in bytes
- * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT
+ * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT, RSM_BIND_LOCAL
  * @control_fd: control handle in whose table the handle gets a slot, or -1
  * @slot: out: the slot, RSM_NO_SLOT if there is none
  * @number: out: number of the handle, unique on the node while it is open
+ * @window: out: 1 if the segment lives in memory of the interconnect, else 0
+ * @reserved: must be 0
  *
  * Makes a blank handle an export segment: pins the range and charges it to
  * the caller. The caller becomes the segment's creator; its effective user and
  * group id and its umask are remembered.
+ *
+ * Where a controller has memory of its own, its window, the contents of the
+ * range are copied there instead, and charged likewise. RSMERR_BAD_ADDR is then
+ * also the answer to memory that is shared (System V, memfd, MAP_SHARED) or of
+ * hugetlbfs, and RSMERR_INSUFFICIENT_RESOURCES that to a window without room.
+ * The creator, and nobody else, can map the handle, shared and for reading and
+ * writing, to see the segment: over the bound range, so that pointers into it
+ * stay good. Unmapping that, or taking a right away from it, ends the export.
+ * After the end the mapping shows a private copy of the contents. mmap() fails
+ * with ENODEV (dead, or not in a window), ENXIO (beyond the end), EPERM (another
+ * process), EACCES (execution), EINVAL (private) and ENOMEM.
+ *
+ * RSM_BIND_LOCAL: the memory is only to be the local end of PUTV and GETV. It
+ * is pinned where it is whatever the controller, and can't be published
+ * (RSMERR_BAD_SEG_HNDL).
  */
 struct rsm_bind {
 	__u32 size;
@@ -277,7 +294,12 @@ struct rsm_bind {
 	__s32 control_fd;
 	__u32 slot;
 	__u32 number;
+	__u32 window;
+	__u32 reserved;
 };
+
+/** RSM_BIND_LOCAL - flag of BIND besides those of RSMAPI. */
+#define RSM_BIND_LOCAL	0x10000
 
 #define RSM_IOC_BIND	_IO(RSM_IOC_TYPE, 0x03)
 
@@ -296,7 +318,9 @@ struct rsm_bind {
  *
  * Puts other memory behind the segment. Importers and their mappings keep
  * going and reach the new memory once the call has returned; nothing is
- * copied.
+ * copied. In a window the new range's contents replace those of the old one: the
+ * caller has to keep a copy of these, to put ordinary memory with it in the
+ * place of the old mapping, and to map the handle over the new range.
  */
 struct rsm_rebind {
 	__u32 size;
@@ -328,7 +352,8 @@ struct rsm_acl_entry {
  *	or that the controller can't reach, a permission above 0666),
  *	RSMERR_BAD_ADDR (the list can't be read),
  *	RSMERR_RESERVED_SEGID, RSMERR_SEGID_IN_USE (PUBLISH),
- *	RSMERR_BAD_SEG_HNDL (PUBLISH: the export is dead),
+ *	RSMERR_BAD_SEG_HNDL (PUBLISH: the export is dead, or was bound with
+ *	RSM_BIND_LOCAL),
  *	RSMERR_INSUFFICIENT_MEM,
  *	RSMERR_INSUFFICIENT_RESOURCES (no system id is left)
  * @id: PUBLISH: in: segment id, 0 to have one assigned; out: the id.

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside the agent: what its files offer each other.
+ *
+ * Locking
+ * -------
+ * rsm_agent_lock guards the list of all links, and the importing side:
+ * who uses a segment of another node and what is known about it. It is taken
+ * above import->map_lock and below everything else of internal.h.
+ *
+ * link->lock guards the life of a link and its inbox. It and the xarrays' own
+ * locks are taken in interrupts; events are delivered under the latter. No lock
+ * of ours is held when a controller's send() is called, which may fail the link.
+ *
+ * All that needs process context is done by link->work, one thing at a time.
+ * Entries of link->importers are added and freed by it only. It waits for
+ * exp->importers_lock, so nobody waits for the peer while holding that.
+ */
+#ifndef RSM_AGENT_H
+#define RSM_AGENT_H
+
+#include "../internal.h"
+#include "../rsm_link.h"
+#include "protocol.h"
+
+extern struct mutex rsm_agent_lock;
+extern struct list_head rsm_links;
+extern struct workqueue_struct *rsm_link_wq;
+
+/* link.c */
+void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello);
+bool rsm_link_is_active(struct rsm_link *link, u64 peer);
+unsigned long rsm_link_patience(const struct rsm_link *link);
+
+/* message.c */
+void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
+		      enum rsm_message_type type, size_t len);
+void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
+int rsm_send(struct rsm_link *link, u64 peer, void *message);
+void rsm_answer(struct rsm_link *link, void *message);
+bool rsm_answer_flush(struct rsm_link *link);
+bool rsm_message_is_sound(const void *message, size_t len);
+void rsm_message_handle(struct rsm_link *link, const void *message);
+void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell);
+void rsm_connection_init(struct rsm_link *link, struct rsm_msg_connection *message,
+			 enum rsm_message_type type, u32 cookie, u32 handle);
+
+/* remote.c: segments of other nodes that are imported here */
+void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected *msg);
+void rsm_remote_unpublished(struct rsm_link *link,
+			    const struct rsm_msg_connection *msg);
+void rsm_remote_republished(struct rsm_link *link,
+			    const struct rsm_msg_connection *msg);
+void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_remote_link_down(struct rsm_link *link);
+
+/* importer.c: importers at other nodes of segments exported here */
+void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg);
+void rsm_importer_disconnect(struct rsm_link *link,
+			     const struct rsm_msg_connection *msg);
+void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_importer_link_down(struct rsm_link *link);
+
+#endif /* RSM_AGENT_H */

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Links: who is there, who answers, who has gone. */
+
+#include "agent.h"
+
+#include <linux/jiffies.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#define HEARTBEAT_MIN	10U
+#define HEARTBEAT_MAX	60000U
+
+static unsigned int heartbeat_ms = 1000;
+module_param(heartbeat_ms, uint, 0444);
+MODULE_PARM_DESC(heartbeat_ms,
+		 "A node that is silent for twice as many milliseconds is down (10 to 60000, default 1000)");
+
+DEFINE_MUTEX(rsm_agent_lock); /* see agent.h */
+LIST_HEAD(rsm_links);
+struct workqueue_struct *rsm_link_wq;
+
+/* Late heartbeats look like death, so this work goes before other work. */
+int rsm_agent_init(void)
+{
+	rsm_link_wq = alloc_workqueue("rsm-links", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	return rsm_link_wq ? 0 : -ENOMEM;
+}
+
+void rsm_agent_exit(void)
+{
+	destroy_workqueue(rsm_link_wq);
+}
+
+/**
+ * rsm_heartbeat_ms() - the heartbeat interval
+ *
+ * Return: milliseconds.
+ */
+unsigned int rsm_heartbeat_ms(void)
+{
+	return clamp(heartbeat_ms, HEARTBEAT_MIN, HEARTBEAT_MAX);
+}
+EXPORT_SYMBOL_GPL(rsm_heartbeat_ms);
+
+/* How long a peer may be silent, and how long we wait for its answers. */
+unsigned long rsm_link_patience(const struct rsm_link *link)
+{
+	return 2 * READ_ONCE(link->interval);
+}
+
+static bool is_started(const struct rsm_link *link)
+{
+	return link->state == RSM_LINK_GREETING || link->state == RSM_LINK_ACTIVE;
+}
+
+/* Is the link up, and is it still that incarnation at the other end? */
+bool rsm_link_is_active(struct rsm_link *link, u64 peer)
+{
+	unsigned long flags;
+	bool active;
+
+	spin_lock_irqsave(&link->lock, flags);
+	active = link->state == RSM_LINK_ACTIVE && link->peer == peer;
+	spin_unlock_irqrestore(&link->lock, flags);
+	return active;
+}
+
+static void begin_end(struct rsm_link *link, const char *why)
+{
+	lockdep_assert_held(&link->lock);
+	if (!is_started(link))
+		return;
+	link->state = RSM_LINK_ENDING;
+	link->why = why;
+	queue_work(rsm_link_wq, &link->work);
+}
+
+/**
+ * rsm_link_fail() - end a link because something is wrong with it
+ * @link: the link
+ * @why: what, a constant string for the log
+ *
+ * Any context. The rest follows in process context.
+ */
+void rsm_link_fail(struct rsm_link *link, const char *why)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	begin_end(link, why);
+	spin_unlock_irqrestore(&link->lock, flags);
+	wake_up_all(&link->changed);
+}
+EXPORT_SYMBOL_GPL(rsm_link_fail);
+
+/* Twice as often as promised, so that one that comes late does no harm. */
+static void next_tick(struct rsm_link *link)
+{
+	unsigned long beat = link->sent + link->interval / 2;
+	unsigned long end = link->heard + 2 * link->interval;
+
+	lockdep_assert_held(&link->lock);
+	mod_timer(&link->timer, time_before(end, beat) ? end : beat);
+}
+
+/* Returns what is to be sent now, 0 for nothing. */
+static enum rsm_message_type tick(struct rsm_link *link)
+{
+	enum rsm_message_type type = 0;
+
+	lockdep_assert_held(&link->lock);
+	if (link->outbox_head != link->outbox_tail)
+		queue_work(rsm_link_wq, &link->work);
+	if (!is_started(link))
+		return 0;
+	if (time_after_eq(jiffies, link->heard + 2 * link->interval)) {
+		begin_end(link, link->state == RSM_LINK_ACTIVE ? "heartbeat lost" :
+							       "no answer");
+		return 0;
+	}
+	if (time_after_eq(jiffies, link->sent + link->interval / 2)) {
+		link->sent = jiffies;
+		type = link->state == RSM_LINK_ACTIVE ? RSM_MSG_HEARTBEAT :
+							RSM_MSG_HELLO;
+	}
+	next_tick(link);
+	return type;
+}
+
+static void link_timer(struct timer_list *timer)
+{
+	struct rsm_link *link = from_timer(link, timer, timer);
+	enum rsm_message_type type;
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	type = tick(link);
+	spin_unlock_irqrestore(&link->lock, flags);
+	if (type)
+		rsm_send_hello(link, type);
+}
+
+/* The oldest message of the inbox, copied, or false. */
+static bool take_message(struct rsm_link *link, struct rsm_link_message *message)
+{
+	bool found = false;
+
+	spin_lock_irq(&link->lock);
+	if (link->state == RSM_LINK_ENDING)
+		link->inbox_head = link->inbox_tail;
+	if (link->inbox_head != link->inbox_tail) {
+		*message = link->inbox[link->inbox_head++ % RSM_LINK_INBOX];
+		found = true;
+	}
+	spin_unlock_irq(&link->lock);
+	return found;
+}
+
+static void handle_inbox(struct rsm_link *link)
+{
+	struct rsm_link_message message;
+	bool refused;
+
+	while (rsm_answer_flush(link) && take_message(link, &message)) {
+		rsm_message_handle(link, message.data);
+		cond_resched();
+	}
+	spin_lock_irq(&link->lock);
+	refused = link->inbox_refused;
+	link->inbox_refused = false;
+	spin_unlock_irq(&link->lock);
+	if (refused)
+		link->ops->resume(link);
+}
+
+/* Leave nothing that hangs on the link. */
+static void finish(struct rsm_link *link)
+{
+	u64 peer = link->peer ?: link->expected;
+
+	del_timer_sync(&link->timer);
+	link->outbox_head = link->outbox_tail;
+	rsm_remote_link_down(link);
+	rsm_importer_link_down(link);
+	pr_info("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node, link->why);
+	link->ops->down(link, peer);
+
+	spin_lock_irq(&link->lock);
+	link->state = RSM_LINK_DOWN;
+	link->peer = 0;
+	spin_unlock_irq(&link->lock);
+	wake_up_all(&link->changed);
+}
+
+static void link_work(struct work_struct *work)
+{
+	struct rsm_link *link = container_of(work, struct rsm_link, work);
+	enum rsm_link_state state;
+
+	handle_inbox(link);
+	spin_lock_irq(&link->lock);
+	state = link->state;
+	spin_unlock_irq(&link->lock);
+	if (state == RSM_LINK_ENDING)
+		finish(link);
+}
+
+static struct rsm_link_message *make_box(unsigned int entries)
+{
+	return kcalloc(entries, sizeof(struct rsm_link_message), GFP_KERNEL);
+}
+
+/**
+ * rsm_link_init() - give a controller a link
+ * @link: the link, zeroed
+ * @ctl: the controller
+ * @ops: its functions
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
+		  const struct rsm_link_ops *ops)
+{
+	link->inbox = make_box(RSM_LINK_INBOX);
+	link->outbox = make_box(RSM_LINK_OUTBOX);
+	if (!link->inbox || !link->outbox) {
+		kfree(link->inbox);
+		kfree(link->outbox);
+		return -ENOMEM;
+	}
+	link->ctl = ctl;
+	link->ops = ops;
+	spin_lock_init(&link->lock);
+	timer_setup(&link->timer, link_timer, 0);
+	INIT_WORK(&link->work, link_work);
+	init_waitqueue_head(&link->changed);
+	sema_init(&link->requests, RSM_LINK_REQUESTS);
+	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	mutex_lock(&rsm_agent_lock);
+	list_add_tail(&link->entry, &rsm_links);
+	mutex_unlock(&rsm_agent_lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rsm_link_init);
+
+/**
+ * rsm_link_exit() - take a link away again
+ * @link: the link, stopped or never started
+ *
+ * The controller has been removed, so that no import knows the link.
+ */
+void rsm_link_exit(struct rsm_link *link)
+{
+	mutex_lock(&rsm_agent_lock);
+	list_del(&link->entry);
+	mutex_unlock(&rsm_agent_lock);
+	cancel_work_sync(&link->work);
+	xa_destroy(&link->remotes);
+	xa_destroy(&link->importers);
+	kfree(link->inbox);
+	kfree(link->outbox);
+}
+EXPORT_SYMBOL_GPL(rsm_link_exit);
+
+static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
+{
+	lockdep_assert_held(&link->lock);
+	link->node = peer->node;
+	link->hwaddr = peer->hwaddr;
+	link->incarnation = peer->own;
+	link->expected = peer->incarnation;
+	link->peer = 0;
+	link->known = true;
+	link->refused = false;
+	link->interval = msecs_to_jiffies(rsm_heartbeat_ms());
+	link->heard = jiffies;
+	link->sent = jiffies;
+	link->inbox_head = link->inbox_tail;
+	link->inbox_refused = false;
+	link->state = RSM_LINK_GREETING;
+	next_tick(link);
+}
+
+/**
+ * rsm_link_start() - somebody seems to be there: greet them
+ * @link: the link
+ * @peer: who
+ *
+ * Return: false if the link is not down; nothing has happened then.
+ */
+bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer)
+{
+	bool started = false;
+
+	spin_lock_irq(&link->lock);
+	if (link->state == RSM_LINK_DOWN) {
+		set_up(link, peer);
+		started = true;
+	}
+	spin_unlock_irq(&link->lock);
+	if (started)
+		rsm_send_hello(link, RSM_MSG_HELLO);
+	return started;
+}
+EXPORT_SYMBOL_GPL(rsm_link_start);
+
+/**
+ * rsm_link_stop() - say goodbye and end a link
+ * @link: the link
+ * @why: for the log, a constant string
+ *
+ * It is down on return. Not to be called by the link's own functions.
+ */
+void rsm_link_stop(struct rsm_link *link, const char *why)
+{
+	bool active;
+
+	spin_lock_irq(&link->lock);
+	active = link->state == RSM_LINK_ACTIVE;
+	spin_unlock_irq(&link->lock);
+	if (active)
+		rsm_send_hello(link, RSM_MSG_BYE);
+	rsm_link_fail(link, why);
+	flush_work(&link->work);
+}
+EXPORT_SYMBOL_GPL(rsm_link_stop);
+
+static void become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	u32 ms = clamp(le32_to_cpu(hello->interval_ms), HEARTBEAT_MIN, HEARTBEAT_MAX);
+
+	lockdep_assert_held(&link->lock);
+	link->peer = le64_to_cpu(hello->header.from);
+	link->interval = max(msecs_to_jiffies(rsm_heartbeat_ms()), msecs_to_jiffies(ms));
+	if (link->state == RSM_LINK_ACTIVE)
+		return;
+	link->state = RSM_LINK_ACTIVE;
+	next_tick(link);
+	pr_info("rsm: %s: node %u is up\n", link->ctl->name, link->node);
+}
+
+/* Does a HELLO or WELCOME come from whom the link was started for? */
+static bool is_from_peer(const struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	u64 from = le64_to_cpu(hello->header.from);
+
+	return from && le32_to_cpu(hello->node) == link->node &&
+	       (!link->expected || from == link->expected);
+}
+
+static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	lockdep_assert_held(&link->lock);
+	if (!is_started(link) || !is_from_peer(link, hello))
+		return false;
+	if (link->peer && link->peer != le64_to_cpu(hello->header.from)) {
+		begin_end(link, "restarted");
+		return false;
+	}
+	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION) {
+		if (!link->refused)
+			pr_warn("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
+				link->ctl->name, link->node,
+				le16_to_cpu(hello->header.version), RSM_PROTOCOL_VERSION);
+		link->refused = true;
+		return false;
+	}
+	return true;
+}
+
+/* HELLO or WELCOME. Either tells who the peer is; the first is answered. */
+void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	bool answer = false;
+
+	spin_lock_irq(&link->lock);
+	if (greeting_fits(link, hello)) {
+		become_active(link, hello);
+		answer = le16_to_cpu(hello->header.type) == RSM_MSG_HELLO;
+	}
+	spin_unlock_irq(&link->lock);
+	wake_up_all(&link->changed);
+	if (answer)
+		rsm_send_hello(link, RSM_MSG_WELCOME);
+}
+
+/* Is a message of this link's two incarnations, or a greeting? */
+static bool is_current(struct rsm_link *link, const struct rsm_msg_header *header)
+{
+	lockdep_assert_held(&link->lock);
+	if (!is_started(link))
+		return false;
+	if (le16_to_cpu(header->type) == RSM_MSG_HELLO)
+		return true;
+	if (le64_to_cpu(header->to) != link->incarnation)
+		return false;
+	return le16_to_cpu(header->type) == RSM_MSG_WELCOME ||
+	       (link->peer && le64_to_cpu(header->from) == link->peer);
+}
+
+/* False if there is no room. */
+static bool put_into_inbox(struct rsm_link *link, const void *message, size_t len)
+{
+	struct rsm_link_message *entry;
+
+	lockdep_assert_held(&link->lock);
+	if (link->inbox_tail - link->inbox_head >= RSM_LINK_INBOX) {
+		link->inbox_refused = true;
+		return false;
+	}
+	entry = &link->inbox[link->inbox_tail++ % RSM_LINK_INBOX];
+	entry->len = len;
+	memcpy(entry->data, message, len);
+	queue_work(rsm_link_wq, &link->work);
+	return true;
+}
+
+/*
+ * What to do with a message: drop it, deliver it at once, or leave it to
+ * process context if there is room.
+ */
+enum verdict { DROP, DELIVER, LEAVE, NO_ROOM };
+
+static enum verdict judge(struct rsm_link *link, const struct rsm_msg_header *header,
+			  size_t len)
+{
+	lockdep_assert_held(&link->lock);
+	if (!rsm_message_is_sound(header, len) || !is_current(link, header)) {
+		link->dropped++;
+		return DROP;
+	}
+	link->heard = jiffies;
+	switch (le16_to_cpu(header->type)) {
+	case RSM_MSG_HEARTBEAT:
+		return DROP;
+	case RSM_MSG_BELL:
+		return DELIVER;
+	default:
+		return put_into_inbox(link, header, len) ? LEAVE : NO_ROOM;
+	}
+}
+
+/**
+ * rsm_link_receive() - a message has arrived
+ * @link: the link
+ * @message: a copy that nobody else can change, aligned to 8 bytes
+ * @len: bytes in it
+ *
+ * Any context; one call at a time for a link.
+ *
+ * Return: false if it can't be taken now. The controller keeps it and what
+ * follows it until its resume() is called.
+ */
+bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len)
+{
+	enum verdict verdict;
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	verdict = judge(link, message, len);
+	spin_unlock_irqrestore(&link->lock, flags);
+	if (verdict == DELIVER)
+		rsm_bell_ring(link, message);
+	return verdict != NO_ROOM;
+}
+EXPORT_SYMBOL_GPL(rsm_link_receive);
+
+static void describe(struct rsm_link *link, struct rsm_topology_peer *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+	strscpy(peer->name, link->ctl->name, sizeof(peer->name));
+	spin_lock_irq(&link->lock);
+	peer->node_id = link->node;
+	peer->hwaddr = link->hwaddr;
+	peer->state = link->state + 1;
+	spin_unlock_irq(&link->lock);
+}
+
+/* The states of the topology: down, up, active, going down. */
+static_assert(RSM_LINK_DOWN + 1 == 1 && RSM_LINK_GREETING + 1 == 2 &&
+	      RSM_LINK_ACTIVE + 1 == 3 && RSM_LINK_ENDING + 1 == 4);
+
+/* Has the node of a link that is down come back by another one? */
+static bool is_superseded(const struct rsm_link *link)
+{
+	const struct rsm_link *other;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (READ_ONCE(link->state) != RSM_LINK_DOWN)
+		return false;
+	list_for_each_entry(other, &rsm_links, entry)
+		if (other != link && other->ctl == link->ctl && READ_ONCE(other->known) &&
+		    other->node == link->node &&
+		    (READ_ONCE(other->state) != RSM_LINK_DOWN || other->hwaddr < link->hwaddr))
+			return true;
+	return false;
+}
+
+/**
+ * rsm_agent_peers() - &rsm_controller_ops.peers of a controller with links
+ * @ctl: the controller
+ * @peers: where to put them
+ * @max: how many there is room for
+ *
+ * Return: how many there are.
+ */
+unsigned int rsm_agent_peers(struct rsm_controller *ctl,
+			     struct rsm_topology_peer *peers, unsigned int max)
+{
+	unsigned int count = 0;
+	struct rsm_link *link;
+
+	mutex_lock(&rsm_agent_lock);
+	list_for_each_entry(link, &rsm_links, entry) {
+		if (link->ctl != ctl || !READ_ONCE(link->known) || is_superseded(link))
+			continue;
+		if (count < max)
+			describe(link, &peers[count]);
+		count++;
+	}
+	mutex_unlock(&rsm_agent_lock);
+	return count;
+}
+EXPORT_SYMBOL_GPL(rsm_agent_peers);

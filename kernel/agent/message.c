@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages: making, sending, checking, handing out. */
+
+#include "agent.h"
+
+#include <linux/delay.h>
+
+/* Fill in a header for the peer as it is now. */
+void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
+		      enum rsm_message_type type, size_t len)
+{
+	unsigned long flags;
+
+	memset(header, 0, len);
+	header->version = cpu_to_le16(RSM_PROTOCOL_VERSION);
+	header->type = cpu_to_le16(type);
+	header->len = cpu_to_le32(len);
+	spin_lock_irqsave(&link->lock, flags);
+	header->from = cpu_to_le64(link->incarnation);
+	header->to = cpu_to_le64(type == RSM_MSG_HELLO ? 0 : link->peer);
+	spin_unlock_irqrestore(&link->lock, flags);
+}
+
+static int send_now(struct rsm_link *link, const void *message)
+{
+	const struct rsm_msg_header *header = message;
+
+	return link->ops->send(link, message, le32_to_cpu(header->len));
+}
+
+/*
+ * HELLO, WELCOME, HEARTBEAT or BYE. Any context. One that finds no room is
+ * lost: HELLO and HEARTBEAT are repeated by the timer, the answer to HELLO
+ * with the next HELLO, and who misses BYE misses the heartbeats.
+ */
+void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
+{
+	struct rsm_msg_hello hello;
+
+	rsm_message_init(link, &hello.header, type, sizeof(hello));
+	hello.node = cpu_to_le32(rsm_node_id());
+	hello.interval_ms = cpu_to_le32(rsm_heartbeat_ms());
+	send_now(link, &hello);
+}
+
+/**
+ * rsm_send() - send a message, waiting for room if need be
+ * @link: the link
+ * @peer: incarnation it is meant for
+ * @message: the message
+ *
+ * The caller holds no lock that the link's work may want. A peer that takes
+ * nothing for too long has failed.
+ *
+ * Return: 0, or -ENOTCONN if the peer is not there any more.
+ */
+int rsm_send(struct rsm_link *link, u64 peer, void *message)
+{
+	unsigned long end = jiffies + rsm_link_patience(link);
+
+	while (rsm_link_is_active(link, peer)) {
+		int err = send_now(link, message);
+
+		if (err != -EAGAIN)
+			return err;
+		if (time_after(jiffies, end))
+			rsm_link_fail(link, "takes no messages");
+		usleep_range(50, 100);
+	}
+	return -ENOTCONN;
+}
+
+/* Send the answers that wait; false if some still do. The link's work only. */
+bool rsm_answer_flush(struct rsm_link *link)
+{
+	while (link->outbox_head != link->outbox_tail) {
+		struct rsm_link_message *entry =
+			&link->outbox[link->outbox_head % RSM_LINK_OUTBOX];
+
+		if (send_now(link, entry->data) == -EAGAIN) {
+			mod_timer(&link->timer, jiffies + 1);
+			break;
+		}
+		link->outbox_head++;
+	}
+	return link->outbox_tail - link->outbox_head < RSM_LINK_OUTBOX / 2;
+}
+
+/*
+ * Send an answer, now or when there is room. Nothing makes more than one for a
+ * message that it handles, and none is handled while the outbox is half full.
+ * The link's work only, or its end.
+ */
+void rsm_answer(struct rsm_link *link, void *message)
+{
+	struct rsm_link_message *entry;
+	const struct rsm_msg_header *header = message;
+
+	if (link->outbox_head == link->outbox_tail && send_now(link, message) != -EAGAIN)
+		return;
+	entry = &link->outbox[link->outbox_tail++ % RSM_LINK_OUTBOX];
+	entry->len = le32_to_cpu(header->len);
+	memcpy(entry->data, message, entry->len);
+	mod_timer(&link->timer, jiffies + 1);
+}
+
+/* Fill in a message about a connection. */
+void rsm_connection_init(struct rsm_link *link, struct rsm_msg_connection *message,
+			 enum rsm_message_type type, u32 cookie, u32 handle)
+{
+	rsm_message_init(link, &message->header, type, sizeof(*message));
+	message->cookie = cpu_to_le32(cookie);
+	message->handle = cpu_to_le32(handle);
+}
+
+/* Bytes that a message of a type has, 0 for types that we do not know. */
+static size_t size_of_type(unsigned int type)
+{
+	switch (type) {
+	case RSM_MSG_HELLO:
+	case RSM_MSG_WELCOME:
+	case RSM_MSG_HEARTBEAT:
+	case RSM_MSG_BYE:
+		return sizeof(struct rsm_msg_hello);
+	case RSM_MSG_CONNECT:
+		return sizeof(struct rsm_msg_connect);
+	case RSM_MSG_CONNECTED:
+		return sizeof(struct rsm_msg_connected);
+	case RSM_MSG_DISCONNECT:
+	case RSM_MSG_UNPUBLISH:
+	case RSM_MSG_REPUBLISH:
+	case RSM_MSG_BELL:
+		return sizeof(struct rsm_msg_connection);
+	default:
+		return 0;
+	}
+}
+
+static_assert(sizeof(struct rsm_msg_connected) <= RSM_MESSAGE_MAX);
+
+/**
+ * rsm_message_is_sound() - has a message the form of its type?
+ * @message: what arrived
+ * @len: bytes that arrived
+ *
+ * A HELLO may be of any version and of any length from ours on.
+ *
+ * Return: true if all fields of its type can be read.
+ */
+bool rsm_message_is_sound(const void *message, size_t len)
+{
+	const struct rsm_msg_header *header = message;
+	size_t size;
+
+	if (len < sizeof(*header) || len > RSM_MESSAGE_MAX ||
+	    le32_to_cpu(header->len) != len)
+		return false;
+	size = size_of_type(le16_to_cpu(header->type));
+	if (le16_to_cpu(header->type) == RSM_MSG_HELLO)
+		return len >= size;
+	return size && len == size &&
+	       le16_to_cpu(header->version) == RSM_PROTOCOL_VERSION;
+}
+
+/* Deliver a BELL; any context. */
+void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell)
+{
+	u32 cookie = le32_to_cpu(bell->cookie);
+	u32 handle = le32_to_cpu(bell->handle);
+	u32 flags = le32_to_cpu(bell->value) & RSM_SIGPOST_NO_ACCUMULATE;
+
+	if (bell->to_exporter)
+		rsm_importer_bell(link, cookie, handle, flags);
+	else
+		rsm_remote_bell(link, cookie, handle, flags);
+}
+
+/* A message that is sound and current, in the link's work. */
+void rsm_message_handle(struct rsm_link *link, const void *message)
+{
+	const struct rsm_msg_header *header = message;
+
+	switch (le16_to_cpu(header->type)) {
+	case RSM_MSG_HELLO:
+	case RSM_MSG_WELCOME:
+		rsm_greeting_receive(link, message);
+		break;
+	case RSM_MSG_BYE:
+		rsm_link_fail(link, "left");
+		break;
+	case RSM_MSG_CONNECT:
+		rsm_importer_connect(link, message);
+		break;
+	case RSM_MSG_CONNECTED:
+		rsm_remote_connected(link, message);
+		break;
+	case RSM_MSG_DISCONNECT:
+		rsm_importer_disconnect(link, message);
+		break;
+	case RSM_MSG_UNPUBLISH:
+		rsm_remote_unpublished(link, message);
+		break;
+	case RSM_MSG_REPUBLISH:
+		rsm_remote_republished(link, message);
+		break;
+	}
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The importing side: segments of other nodes. All imports of a segment on
+ * this node share one record, which is what the exporter's node knows of. Only
+ * the first import asks there; whether a user may connect is decided here, by
+ * what the exporter's node said of owner and mode.
+ */
+
+#include "agent.h"
+
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+enum remote_state { CONNECTING, CONNECTED, ENDED };
+
+/**
+ * struct rsm_remote - a segment of another node
+ * @link: the way there
+ * @peer: incarnation of that node
+ * @id: segment id there
+ * @cookie: our name for it, its index in the link's xarray
+ * @handle: the exporter's name for us
+ * @state: once ENDED it is not in the xarray any more
+ * @status: why, if it has ended
+ * @users: imports, and calls that want to become one
+ * @imports: connected ones; changed under the xarray's lock, too
+ * @length: bytes
+ * @mode: what owner, group and others may do
+ * @uid: owner, invalid if there is no such user here
+ * @gid: group, likewise
+ * @mem: its memory, if the CPU can reach it
+ */
+struct rsm_remote {
+	struct rsm_link *link;
+	u64 peer;
+	u32 id;
+	u32 cookie;
+	u32 handle;
+	enum remote_state state;
+	u32 status;
+	unsigned int users;
+	struct list_head imports;
+	u64 length;
+	unsigned int mode;
+	kuid_t uid;
+	kgid_t gid;
+	struct rsm_mem *mem;
+};
+
+static struct rsm_link *find_link(const struct rsm_import *imp, u32 *status)
+{
+	struct rsm_link *link;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	*status = RSMERR_REMOTE_NODE_UNREACHABLE;
+	list_for_each_entry(link, &rsm_links, entry) {
+		if (link->ctl != imp->seg.ctl || link->node != imp->node)
+			continue;
+		if (READ_ONCE(link->state) == RSM_LINK_ACTIVE)
+			return link;
+		if (READ_ONCE(link->state) == RSM_LINK_GREETING && READ_ONCE(link->refused))
+			*status = RSMERR_BAD_DRIVER_VERSION;
+	}
+	return NULL;
+}
+
+static struct rsm_remote *find_remote(struct rsm_link *link, u32 id)
+{
+	struct rsm_remote *remote;
+	unsigned long cookie;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	xa_for_each(&link->remotes, cookie, remote)
+		if (remote->id == id)
+			return remote;
+	return NULL;
+}
+
+static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
+{
+	struct rsm_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL_ACCOUNT);
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (!remote)
+		return NULL;
+	remote->link = link;
+	remote->peer = READ_ONCE(link->peer);
+	remote->id = id;
+	INIT_LIST_HEAD(&remote->imports);
+	if (xa_alloc_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
+			 GFP_KERNEL_ACCOUNT)) {
+		kfree(remote);
+		return NULL;
+	}
+	return remote;
+}
+
+/* The record for what @imp asks for, with the caller as a user, or NULL. */
+static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
+{
+	struct rsm_remote *remote;
+	struct rsm_link *link;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	link = find_link(imp, status);
+	if (!link)
+		return NULL;
+	remote = find_remote(link, imp->id) ?: make_remote(link, imp->id);
+	*status = RSMERR_INSUFFICIENT_MEM;
+	if (remote)
+		remote->users++;
+	return remote;
+}
+
+/* Nobody can connect to it and no event reaches it any more. */
+static void end_remote(struct rsm_remote *remote, u32 status)
+{
+	lockdep_assert_held(&rsm_agent_lock);
+	remote->state = ENDED;
+	remote->status = status;
+	xa_erase_irq(&remote->link->remotes, remote->cookie);
+	rsm_mem_put(remote->mem);
+	remote->mem = NULL;
+	wake_up_all(&remote->link->changed);
+}
+
+static void abort_remote(struct rsm_remote *remote)
+{
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	end_remote(remote, RSMERR_CONN_ABORTED);
+	list_for_each_entry(imp, &remote->imports, link)
+		rsm_import_abort(imp);
+}
+
+/* Give up a use; the last one tells the exporter's node. */
+static void remote_put(struct rsm_remote *remote)
+{
+	struct rsm_msg_connection message;
+	bool tell;
+
+	mutex_lock(&rsm_agent_lock);
+	if (--remote->users) {
+		mutex_unlock(&rsm_agent_lock);
+		return;
+	}
+	tell = remote->state == CONNECTED;
+	if (remote->state != ENDED)
+		end_remote(remote, RSMERR_CONN_ABORTED);
+	mutex_unlock(&rsm_agent_lock);
+	if (tell) {
+		rsm_connection_init(remote->link, &message, RSM_MSG_DISCONNECT,
+				    remote->cookie, remote->handle);
+		rsm_send(remote->link, remote->peer, &message);
+	}
+	kfree(remote);
+}
+
+static bool is_connecting(struct rsm_remote *remote)
+{
+	return READ_ONCE(remote->state) == CONNECTING;
+}
+
+/*
+ * Ask the exporter's node until it answers. Asking twice does no harm, so
+ * everybody who waits for the answer asks.
+ */
+static u32 ask(struct rsm_remote *remote)
+{
+	struct rsm_link *link = remote->link;
+	unsigned long end = jiffies + rsm_link_patience(link);
+	struct rsm_msg_connect message;
+	long left;
+
+	rsm_message_init(link, &message.header, RSM_MSG_CONNECT, sizeof(message));
+	message.id = cpu_to_le32(remote->id);
+	message.cookie = cpu_to_le32(remote->cookie);
+	while (is_connecting(remote)) {
+		if (time_after(jiffies, end) || rsm_send(link, remote->peer, &message))
+			return RSMERR_REMOTE_NODE_UNREACHABLE;
+		left = wait_event_interruptible_timeout(link->changed,
+							!is_connecting(remote),
+							READ_ONCE(link->interval));
+		if (left < 0)
+			return RSMERR_INTERRUPTED;
+	}
+	return RSM_SUCCESS;
+}
+
+static u32 negotiate(struct rsm_remote *remote)
+{
+	struct semaphore *requests = &remote->link->requests;
+	u32 status;
+
+	if (!is_connecting(remote))
+		return RSM_SUCCESS;
+	if (down_interruptible(requests))
+		return RSMERR_INTERRUPTED;
+	status = ask(remote);
+	up(requests);
+	return status;
+}
+
+/* Become an import of a segment that is connected, if its owner lets us. */
+static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
+{
+	lockdep_assert_held(&rsm_agent_lock);
+	if (remote->state == ENDED)
+		return remote->status;
+	if (!rsm_user_may(remote->uid, remote->gid, remote->mode, imp->rights))
+		return RSMERR_PERM_DENIED;
+	imp->length = remote->length;
+	imp->priv = remote;
+	rsm_import_set_mem(imp, remote->mem);
+	xa_lock_irq(&remote->link->remotes);
+	list_add_tail(&imp->link, &remote->imports);
+	xa_unlock_irq(&remote->link->remotes);
+	return RSM_SUCCESS;
+}
+
+static u32 connect_remote(struct rsm_import *imp)
+{
+	struct rsm_remote *remote;
+	u32 status;
+
+	mutex_lock(&rsm_agent_lock);
+	remote = remote_get(imp, &status);
+	mutex_unlock(&rsm_agent_lock);
+	if (!remote)
+		return status;
+	status = negotiate(remote);
+	if (!status) {
+		mutex_lock(&rsm_agent_lock);
+		status = join(remote, imp);
+		mutex_unlock(&rsm_agent_lock);
+	}
+	if (status)
+		remote_put(remote);
+	return status;
+}
+
+/**
+ * rsm_agent_connect() - &rsm_controller_ops.connect of a controller with links
+ * @imp: the import
+ *
+ * Return: as rsm_local_connect(), and RSMERR_REMOTE_NODE_UNREACHABLE,
+ * RSMERR_CONN_ABORTED, RSMERR_BAD_DRIVER_VERSION, RSMERR_INSUFFICIENT_MEM or
+ * RSMERR_INTERRUPTED.
+ */
+u32 rsm_agent_connect(struct rsm_import *imp)
+{
+	return imp->node == rsm_node_id() ? rsm_local_connect(imp) : connect_remote(imp);
+}
+EXPORT_SYMBOL_GPL(rsm_agent_connect);
+
+/**
+ * rsm_agent_disconnect() - undo rsm_agent_connect()
+ * @imp: the import
+ */
+void rsm_agent_disconnect(struct rsm_import *imp)
+{
+	struct rsm_remote *remote = imp->priv;
+
+	if (!remote) {
+		rsm_local_disconnect(imp);
+		return;
+	}
+	mutex_lock(&rsm_agent_lock);
+	xa_lock_irq(&remote->link->remotes);
+	list_del_init(&imp->link);
+	xa_unlock_irq(&remote->link->remotes);
+	mutex_unlock(&rsm_agent_lock);
+	imp->priv = NULL;
+	/* Before the exporter's node may give the memory to others. */
+	rsm_import_set_mem(imp, NULL);
+	remote_put(remote);
+}
+EXPORT_SYMBOL_GPL(rsm_agent_disconnect);
+
+/**
+ * rsm_agent_post() - &rsm_controller_ops.post of a controller with links
+ * @imp: the import that posts
+ * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ *
+ * Return: RSM_SUCCESS or RSMERR_CONN_ABORTED.
+ */
+u32 rsm_agent_post(struct rsm_import *imp, u32 flags)
+{
+	struct rsm_remote *remote = imp->priv;
+	struct rsm_msg_connection message;
+
+	if (!remote)
+		return rsm_local_post(imp, flags);
+	rsm_connection_init(remote->link, &message, RSM_MSG_BELL, remote->cookie,
+			    remote->handle);
+	message.value = cpu_to_le32(flags);
+	message.to_exporter = cpu_to_le32(1);
+	return rsm_send(remote->link, remote->peer, &message) ? RSMERR_CONN_ABORTED :
+								RSM_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(rsm_agent_post);
+
+/* Tell the exporter's node that we do not use, or know, what it calls so. */
+static void decline(struct rsm_link *link, __le32 cookie, __le32 handle)
+{
+	struct rsm_msg_connection message;
+
+	rsm_connection_init(link, &message, RSM_MSG_DISCONNECT, le32_to_cpu(cookie),
+			    le32_to_cpu(handle));
+	rsm_answer(link, &message);
+}
+
+static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg)
+{
+	struct rsm_link *link = remote->link;
+	struct rsm_place place = { { le64_to_cpu(msg->place[0]), le64_to_cpu(msg->place[1]) } };
+	u64 length = le64_to_cpu(msg->length);
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (!length || length > RSM_MAX_LENGTH || !PAGE_ALIGNED(length))
+		return RSMERR_CONN_ABORTED;
+	remote->length = length;
+	remote->handle = le32_to_cpu(msg->handle);
+	remote->mode = le32_to_cpu(msg->mode) & 0777;
+	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
+	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
+	return link->ops->attach ? link->ops->attach(link, length, &place, &remote->mem) :
+				   RSM_SUCCESS;
+}
+
+/* Statuses that an exporter's node may answer; anything else is one of them. */
+static u32 refusal(u32 status)
+{
+	switch (status) {
+	case RSMERR_SEG_NOT_PUBLISHED_TO_NODE:
+	case RSMERR_INSUFFICIENT_MEM:
+	case RSMERR_INSUFFICIENT_RESOURCES:
+		return status;
+	default:
+		return RSMERR_SEG_NOT_PUBLISHED;
+	}
+}
+
+/* CONNECTED; false if the exporter's node is to forget what it said. */
+static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *msg)
+{
+	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
+	u32 status = le32_to_cpu(msg->status);
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (!remote)
+		return false;
+	if (remote->state == CONNECTED)
+		return remote->handle == le32_to_cpu(msg->handle);
+	if (status) {
+		end_remote(remote, refusal(status));
+		return true;
+	}
+	status = accept(remote, msg);
+	if (status) {
+		end_remote(remote, status);
+		return false;
+	}
+	WRITE_ONCE(remote->state, CONNECTED);
+	wake_up_all(&link->changed);
+	return true;
+}
+
+void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected *msg)
+{
+	bool taken;
+
+	mutex_lock(&rsm_agent_lock);
+	taken = take_answer(link, msg);
+	mutex_unlock(&rsm_agent_lock);
+	if (!taken && !msg->status)
+		decline(link, msg->cookie, msg->handle);
+}
+
+static struct rsm_remote *find_named(struct rsm_link *link,
+				     const struct rsm_msg_connection *msg)
+{
+	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (!remote || remote->state != CONNECTED ||
+	    remote->handle != le32_to_cpu(msg->handle))
+		return NULL;
+	return remote;
+}
+
+/* UNPUBLISH: the answer says that nothing here reaches the segment any more. */
+void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
+{
+	struct rsm_remote *remote;
+
+	mutex_lock(&rsm_agent_lock);
+	remote = find_named(link, msg);
+	if (remote)
+		abort_remote(remote);
+	mutex_unlock(&rsm_agent_lock);
+	decline(link, msg->cookie, msg->handle);
+}
+
+/* REPUBLISH: counts for those who connect from now on. */
+void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connection *msg)
+{
+	struct rsm_remote *remote;
+
+	mutex_lock(&rsm_agent_lock);
+	remote = find_named(link, msg);
+	if (remote)
+		remote->mode = le32_to_cpu(msg->value) & 0777;
+	mutex_unlock(&rsm_agent_lock);
+}
+
+/* BELL from the exporter; any context. */
+void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
+{
+	struct rsm_remote *remote;
+	struct rsm_import *imp;
+	unsigned long irq_flags;
+
+	xa_lock_irqsave(&link->remotes, irq_flags);
+	remote = xa_load(&link->remotes, cookie);
+	if (remote && remote->handle == handle)
+		list_for_each_entry(imp, &remote->imports, link)
+			rsm_event_post(&imp->seg, flags);
+	xa_unlock_irqrestore(&link->remotes, irq_flags);
+}
+
+/* The link is down: every connection over it is gone. */
+void rsm_remote_link_down(struct rsm_link *link)
+{
+	struct rsm_remote *remote;
+	unsigned long cookie;
+
+	mutex_lock(&rsm_agent_lock);
+	xa_for_each(&link->remotes, cookie, remote)
+		abort_remote(remote);
+	mutex_unlock(&rsm_agent_lock);
+}
