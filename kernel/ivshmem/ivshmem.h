@@ -138,6 +138,12 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 	return (struct rsm_window_node *)(w->base + RSM_WINDOW_NODES) + slot;
 }
 
+/* Who is in a slot, 0 for nobody. Hostile, but one word. */
+static inline u64 window_incarnation(const struct window *w, u32 slot)
+{
+	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
+}
+
 static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
 {
 	struct rsm_window_queue *queues = w->base + w->layout.queues;
@@ -156,7 +162,11 @@ static inline bool window_is_running(const struct window_peer *peer)
 	return smp_load_acquire(&peer->running);
 }
 
-/* pci.c */
+/* window.c */
+struct window *window_create(struct pci_dev *pdev);
+void window_destroy(struct window *w);
+int window_register(struct window *w);
+void window_exit_links(struct window *w);
 void window_put(struct window *w);
 
 /* chunk.c: pure but for its lock, tested by KUnit */
@@ -191,6 +201,10 @@ void window_link_down(struct rsm_link *link, u64 incarnation);
 void window_kick(struct window *w);
 void window_tick(struct work_struct *work);
 void window_leave(struct window *w);
+
+/* sweep.c */
+unsigned long window_grace(void);
+void window_sweep(struct window *w);
 
 /* segment.c */
 void window_place(struct rsm_link *link, const struct rsm_export *exp,

@@ -56,6 +56,8 @@ struct rsm_window_super {
  * @bell: bit n is set by the guest in slot n when it has put something into its
  *	queue, and cleared by the owner before it looks. Whoever finds the bit
  *	set need not write the doorbell register.
+ * @pad1: keeps what others write in a cache line of its own
+ * @pad2: likewise
  */
 struct rsm_window_node {
 	__le64 incarnation;
@@ -73,6 +75,7 @@ struct rsm_window_node {
  * @len: bytes in @data
  * @reserved: 0
  * @data: the message
+ * @pad: makes it whole cache lines
  */
 struct rsm_window_message {
 	__le32 len;
@@ -85,6 +88,8 @@ struct rsm_window_message {
  * struct rsm_window_queue - messages from one slot to another
  * @tail: messages put in since the window was new, modulo 2^32; the sender's
  * @head: messages taken out, likewise; the receiver's
+ * @pad1: keeps the two ends in cache lines of their own
+ * @pad2: likewise
  * @message: message n is in entry n modulo RSM_WINDOW_QUEUE_SLOTS
  */
 struct rsm_window_queue {

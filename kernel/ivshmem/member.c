@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Membership: who is in which slot of the window, ourselves included, and whose
- * chunks are free because nobody is there any more.
- */
+/* Membership: who is in which slot of the window, ourselves included. */
 
 #include "ivshmem.h"
 
@@ -12,20 +9,6 @@
 
 #define TICK_MAX_MS	500U	/* others may have a much longer interval */
 #define RETRY_MS	10U	/* a link is about to be down */
-
-/*
- * When somebody is gone for this long everybody has noticed, and nothing maps
- * its chunks any more.
- */
-static unsigned long grace(void)
-{
-	return msecs_to_jiffies(2 * rsm_heartbeat_ms() + 1000);
-}
-
-static u64 incarnation_in(const struct window *w, u32 slot)
-{
-	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
-}
 
 /* Empty a slot, unless somebody else is in it by now. */
 static void bury(struct window *w, u32 slot, u64 incarnation)
@@ -56,7 +39,7 @@ void window_link_down(struct rsm_link *link, u64 incarnation)
 
 	if (!peer->keep) {
 		peer->dead = peer->started;
-		if (own && incarnation_in(w, w->slot) == own)
+		if (own && window_incarnation(w, w->slot) == own)
 			bury(w, peer->slot, peer->started);
 	}
 	/* The tick may look at the above once it sees this. */
@@ -128,7 +111,7 @@ static void start(struct window_peer *peer, u64 incarnation)
 /* Note who is in a slot, and end the link to who is not. */
 static void look_at(struct window_peer *peer)
 {
-	u64 incarnation = incarnation_in(peer->w, peer->slot);
+	u64 incarnation = window_incarnation(peer->w, peer->slot);
 
 	if (incarnation != peer->seen) {
 		peer->seen = incarnation;
@@ -169,7 +152,7 @@ static bool is_found_dead(struct window_peer *peer, u64 incarnation)
 		window_ring(peer);
 		return false;
 	}
-	if (time_before(jiffies, peer->asked_at + grace()))
+	if (time_before(jiffies, peer->asked_at + window_grace()))
 		return false;
 	bury(w, peer->slot, incarnation);
 	return true;
@@ -181,7 +164,7 @@ static bool node_id_is_free(struct window *w)
 	u64 incarnation;
 
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
-		incarnation = incarnation_in(w, slot);
+		incarnation = window_incarnation(w, slot);
 		if (slot == w->slot || !incarnation ||
 		    le32_to_cpu(READ_ONCE(window_node(w, slot)->node_id)) != rsm_node_id())
 			continue;
@@ -214,13 +197,13 @@ static void join(struct window *w)
 	WRITE_ONCE(w->incarnation, own);
 	pr_info("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
 	for (u32 slot = 0; slot < w->layout.slots; slot++)
-		if (slot != w->slot && incarnation_in(w, slot))
+		if (slot != w->slot && window_incarnation(w, slot))
 			window_ring(&w->peer[slot]);
 }
 
 static bool is_member(const struct window *w)
 {
-	return w->incarnation && incarnation_in(w, w->slot) == w->incarnation;
+	return w->incarnation && window_incarnation(w, w->slot) == w->incarnation;
 }
 
 /* End all links because of us. Those at the other end have done nothing wrong. */
@@ -248,32 +231,6 @@ static void give_up(struct window *w)
 	rsm_abort_exports(&w->ctl);
 }
 
-/* Is this owner of a chunk, which we don't use, gone for so long? */
-static bool is_gone(const void *arg, u64 owner)
-{
-	const struct window *w = arg;
-	u32 slot = owner & RSM_INCARNATION_SLOT;
-
-	if (slot >= w->layout.slots)
-		return true;
-	if (time_before(jiffies, w->peer[slot].since + grace()))
-		return false;
-	return slot == w->slot || incarnation_in(w, slot) != owner;
-}
-
-static void sweep(struct window *w)
-{
-	u32 freed;
-
-	if (time_before(jiffies, w->next_sweep))
-		return;
-	w->next_sweep = jiffies + grace();
-	freed = window_chunks_sweep(&w->chunks, is_gone, w);
-	if (freed)
-		pr_info_ratelimited("rsm: %s: freed %u chunks of nodes that are gone\n",
-				    w->ctl.name, freed);
-}
-
 /**
  * window_tick() - look after membership
  * @work: &window.tick
@@ -293,7 +250,7 @@ void window_tick(struct work_struct *work)
 		look_at(&w->peer[slot]);
 	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)
 		attend_to(&w->peer[slot]);
-	sweep(w);
+	window_sweep(w);
 	/* Sooner if somebody has asked for it meanwhile. */
 	queue_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(ms));
 }

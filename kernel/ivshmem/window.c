@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The life of a window: from a device's memory to a controller, and back. */
+
+#include "ivshmem.h"
+
+#include <linux/io.h>
+#include <linux/slab.h>
+
+#define BAR_REGS	0
+#define BAR_MEMORY	2
+#define ALL_WIDTHS	(1 | 2 | 4 | 8)
+
+static const struct rsm_link_ops link_ops = {
+	.send = window_send,
+	.resume = window_resume,
+	.down = window_link_down,
+	.place = window_place,
+	.attach = window_attach,
+};
+
+static void window_free(struct kref *ref)
+{
+	struct window *w = container_of(ref, struct window, ref);
+
+	window_chunks_free(&w->chunks);
+	/* Not sooner: a transfer under way may hold memory of a segment. */
+	memunmap(w->base);
+	kvfree(w);
+}
+
+void window_put(struct window *w)
+{
+	kref_put(&w->ref, window_free);
+}
+
+static int map_window(struct window *w)
+{
+	struct pci_dev *pdev = w->pdev;
+
+	w->regs = pci_iomap(pdev, BAR_REGS, 0);
+	if (!w->regs)
+		return -ENOMEM;
+	w->phys = pci_resource_start(pdev, BAR_MEMORY);
+	w->base = memremap(w->phys, w->layout.size, MEMREMAP_WB);
+	if (!w->base) {
+		pci_iounmap(pdev, w->regs);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Is this window ours to use, and is there a slot for us? */
+static int check_window(struct window *w)
+{
+	const char *why = rsm_window_claim(w->base, w->layout.size);
+
+	if (why) {
+		dev_err(&w->pdev->dev, "not usable: %s\n", why);
+		return -EINVAL;
+	}
+	w->slot = ioread32(w->regs + WINDOW_REG_POSITION);
+	if (w->slot >= w->layout.slots) {
+		dev_err(&w->pdev->dev, "peer id %u, but this window has %u slots\n", w->slot,
+			w->layout.slots);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static void set_up_controller(struct window *w)
+{
+	u64 bytes = (u64)w->layout.chunks << w->layout.chunk_shift;
+
+	snprintf(w->ctl.name, sizeof(w->ctl.name), "ivshmem%d", w->number);
+	w->ctl.ops = &window_ops;
+	w->ctl.attr = (struct rsm_attr) {
+		.direct_access_sizes = ALL_WIDTHS,
+		.atomic_sizes = ALL_WIDTHS,
+		.page_size = PAGE_SIZE,
+		.max_export_size = bytes,
+		.total_export_size = bytes,
+		.hwaddr = w->slot,
+	};
+}
+
+static void exit_links(struct window *w, u32 count)
+{
+	while (count--)
+		rsm_link_exit(&w->peer[count].link);
+}
+
+/* Our own slot has a link, too, that is never started. */
+static int init_links(struct window *w)
+{
+	int err;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		err = rsm_link_init(&w->peer[slot].link, &w->ctl, &link_ops);
+		if (err) {
+			exit_links(w, slot);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void init_peers(struct window *w)
+{
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		struct window_peer *peer = &w->peer[slot];
+
+		peer->w = w;
+		peer->slot = slot;
+		peer->since = jiffies;
+		spin_lock_init(&peer->send_lock);
+		spin_lock_init(&peer->receive_lock);
+	}
+}
+
+static struct window *window_alloc(struct pci_dev *pdev)
+{
+	u64 size = pci_resource_len(pdev, BAR_MEMORY);
+	struct rsm_window_layout layout;
+	struct window *w;
+
+	if (rsm_window_layout(&layout, size)) {
+		dev_err(&pdev->dev, "memory of %llu bytes, a window has %llu to %llu\n", size,
+			RSM_WINDOW_MIN, RSM_WINDOW_MAX);
+		return ERR_PTR(-EINVAL);
+	}
+	w = kvzalloc(struct_size(w, peer, layout.slots), GFP_KERNEL);
+	if (!w)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&w->ref);
+	w->pdev = pdev;
+	w->layout = layout;
+	w->next_sweep = jiffies;
+	INIT_DELAYED_WORK(&w->tick, window_tick);
+	init_peers(w);
+	return w;
+}
+
+/**
+ * window_create() - make a window of a device
+ * @pdev: the device, enabled and claimed
+ *
+ * It is mapped and checked; nobody else knows of it yet.
+ *
+ * Return: the window, or an error.
+ */
+struct window *window_create(struct pci_dev *pdev)
+{
+	struct window *w = window_alloc(pdev);
+	int err;
+
+	if (IS_ERR(w))
+		return w;
+	err = map_window(w);
+	if (err)
+		goto err_free;
+	err = check_window(w);
+	if (err)
+		goto err_unmap;
+	err = window_chunks_init(&w->chunks, w->base + w->layout.chunk_table,
+				 w->layout.chunks);
+	if (err)
+		goto err_unmap;
+	return w;
+
+err_unmap:
+	memunmap(w->base);
+	pci_iounmap(pdev, w->regs);
+err_free:
+	kvfree(w);
+	return ERR_PTR(err);
+}
+
+/* Undo window_create(), as far as nobody uses it any more. */
+void window_destroy(struct window *w)
+{
+	window_chunks_close(&w->chunks);
+	pci_iounmap(w->pdev, w->regs);
+	window_put(w);
+}
+
+/*
+ * The controller's links are made after it is registered and taken away after it
+ * is removed: until they are started nobody gets through them anyway.
+ */
+int window_register(struct window *w)
+{
+	int err;
+
+	set_up_controller(w);
+	/* The registry's, given back by our release(). */
+	kref_get(&w->ref);
+	err = rsm_register_controller(&w->ctl);
+	if (err) {
+		window_put(w);
+		return err;
+	}
+	err = init_links(w);
+	if (err)
+		rsm_remove_controller(&w->ctl);
+	return err;
+}
+
+/* All are down, and no interrupt comes. The controller has been removed. */
+void window_exit_links(struct window *w)
+{
+	exit_links(w, w->layout.slots);
+}
