@@ -39,7 +39,6 @@ void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
 int rsm_send(struct rsm_link *link, u64 peer, void *message);
 void rsm_answer(struct rsm_link *link, void *message);
 bool rsm_answer_flush(struct rsm_link *link);
-bool rsm_message_is_sound(const void *message, size_t len);
 void rsm_message_handle(struct rsm_link *link, const void *message);
 void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell);
 void rsm_connection_init(struct rsm_link *link, struct rsm_msg_connection *message,

@@ -182,7 +182,8 @@ static void finish(struct rsm_link *link)
 	link->outbox_head = link->outbox_tail;
 	rsm_remote_link_down(link);
 	rsm_importer_link_down(link);
-	pr_info("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node, link->why);
+	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
+			    link->why);
 	link->ops->down(link, peer);
 
 	spin_lock_irq(&link->lock);
@@ -337,7 +338,7 @@ static void become_active(struct rsm_link *link, const struct rsm_msg_hello *hel
 		return;
 	link->state = RSM_LINK_ACTIVE;
 	next_tick(link);
-	pr_info("rsm: %s: node %u is up\n", link->ctl->name, link->node);
+	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->node);
 }
 
 /* Does a HELLO or WELCOME come from whom the link was started for? */
@@ -360,9 +361,10 @@ static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hel
 	}
 	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION) {
 		if (!link->refused)
-			pr_warn("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
-				link->ctl->name, link->node,
-				le16_to_cpu(hello->header.version), RSM_PROTOCOL_VERSION);
+			pr_warn_ratelimited("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
+					    link->ctl->name, link->node,
+					    le16_to_cpu(hello->header.version),
+					    RSM_PROTOCOL_VERSION);
 		link->refused = true;
 		return false;
 	}

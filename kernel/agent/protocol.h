@@ -120,4 +120,6 @@ struct rsm_msg_connection {
 	__le32 to_exporter;
 };
 
+bool rsm_message_is_sound(const void *message, size_t len);
+
 #endif /* RSM_PROTOCOL_H */
