@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "net/support/net_test.hpp"
+
+namespace rsmtest::net {
+
+void NetTest::SetUp() {
+    const Hub &hub = Hub::instance();
+    if (!hub.available())
+        GTEST_SKIP() << "no peers: " << hub.problem();
+    ASSERT_TRUE(self.answers()) << "ksft-peer does not run here";
+    for (const Peer &peer : {first, second})
+        revive(peer);
+    ASSERT_TRUE(eventually([&] { return all_connected(); }, 10000)) << "paths are not active";
+}
+
+void NetTest::TearDown() {
+    if (!Hub::instance().available() || IsSkipped())
+        return;
+    for (const Peer &peer : {first, second, self}) {
+        if (!peer.answers())
+            continue;
+        peer.reset();
+        EXPECT_EQ(peer.left_behind(), "");
+    }
+}
+
+// An earlier test may have failed with the machine stopped or dead.
+void NetTest::revive(const Peer &peer) {
+    if (peer.answers())
+        return;
+    Hub &hub = Hub::instance();
+    const std::string node = std::to_string(peer.node());
+    hub.tell_vm("resume " + node);
+    hub.hear_vm(scaled(5000));
+    if (!peer.answers())
+        Vm::start(peer.node());
+    ASSERT_TRUE(peer.answers(20000)) << "node " << node << " does not answer";
+}
+
+bool NetTest::mappable() {
+    return self.session().value("attr") != 0;
+}
+
+bool NetTest::connected(const Peer &from, const Peer &to) {
+    return from.node() == to.node() || from.path_to(to.node()) == 3;
+}
+
+bool NetTest::all_connected() {
+    for (const Peer &from : {self, first, second})
+        for (const Peer &to : {self, first, second})
+            if (!connected(from, to))
+                return false;
+    return true;
+}
+
+void NetTest::restart(const std::vector<unsigned> &nodes) {
+    Vm::start(nodes);
+    for (const unsigned node : nodes)
+        ASSERT_TRUE(Peer(node).answers(20000)) << "node " << node << " does not answer";
+    ASSERT_TRUE(eventually([&] { return all_connected(); }, 20000)) << "paths are not active";
+}
+
+std::chrono::milliseconds NetTest::heartbeat() {
+    const auto text = read_line("/sys/module/rsm/parameters/heartbeat_ms");
+    return std::chrono::milliseconds(text ? std::stoi(*text) : 0);
+}
+
+// Twice the interval and 100 ms. Where everything is slow, so is what the test itself does
+// between two looks at the clock.
+std::chrono::milliseconds NetTest::detection() {
+    return 2 * heartbeat() + std::chrono::milliseconds(100 + 500 * (slow_factor() - 1));
+}
+
+void NetPairTest::SetUp() {
+    NetTest::SetUp();
+    if (HasFatalFailure() || IsSkipped())
+        return;
+    exporter_ = std::make_unique<Session>(exporter_node().node());
+    importer_ = std::make_unique<Session>(importer_node().node());
+}
+
+void NetPairTest::TearDown() {
+    exporter_.reset();
+    importer_.reset();
+    NetTest::TearDown();
+}
+
+} // namespace rsmtest::net

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+// Other nodes, as a test sees them: sessions there that do what they are told. Every answer has
+// a time limit; one that does not come is a test failure.
+#pragma once
+
+#include "net/support/hub.hpp"
+
+#include <sstream>
+
+namespace rsmtest::net {
+
+// An answer on its way.
+class Pending {
+  public:
+    explicit Pending(std::string tag) : tag_(std::move(tag)) {}
+    Answer get(int milliseconds = 30000);
+
+  private:
+    std::string tag_;
+};
+
+// A process on a node.
+class Session {
+  public:
+    explicit Session(unsigned node);
+    ~Session();
+    Session(Session &&other) noexcept;
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+    Session &operator=(Session &&) = delete;
+
+    unsigned node() const { return node_; }
+    // Tells it something; words may be numbers.
+    template <class... Words>
+    Pending begin(const Words &...words) {
+        return send(join(number_, words...));
+    }
+    template <class... Words>
+    Answer call(const Words &...words) {
+        return begin(words...).get();
+    }
+    // The same, of which only the status matters.
+    template <class... Words>
+    int status(const Words &...words) {
+        return call(words...).status;
+    }
+    // The same, of which only the first number matters; a failure is a test failure.
+    template <class... Words>
+    std::uint64_t value(const Words &...words) {
+        return checked(call(words...));
+    }
+
+    void signal(int number);
+    // kill -9, and waits for the end.
+    void kill();
+    // Waits until it has ended by itself: its wait status.
+    int reap();
+
+  private:
+    template <class... Words>
+    static std::string join(const Words &...words) {
+        std::ostringstream text;
+        ((text << words << ' '), ...);
+        return text.str();
+    }
+    Pending send(const std::string &order);
+    static std::uint64_t checked(const Answer &answer);
+
+    unsigned node_;
+    std::uint64_t number_ = 0;
+};
+
+// A node as a whole.
+class Peer {
+  public:
+    explicit Peer(unsigned node) : node_(node) {}
+
+    unsigned node() const { return node_; }
+    Session session() const { return Session(node_); }
+    // Does its ksft-peer answer?
+    bool answers(int milliseconds = 2000) const;
+    // Ends all sessions.
+    void reset() const;
+    // Handles, pinned pages and published ids, once they are 0 or for some time have not been.
+    std::string left_behind() const;
+    // State of the path from there to another node: 0 if there is none, 3 if it is usable.
+    unsigned path_to(unsigned node) const;
+
+  private:
+    Answer ask(const std::string &order, int milliseconds = 20000) const;
+
+    unsigned node_;
+};
+
+// The machines, by courtesy of rsm-vm. Each returns when it is done; a failure is a test failure.
+struct Vm {
+    static void kill(unsigned node) { command("kill", node); }
+    static void start(unsigned node) { command("start", node, 60000); }
+    // Several at once.
+    static void start(const std::vector<unsigned> &nodes);
+    static void pause(unsigned node) { command("pause", node); }
+    static void resume(unsigned node) { command("resume", node); }
+
+  private:
+    static void command(const char *what, unsigned node, int milliseconds = 20000);
+    static void expect_ok(const std::string &what, int milliseconds);
+};
+
+} // namespace rsmtest::net
