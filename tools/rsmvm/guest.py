@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One running guest: its QEMU process and the ports over which its init talks to us."""
+"""One guest: its QEMU process and the ports over which its init talks to us."""
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import time
@@ -10,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import klog, qemu
+from .hub import Mailbox
 from .kernels import Kernel
 from .modules import ModuleSet
+from .stream import Stream
 
 # Without these a guest has no ports; they are built in or absent from some kernels.
 TRANSPORT = ["virtio_pci", "virtio_console"]
@@ -26,83 +29,49 @@ class Setup:
     kernel: Kernel
     module_set: ModuleSet
     modules: list
+    drivers: list
     parameters: dict
     copies: list
+    has_hub: bool
     transport: list = field(default_factory=lambda: list(TRANSPORT))
     end_mark: str = field(default_factory=lambda: f"<end {secrets.token_hex(8)}>")
 
 
-class Stream:
-    """Output of the command, passed on as it comes, without the mark that ends it.
-
-    What might be the beginning of the mark is held back until the next bytes tell.
-    """
-
-    def __init__(self, node, target, end_mark):
-        self.prefix = b"" if node == 1 else b"[%d] " % node
-        self.target = target
-        self.mark = end_mark.encode()
-        self.pending = b""
-        self.at_line_start = True
-        self.ended = False
-
-    def feed(self, data):
-        """Takes bytes from the guest."""
-        if self.ended:
-            return
-        self.pending += data
-        body, mark, _ = self.pending.partition(self.mark)
-        self.ended = bool(mark)
-        keep = 0 if mark else self._possible_mark(body)
-        self.pending = body[len(body) - keep:]
-        self._write(body[:len(body) - keep])
-
-    def close(self):
-        """The guest is gone: what was held back was no mark."""
-        if not self.ended:
-            self.ended = True
-            self._write(self.pending)
-
-    def _possible_mark(self, data):
-        return next((size for size in range(min(len(data), len(self.mark) - 1), 0, -1)
-                     if self.mark.startswith(data[-size:])), 0)
-
-    def _write(self, data):
-        if self.prefix:
-            data = b"".join(self._prefixed(line) for line in data.splitlines(keepends=True))
-        while data:
-            data = data[os.write(self.target, data):]
-
-    def _prefixed(self, line):
-        start = self.prefix if self.at_line_start else b""
-        self.at_line_start = line.endswith(b"\n")
-        return start + line
-
-
 class Guest:
-    """Feed it what arrives on its sockets until .finished; then .stop() it."""
+    """Feed it what arrives on its sockets until .finished; then .stop() it.
+
+    A guest that was killed can be started again: what it leaves is one console log and, of
+    the last life, a status.
+    """
 
     def __init__(self, setup, folder):
         self.node = setup.node
+        self.setup = setup
         self.console = Path(folder, f"console{self.node}")
         self.ramdisk = Path(folder, f"initrd{self.node}")
         self.complaints = Path(folder, f"qemu{self.node}")
-        self.streams = {"out": Stream(self.node, 1, setup.end_mark),
-                        "err": Stream(self.node, 2, setup.end_mark)}
-        self.sockets = {}
+        self.ports = qemu.PORTS + (qemu.HUB_PORT if setup.has_hub else ())
         self.process = None
-        self.started = self.ready = None
-        self.status = None
-        self.failure = None
-        self.control = b""
+        self._forget()
 
-    def start(self, options, accelerator, image, devices):
+    def _forget(self):
+        """The state before a life."""
+        self.streams = {"out": Stream(self.node, 1, self.setup.end_mark),
+                        "err": Stream(self.node, 2, self.setup.end_mark)}
+        self.mail = Mailbox()
+        self.sockets = {}
+        self.control = b""
+        self.started = self.ready = self.status = self.failure = None
+        self.going = self.dismissed = self.done = False
+        self.killed = self.paused = self.gone = False
+
+    def start(self, launch):
         """Starts QEMU with one end of a socket pair for each port."""
-        pairs = {name: socket.socketpair() for name in qemu.PORTS}
+        self._forget()
+        pairs = {name: socket.socketpair() for name in self.ports}
         self.sockets = {name: pair[0] for name, pair in pairs.items()}
         fds = {name: pair[1].fileno() for name, pair in pairs.items()}
-        command = qemu.command(options, accelerator, image, self.ramdisk, self.console,
-                               fds, devices)
+        command = qemu.command(launch, self.ramdisk, self.console, fds)
         self.started = time.monotonic()
         # A group of its own, or the terminal's Ctrl-C would reach QEMU before us.
         with open(self.complaints, "wb") as complaints:
@@ -113,45 +82,97 @@ class Guest:
             pair[1].close()
 
     def receive(self, name):
-        """Reads one port; False when QEMU has closed it."""
+        """What has arrived on a port; nothing when QEMU has closed it."""
         try:
             data = self.sockets[name].recv(65536)
         except ConnectionResetError:
             data = b""
         if name == "control":
             self._listen(data)
-        else:
+        elif name in self.streams:
             self.streams[name].feed(data)
-        return bool(data)
+        return data
 
     @property
-    def finished(self):
-        """Nothing more will come: the command is over and all its output is here."""
-        reported = self.status is not None and all(s.ended for s in self.streams.values())
-        return reported or self.failure is not None
+    def alive(self):
+        """QEMU runs, as far as we know."""
+        return self.process is not None and not self.killed and not self.gone
+
+    @property
+    def running(self):
+        """Its command runs or has run."""
+        return self.alive and self.ready is not None and self.failure is None
+
+    @property
+    def reported(self):
+        """The command is over and all its output is here, or neither will ever be."""
+        ended = self.status is not None and all(s.ended for s in self.streams.values())
+        return ended or self.failure is not None
+
+    @property
+    def dispensable(self):
+        """Nothing more will come of it."""
+        return (self.done and self.reported) or not self.running
+
+    def go(self):
+        """Lets init start the command."""
+        self.going = True
+        self._tell(b"go\n")
+
+    def dismiss(self):
+        """The run is over: init ends the command if need be and looks for leaks."""
+        self.dismissed = self.status is None
+        self._tell(b"end\n")
 
     def lost(self):
-        """All ports are closed: QEMU has ended before the guest reported."""
+        """All ports are closed: QEMU has ended although the guest was not done."""
+        self.gone = True
         for stream in self.streams.values():
             stream.close()
-        if self.status is None and self.failure is None:
+        if self.failure is None:
             self.process.wait()
             message = self.complaints.read_text(errors="replace").strip()
             self.failure = "guest died: " + (message or "see its kernel log")
 
+    def kill(self):
+        """As if its power had failed; what it has said until then counts."""
+        self.killed = True
+        self.process.kill()
+        self.process.wait()
+        for name, stream in self.streams.items():
+            while self.receive(name):
+                pass
+            stream.close()
+        self._close()
+
+    def pause(self):
+        """Returns when QEMU stands still."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        self.paused = True
+
+    def resume(self):
+        """Undoes pause()."""
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.paused = False
+
+    def terminate(self):
+        """Begins to end QEMU; SIGTERM lets it write out the console's last lines."""
+        if self.process:
+            self.process.terminate()
+            self.process.send_signal(signal.SIGCONT)
+
     def stop(self):
-        """Ends QEMU; SIGTERM lets it write out the console's last lines."""
+        """Ends QEMU."""
         if not self.process:
             return
-        self.process.terminate()
         try:
             self.process.wait(timeout=3)
         except subprocess.TimeoutExpired:
             self.process.kill()
             # However busy the machine is: nothing survives that.
             self.process.wait()
-        for end in self.sockets.values():
-            end.close()
+        self._close()
 
     def kernel_log(self):
         """All that the guest's console said."""
@@ -164,8 +185,19 @@ class Guest:
         """Lines of kernel reports, see klog."""
         return klog.reports(self.kernel_log())
 
+    def _close(self):
+        for end in self.sockets.values():
+            end.close()
+
+    def _tell(self, line):
+        """A word to init; a QEMU that has just ended is noticed elsewhere."""
+        try:
+            self.sockets["control"].send(line, socket.MSG_DONTWAIT)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
     def _listen(self, data):
-        """init says "ready", then "exit STATUS", or "fail REASON", each on a line."""
+        """init says "ready", "exit STATUS" and "done", or "fail REASON", each on a line."""
         self.control += data
         *lines, self.control = self.control.split(b"\n")
         for line in lines:
@@ -173,6 +205,9 @@ class Guest:
             if word == "ready":
                 self.ready = time.monotonic()
             elif word == "exit":
-                self.status = int(rest)
+                # Who was told to end has not failed.
+                self.status = 0 if self.dismissed else int(rest)
+            elif word == "done":
+                self.done = True
             elif word == "fail":
                 self.failure = rest

@@ -93,6 +93,8 @@ def _settings(setup):
     values = {"host_name": f"rsm{setup.node}", "end_mark": setup.end_mark,
               "transport_modules": " ".join(setup.transport),
               "modules": " ".join(setup.modules),
+              "drivers": " ".join(setup.drivers),
+              "has_hub": "1" if setup.has_hub else "",
               "skip_kmemleak": os.environ.get("RSM_VM_NO_KMEMLEAK", "")}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in values.items()).encode()
 
@@ -116,6 +118,7 @@ def _add_modules(tree, setup):
     for name, data in setup.module_set.data.items():
         tree.file(f"{root}/rsm/{name}.ko", data)
     tree.file(f"{root}/modules.dep", setup.module_set.dep_file().encode())
+    tree.file(f"{root}/modules.alias", setup.module_set.alias_file().encode())
     options = "".join(f"options {name} {text}\n" for name, text in setup.parameters.items())
     tree.file("etc/modprobe.d/rsm.conf", options.encode())
 

@@ -39,10 +39,14 @@ def reports(text):
 
 
 def split_leaks(text):
-    """The log proper, and what kmemleak found as the guest's init printed it."""
-    body, _, rest = text.partition(f"{LEAK_MARK} begins")
-    leaks, _, tail = rest.partition(f"{LEAK_MARK} ends")
-    return body + tail, leaks
+    """The log proper, and what kmemleak found as the guest's init printed it, in every life."""
+    body, *scans = text.split(f"{LEAK_MARK} begins")
+    leaks = ""
+    for scan in scans:
+        found, _, rest = scan.partition(f"{LEAK_MARK} ends")
+        leaks += found
+        body += rest
+    return body, leaks
 
 
 def own_leaks(text):

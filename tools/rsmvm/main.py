@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The course of one run: prepare, start the guests, pass on their output, sum up."""
+"""One run of rsm-vm: prepare the guests, see them through, sum up."""
 
 import os
-import selectors
 import signal
 import sys
 import tempfile
 
 from . import accel, controllers, image, initramfs, kernels, klog, options, qemu
+from .course import Course
 from .errors import GuestError, Interrupted, TimeUp, UsageError
 from .guest import TRANSPORT, Guest, Setup
 from .modules import ModuleSet
@@ -26,13 +26,13 @@ def main(argv):
     _catch_signals()
     try:
         opts = options.parse(argv)
-        controller = controllers.create(opts.controller, opts.nodes)
+        controller = controllers.create(opts)
         qemu.binary()
         kernel = kernels.resolve(opts.kernel)
         with tempfile.TemporaryDirectory(prefix="rsm-vm-") as folder:
-            guests = [_prepare(node, opts, kernel, controller, folder)
-                      for node in range(1, opts.nodes + 1)]
-            return _run(guests, opts, kernel, controller)
+            guests = _prepare(opts, kernel, controller, folder)
+            with controller.started(folder):
+                return _run(guests, opts, kernel, controller)
     except (UsageError, GuestError, TimeUp, Interrupted) as error:
         say(error)
         return error.status
@@ -49,33 +49,45 @@ def _catch_signals():
         signal.signal(signum, interrupt)
 
 
-def _prepare(node, opts, kernel, controller, folder):
-    """A guest with its ramdisk written, ready to start."""
+def _prepare(opts, kernel, controller, folder):
+    """Guests with their ramdisks written, ready to start."""
     bare = os.environ.get("RSM_VM_NO_MODULES") == "1"
+    modules = [] if bare else controller.modules
+    drivers = [] if bare else controller.drivers
     module_set = ModuleSet(kernel)
-    wanted = [] if bare else controller.modules
-    for name in TRANSPORT + wanted:
+    for name in TRANSPORT + modules + drivers:
         module_set.add(name)
     module_set.add_project()
-    setup = Setup(node, opts.commands.get(node, ":"), kernel, module_set,
-                  [name for name in wanted if name in module_set.data],
-                  controller.module_parameters(node), opts.copy,
-                  [name for name in TRANSPORT if name in module_set.data])
-    guest = Guest(setup, folder)
+    setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
+                    _parameters(node, opts, module_set), opts.copy, opts.nodes > 1,
+                    module_set.loadable(TRANSPORT)) for node, command in opts.commands.items()]
+    return [_with_ramdisk(Guest(setup, folder)) for setup in setups]
+
+
+def _parameters(node, opts, module_set):
+    """{module: parameters} for modprobe; the last value of a parameter counts."""
+    parameters = {"rsm": f"node_id={node}"}
+    for module, text in opts.module_param:
+        if module not in module_set.data:
+            raise UsageError(f"--module-param {module}:{text}: the guests have no such module")
+        parameters[module] = f"{parameters.get(module, '')} {text}".strip()
+    return parameters
+
+
+def _with_ramdisk(guest):
     with open(guest.ramdisk, "wb") as stream:
-        initramfs.guest(setup).write(stream)
+        initramfs.guest(guest.setup).write(stream)
     return guest
 
 
 def _run(guests, opts, kernel, controller):
-    """Starts the guests, sees them through, and stops them whatever happens."""
+    """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
-    accelerator = accel.arguments(qemu.binary(), boot_image)
+    launch = qemu.Launch(opts.smp, opts.mem, accel.arguments(qemu.binary(), boot_image),
+                         boot_image, controller.qemu_arguments())
     try:
         _limit_time(opts.timeout)
-        for guest in guests:
-            guest.start(opts, accelerator, boot_image, controller.qemu_arguments(guest.node))
-        _follow(guests)
+        Course(guests, launch, opts.until_first).follow()
     except (TimeUp, Interrupted) as error:
         _limit_time(0)
         _stop(guests)
@@ -86,7 +98,7 @@ def _run(guests, opts, kernel, controller):
     finally:
         _limit_time(0)
         _stop(guests)
-    return _verdict(guests)
+    return _verdict(guests, controller)
 
 
 def _limit_time(seconds):
@@ -97,30 +109,22 @@ def _limit_time(seconds):
     signal.alarm(seconds)
 
 
-def _follow(guests):
-    """Passes on output until every guest has finished or is gone."""
-    with selectors.DefaultSelector() as selector:
-        for guest in guests:
-            for name, end in guest.sockets.items():
-                selector.register(end, selectors.EVENT_READ, (guest, name))
-        while not all(guest.finished for guest in guests):
-            for key, _ in selector.select():
-                guest, name = key.data
-                if not guest.receive(name):
-                    selector.unregister(key.fileobj)
-                    if not any(k.data[0] is guest for k in selector.get_map().values()):
-                        guest.lost()
-
-
 def _stop(guests):
+    """All at once: each takes a while."""
+    for guest in guests:
+        guest.terminate()
     for guest in guests:
         guest.stop()
 
 
-def _verdict(guests):
+def _verdict(guests, controller):
     """CMD's status, or 125 where that is 0 and something else went wrong."""
     trouble = _show_reports(guests)
-    for guest in guests:
+    if failure := controller.failure():
+        say(failure)
+        trouble = True
+    counted = [guest for guest in guests if not guest.killed]
+    for guest in counted:
         if os.environ.get("RSM_VM_VERBOSE") and guest.ready:
             say(f"node {guest.node} booted in {guest.ready - guest.started:.1f} s")
         if guest.failure:
@@ -129,9 +133,9 @@ def _verdict(guests):
         elif guest.status and guest.node != 1:
             say(f"node {guest.node}: the command failed with status {guest.status}")
             trouble = True
-    if any(guest.failure or guest.status for guest in guests):
-        _show_logs([guest for guest in guests if guest.failure or guest.status])
-    return guests[0].status or (FAILED if trouble else 0)
+    _show_logs([guest for guest in counted if guest.failure or guest.status])
+    status = 0 if guests[0].killed else guests[0].status
+    return status or (FAILED if trouble else 0)
 
 
 def _show_reports(guests):

@@ -10,6 +10,7 @@ from . import paths
 from .errors import UsageError
 
 DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+ALIAS = re.compile(rb"\0alias=([^\0]+)(?=\0)")
 
 
 def plain(name):
@@ -64,6 +65,15 @@ class ModuleSet:
         """Takes in everything tools/build-modules made, loaded or not: tests load some."""
         for name in self._project():
             self.add(name)
+
+    def loadable(self, names):
+        """Those of the names that are modules here and not built into the kernel."""
+        return [name for name in names if name in self.data]
+
+    def alias_file(self):
+        """modules.alias: which module a device's modalias asks for."""
+        return "".join(f"alias {alias.decode()} {name}\n" for name, data in self.data.items()
+                       for alias in ALIAS.findall(data))
 
     def dep_file(self):
         """modules.dep for the guest's modprobe, every module in one directory."""

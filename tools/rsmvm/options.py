@@ -2,12 +2,17 @@
 """The command line of rsm-vm."""
 
 import argparse
+import re
 import shlex
 
 from .errors import UsageError
 
 EPILOG = """\
 One CMD argument is run by "sh -c"; several are run as they are, without a shell.
+The commands of all nodes start together when every guest is up.  Lines of nodes other than 1
+are prefixed by "[K] ".  With several nodes, /run/rsm-hub in each guest takes lines "@K TEXT"
+for node K and orders "@vm kill|start|pause|resume K" for rsm-vm; "@N TEXT" from node N and
+"@vm ok" or "@vm error REASON" are read there.  A node killed so does not count as failed.
 Exit status: that of CMD; 125 if another command failed, a guest died or the kernel log
 holds a report; 124 after --timeout; 2 if something needed is missing.
 Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),
@@ -29,6 +34,22 @@ def positive(text):
     return value
 
 
+def power_of_two(text):
+    """A size in MiB that a PCI device can have."""
+    value = positive(text)
+    if not 4 <= value <= 1 << 16 or value & (value - 1):
+        raise argparse.ArgumentTypeError(f"{text} is not a power of two from 4 to 65536")
+    return value
+
+
+def module_parameter(text):
+    """(MODULE, "NAME=VALUE")"""
+    match = re.fullmatch(r"([\w-]+):(\w+=[^\s\"\\]+)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text} is not MODULE:NAME=VALUE")
+    return match[1].replace("-", "_"), match[2]
+
+
 def build_parser():
     """All options of the contract in the design page."""
     parser = Parser(prog="rsm-vm", epilog=EPILOG, allow_abbrev=False,
@@ -36,7 +57,7 @@ def build_parser():
                     usage="rsm-vm [options] -- CMD...",
                     description="Boots guests that have RSM and runs commands in them.")
     add = parser.add_argument
-    add("--nodes", type=positive, default=1, metavar="N", help="number of guests (1)")
+    add("--nodes", type=positive, default=1, metavar="N", help="number of guests, 1 to 4 (1)")
     add("--controller", default="loopback", choices=["loopback", "ivshmem", "rdma"],
         help="what joins the guests (loopback)")
     add("--kernel", default="stock", metavar="K",
@@ -48,6 +69,14 @@ def build_parser():
     add("--timeout", type=positive, default=300, metavar="S", help="seconds in all (300)")
     add("--on", action="append", nargs=2, default=[], metavar=("K", "CMD"),
         help="also run CMD on node K")
+    add("--until-first", action="store_true",
+        help="end when node 1's command ends; it is no failure if others still run")
+    add("--module-param", action="append", default=[], type=module_parameter,
+        metavar="MODULE:NAME=VALUE", help="parameter of a module in all guests")
+    add("--ivshmem-size", type=power_of_two, metavar="MiB",
+        help="shared memory of --controller ivshmem (64)")
+    add("--ivshmem-socket", metavar="PATH",
+        help="where its server listens, for others to join (a private place)")
     add("command", nargs="*", metavar="CMD", help="what node 1 runs, as root in /tmp")
     return parser
 
@@ -58,7 +87,7 @@ def shell_text(command):
 
 
 def node_commands(options):
-    """{node: shell text} of CMD and the --on commands."""
+    """{node: shell text} of CMD and the --on commands; other nodes are just there."""
     commands = {1: shell_text(options.command)}
     for node, text in options.on:
         if not node.isdigit() or not 1 < int(node) <= options.nodes:
@@ -68,7 +97,7 @@ def node_commands(options):
         if int(node) in commands:
             raise UsageError(f"--on {node} is given twice")
         commands[int(node)] = text
-    return commands
+    return {node: commands.get(node, ":") for node in range(1, options.nodes + 1)}
 
 
 def parse(argv):

@@ -2,10 +2,13 @@
 """The command line of QEMU for one guest."""
 
 import shutil
+from dataclasses import dataclass
+from pathlib import Path
 
 from .errors import UsageError
 
 PORTS = ("control", "out", "err")
+HUB_PORT = ("hub",)
 # A machine with nothing but what a guest uses: every device costs boot time.
 MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
            "-M", "q35,usb=off,sata=off,smbus=off,vmport=off"]
@@ -25,15 +28,28 @@ def binary():
     return path
 
 
-def command(options, accelerator, kernel_image, ramdisk, console, port_fds, devices):
+@dataclass
+class Launch:
+    """What the command lines of all guests have in common."""
+
+    smp: int
+    mebibytes: int
+    accelerator: list
+    image: Path
+    devices: list
+
+
+def command(launch, ramdisk, console, port_fds):
     """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL."""
-    arguments = ["setpriv", "--pdeathsig", "KILL", binary(), *MACHINE, *accelerator,
-                 "-smp", str(options.smp), "-m", str(options.mem),
-                 "-kernel", str(kernel_image), "-initrd", str(ramdisk),
+    arguments = ["setpriv", "--pdeathsig", "KILL", binary(), *MACHINE, *launch.accelerator,
+                 "-smp", str(launch.smp), "-m", str(launch.mebibytes),
+                 "-kernel", str(launch.image), "-initrd", str(ramdisk),
                  "-append", COMMAND_LINE,
-                 "-chardev", f"file,id=console,path={console}", "-serial", "chardev:console",
+                 # A guest may live more than once in a run: its console adds up.
+                 "-chardev", f"file,id=console,path={console},append=on",
+                 "-serial", "chardev:console",
                  "-device", "virtio-serial-pci"]
-    for name in PORTS:
-        arguments += ["-chardev", f"socket,id={name},fd={port_fds[name]}",
+    for name, end in port_fds.items():
+        arguments += ["-chardev", f"socket,id={name},fd={end}",
                       "-device", f"virtserialport,chardev={name},name=rsm.{name}"]
-    return arguments + devices
+    return arguments + launch.devices

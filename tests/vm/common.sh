@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2154  # run sets vm, scratch, out and err
+# What the tests of rsm-vm have in common.  Sourced by run.
+
+number=0
+failures=0
+
+# guest EXPECTED_STATUS ARGUMENT...: runs rsm-vm, fails unless it exits so.
+guest() {
+	expected=$1
+	shift
+	$vm --timeout 120 "$@" >"$out" 2>"$err" </dev/null
+	status=$?
+	[ $status -eq "$expected" ] || {
+		echo "exit status $status, expected $expected: $*" >&2
+		tail -n 20 "$err" >&2
+		return 1
+	}
+}
+
+prints() {
+	printf '%s\n' "$@" | cmp -s - "$out" || {
+		echo "unexpected output:" >&2
+		head -n 20 "$out" >&2
+		return 1
+	}
+}
+
+complains() {
+	grep -q "$1" "$err" || {
+		echo "no '$1' on standard error:" >&2
+		tail -n 20 "$err" >&2
+		return 1
+	}
+}
+
+one_line() {
+	[ "$(wc -l <"$err")" -eq 1 ] || {
+		echo "not one line:" >&2
+		cat "$err" >&2
+		return 1
+	}
+}
+
+# t NAME: runs the function test_NAME; what it says on standard error becomes a diagnostic.
+t() {
+	number=$((number + 1))
+	if "test_$1" 2>"$scratch/why"; then
+		echo "ok $number - $1"
+	else
+		failures=$((failures + 1))
+		echo "not ok $number - $1"
+		sed 's/^/# /' "$scratch/why"
+	fi
+}
+
+# waits_for PATTERN FILE: until the file has such a line.
+waits_for() {
+	tries=0
+	until grep -q "$1" "$2"; do
+		tries=$((tries + 1))
+		[ $tries -le 1000 ] || {
+			echo "no '$1' after 100 s" >&2
+			return 1
+		}
+		sleep 0.1
+	done
+}
+
+# What our runs have started and not ended.
+processes() {
+	pgrep -a -f "initrd $TMPDIR/"
+	pgrep -a -f "socket $TMPDIR/"
+}
+
+# The last thing too: whatever the tests did, no QEMU and no file of theirs may be left.
+test_nothing_is_left_behind() {
+	left=$(ls "$TMPDIR"; processes)
+	[ -z "$left" ] || {
+		echo "left behind: $left" >&2
+		return 1
+	}
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2016  # the guest's shell expands what is quoted here
+# shellcheck disable=SC2154  # run and common.sh set the variables
+# One guest: the way from the command line to the command, and back.  Sourced by run.
+
+test_status_passes_through() { guest 7 -- 'exit 7'; }
+test_success_is_quiet() { guest 0 -- true && cat "$out" "$err" >&2 && [ ! -s "$scratch/why" ]; }
+
+test_streams_are_separate() {
+	guest 0 -- 'echo to out; echo to err >&2' && prints 'to out' && complains '^to err$'
+}
+
+test_arguments_are_preserved() {
+	guest 0 -- printf '<%s>\n' 'two words' "it's" '' '$HOME' '*' -- --nodes &&
+		prints '<two words>' "<it's>" '<>' '<$HOME>' '<*>' '<-->' '<--nodes>'
+}
+
+test_output_is_complete() {
+	guest 0 -- 'seq 200000' && seq 200000 | cmp -s - "$out"
+}
+
+test_binary_output() {
+	guest 0 -- "printf 'a\\r\\n\\000b'" && printf 'a\r\n\000b' | cmp -s - "$out"
+}
+
+test_background_process_does_not_hold_the_guest() {
+	guest 3 -- 'sleep 1000 & exit 3'
+}
+
+test_root_in_tmp() {
+	guest 0 -- 'id -u; pwd; hostname; touch /tmp/x && echo writable' &&
+		prints 0 /tmp rsm1 writable
+}
+
+test_users_and_loopback() {
+	guest 0 -- 'for user in alice bob nobody; do su -s /bin/sh $user -c "id -Gn"; done;
+		ping -c 1 -w 5 127.0.0.1 >/dev/null && echo up' &&
+		prints 'alice rsm' 'bob rsm' 'nogroup rsm' up
+}
+
+test_copy_brings_libraries() {
+	guest 0 --copy "$(command -v bash)" \
+		--copy "$(command -v bash):/opt/a b/shell" -- \
+		'/tmp/bash -c "echo \$0 \${BASH_VERSION%%.*}"; "/opt/a b/shell" -c "echo again"' &&
+		prints "/tmp/bash $(bash -c 'echo ${BASH_VERSION%%.*}')" again
+}
+
+test_copy_of_a_directory() {
+	mkdir -p "$scratch/tree/sub" && echo deep >"$scratch/tree/sub/file" &&
+		guest 0 --copy "$scratch/tree" --copy "$scratch/tree:/data" -- \
+			cat /tmp/tree/sub/file /data/sub/file && prints deep deep
+}
+
+test_timeout() {
+	before=$(date +%s)
+	guest 124 --timeout 12 -- 'echo begun; sleep 1000' || return 1
+	taken=$(($(date +%s) - before))
+	[ $taken -le 20 ] || {
+		echo "took $taken s" >&2
+		return 1
+	}
+	complains 'time is up'
+}
+
+# The caller's pipe is full and nobody reads it.
+test_timeout_while_output_is_blocked() {
+	mkfifo "$scratch/pipe"
+	(exec 3<"$scratch/pipe" && exec sleep 40) &
+	reader=$!
+	before=$(date +%s)
+	$vm --timeout 12 -- 'yes' >"$scratch/pipe" 2>"$err"
+	status=$?
+	kill $reader
+	[ $status -eq 124 ] && [ $(($(date +%s) - before)) -le 20 ]
+}
+
+test_signal_ends_the_guest() {
+	$vm --timeout 120 -- 'echo begun; sleep 1000' >"$out" 2>"$err" &
+	pid=$!
+	tries=0
+	until grep -q begun "$out" || [ $tries -gt 110 ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+	kill -TERM $pid
+	wait $pid
+	status=$?
+	[ $status -eq 143 ] || {
+		echo "exit status $status after $tries s" >&2
+		cat "$err" >&2
+		return 1
+	}
+	test_nothing_is_left_behind
+}
+
+test_panic() {
+	guest 125 -- 'echo c >/proc/sysrq-trigger; sleep 100' && complains 'Kernel panic'
+}
+
+test_report_in_the_kernel_log() {
+	guest 125 -- 'echo "BUG: test" >/dev/kmsg' && complains 'BUG: test'
+}
+
+test_status_wins_over_report() {
+	guest 9 -- 'echo "WARNING: CPU: 0 test" >/dev/kmsg; exit 9' && complains 'WARNING: CPU: 0'
+}
+
+test_usage_errors() {
+	for arguments in '--nodes 2' '--nodes 5 --controller ivshmem' '--nodes 0' \
+		'--controller rdma --nodes 2' '--controller none' '--on 2 true' \
+		'--nodes 2 --controller ivshmem --on 3 true' \
+		'--nodes 2 --controller ivshmem --on 2 true --on 2 true' \
+		'--ivshmem-size 64' '--ivshmem-socket /tmp/x' \
+		'--controller ivshmem --ivshmem-size 48' \
+		'--controller ivshmem --ivshmem-socket /nonexistent/x' \
+		'--module-param none:a=1' '--module-param rsm' '--smp x' '--bogus' \
+		'--copy /nonexistent' '--kernel 9.9.9-none' '--kernel /nonexistent' '--kernel /tmp'; do
+		# shellcheck disable=SC2086  # several words each
+		guest 2 $arguments -- true && one_line || return 1
+	done
+	guest 2 && one_line
+}
+
+test_missing_qemu() {
+	PATH=$scratch/empty /usr/bin/python3 "$vm" -- true >"$out" 2>"$err"
+	[ $? -eq 2 ] && one_line && complains 'tools/install-deps run'
+}
+
+test_missing_modules() {
+	RSM_VM_NO_MODULES='' $vm -- true >"$out" 2>"$err"
+	[ $? -eq 2 ] && one_line && complains 'tools/build-modules --kernel stock'
+}
