@@ -72,7 +72,7 @@ test_report_of_an_earlier_life() {
 test_pause_and_resume() {
 	hub_run 3 'hear >/dev/null; hear >/dev/null
 		ask "@vm pause 3"; ask "@vm pause 3"; say "@3 asleep"; hear 2; ask "@2 awake"
-		say "@vm resume 3"; (hear; hear 20) | sort; ask "@vm pause 2"' &&
+		say "@vm resume 3"; (hear; hear 100) | sort; ask "@vm pause 2"' &&
 		prints '@vm ok' '@vm error node 3 is paused already' silence '@2 <@1 awake>' \
 			'@3 <@1 asleep>' '@vm ok' '@vm ok'
 }

@@ -70,7 +70,7 @@ test_sigkill_leaves_no_process() {
 
 test_server_that_dies() {
 	begin -- 'stat -c %s /sys/bus/pci/devices/*/resource2
-		[ -e /run/rsm-hub ] || echo no hub; echo begun; sleep 2' || return 1
+		[ -e /run/rsm-hub ] || echo no hub; echo begun; sleep 4' || return 1
 	pkill -KILL -f "socket $TMPDIR/"
 	wait $pid
 	status=$?
@@ -80,7 +80,7 @@ test_server_that_dies() {
 
 # Another program joins through the socket, which is gone when the run is over.
 test_socket_for_others() {
-	begin --ivshmem-socket "$scratch/others" -- 'echo begun; sleep 2' || return 1
+	begin --ivshmem-socket "$scratch/others" -- 'echo begun; sleep 4' || return 1
 	python3 - "$scratch/others" <<-'END'
 		import socket, struct, sys
 		with socket.socket(socket.AF_UNIX) as end:
@@ -94,6 +94,16 @@ test_socket_for_others() {
 test_module_parameters() {
 	guest 0 --module-param virtio_pci:force_legacy=1 -- \
 		cat /sys/module/virtio_pci/parameters/force_legacy && prints Y
+}
+
+# with_modules BUILD EXPECTED_STATUS ARGUMENT...: a guest with the modules that lie there.
+with_modules() {
+	(
+		export RSM_VM_NO_MODULES='' RSM_BUILD="$1"
+		expected=$2
+		shift 2
+		guest "$expected" --smp 1 --controller ivshmem "$@"
+	)
 }
 
 # Any modules of the kernel will do for ours, as long as no device asks for them.
@@ -110,4 +120,12 @@ from rsmvm import kernels; print(kernels.stock_release())')
 		export RSM_VM_NO_MODULES='' RSM_BUILD="$scratch/strange"
 		guest 125 --smp 1 --controller ivshmem -- 'echo not reached'
 	) && [ ! -s "$out" ] && complains 'no PCI device has brought up rsm_ivshmem'
+}
+
+# With our own modules (make modules), which nothing in the guest names but the device.
+test_driver_comes_up_by_itself() {
+	with_modules "$product" 0 --nodes 2 --module-param rsm:max_segments=77 \
+		--on 2 'cat /sys/module/rsm/parameters/node_id' -- '
+		ls /sys/module/rsm_ivshmem/drivers
+		cd /sys/module/rsm/parameters && cat node_id max_segments' && sort -o "$out" "$out" && prints 1 77 '[2] 2' pci:rsm_ivshmem
 }
