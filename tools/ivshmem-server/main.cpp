@@ -35,8 +35,10 @@ void raise_limit(rlim_t needed) {
         log("some peers may be refused: " + std::to_string(needed) +
             " descriptors needed at worst, " + std::to_string(limit.rlim_max) + " allowed");
     }
-    limit.rlim_cur = std::clamp(needed, limit.rlim_cur, limit.rlim_max);
-    check_errno(setrlimit(RLIMIT_NOFILE, &limit), "RLIMIT_NOFILE");
+    if (limit.rlim_cur < needed) {
+        limit.rlim_cur = std::min(needed, limit.rlim_max);
+        check_errno(setrlimit(RLIMIT_NOFILE, &limit), "RLIMIT_NOFILE");
+    }
 }
 
 std::string description_of(const Options &options) {

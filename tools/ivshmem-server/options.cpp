@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <charconv>
+#include <climits>
 #include <stdexcept>
 #include <string_view>
 
@@ -33,8 +34,8 @@ std::optional<Number> number_in(std::string_view text, int base = 10) {
 // "64M" is 64, with 20 bits to shift it by.
 unsigned take_suffix(std::string_view &text) {
     constexpr std::string_view suffixes = "KMG";
-    const auto which = text.empty() ? text.npos : suffixes.find(text.back());
-    if (which == text.npos) {
+    const auto which = text.empty() ? std::string_view::npos : suffixes.find(text.back());
+    if (which == std::string_view::npos) {
         return 0;
     }
     text.remove_suffix(1);
@@ -79,8 +80,8 @@ void check_socket(const std::string &path) {
 
 // A slash in front, as shm_open() wants it, and no other.
 std::string shm_name_in(const std::string &text) {
-    const auto name = text.starts_with('/') ? text : "/" + text;
-    if (name.size() < 2 || name.size() > NAME_MAX || name.find('/', 1) != name.npos ||
+    auto name = text.starts_with('/') ? text : "/" + text;
+    if (name.size() < 2 || name.size() > NAME_MAX || name.find('/', 1) != std::string::npos ||
         name == "/." || name == "/..") {
         throw CLI::ValidationError("--shm-name", "must be the name of a file, without directory");
     }

@@ -34,8 +34,11 @@ PeerId PeerTable::lowest_free() const {
 
 PeerId PeerTable::add(Descriptor connection, const ucred &credentials) {
     const auto id = lowest_free();
-    peers_.emplace(
-        id, Peer{std::move(connection), credentials, make_doorbells(vectors_), {}, 0, false});
+    Peer peer{.connection = std::move(connection),
+              .credentials = credentials,
+              .doorbells = make_doorbells(vectors_),
+              .outbox = {}};
+    peers_.emplace(id, std::move(peer));
     return id;
 }
 

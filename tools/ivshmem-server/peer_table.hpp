@@ -24,6 +24,8 @@ struct Peer {
     std::uint32_t watched = 0;
     // The kernel was short of something: no use to try again at once.
     bool exhausted = false;
+    // What it had not read of what is on its way when last looked at, in the kernel's measure.
+    int unread = 0;
 };
 
 class PeerTable {

@@ -57,10 +57,12 @@ std::string reason_for_end(const Descriptor &connection) {
     return got > 0 ? "dropped: it sends data" : "left";
 }
 
-// Whether the client has read everything that is on its way to it.
-bool has_read_all(const Peer &peer) {
+// Whether the client has read something since the last call, or has nothing left to read.
+bool has_read(Peer &peer) {
     int unread = 0;
-    return ioctl(peer.connection.get(), SIOCOUTQ, &unread) == 0 && unread == 0;
+    check_errno(ioctl(peer.connection.get(), SIOCOUTQ, &unread), "SIOCOUTQ");
+    const int before = std::exchange(peer.unread, unread);
+    return unread == 0 || unread < before;
 }
 
 std::uint32_t events_for(const Peer &peer) {
@@ -141,6 +143,7 @@ void Server::welcome() {
 }
 
 void Server::admit(Descriptor connection) {
+    accept_fails_ = false;
     const auto credentials = credentials_of(connection);
     if (peers_.full()) {
         log("client refused: all ids are taken " + name_of(credentials));
@@ -198,7 +201,9 @@ void Server::drop(PeerId id, const std::string &reason) {
 
 // Until the next look: an event that can't be served would come again at once.
 void Server::pause(int error) {
-    log("cannot accept clients for now: " + std::generic_category().message(error));
+    if (!std::exchange(accept_fails_, true)) {
+        log("cannot accept clients for now: " + std::generic_category().message(error));
+    }
     watch(EPOLL_CTL_MOD, listener_.socket(), key_listener, 0);
     paused_ = true;
 }
@@ -220,7 +225,7 @@ void Server::look_after_stuck() {
     for (const auto id : peers_.waiting()) {
         auto &peer = *peers_.find(id);
         peer.exhausted = false;
-        if (has_read_all(peer)) {
+        if (has_read(peer)) {
             peer.outbox.client_has_read();
         } else if (now - peer.outbox.stuck_since() >= patience_) {
             drop(id, "dropped: it doesn't read");

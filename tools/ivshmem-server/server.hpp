@@ -45,6 +45,7 @@ class Server {
     Descriptor epoll_;
     Clock::time_point looked_;
     bool paused_ = false;
+    bool accept_fails_ = false; // logged once, not at each attempt
 };
 
 } // namespace ivshmem
