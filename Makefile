@@ -22,6 +22,7 @@ CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 DEPS    = tools/install-deps
 ETC     = $(DESTDIR)/etc
 EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
+UNITS   = $(DESTDIR)/usr/lib/systemd/system
 
 .PHONY: all help lib modules demo check check-quick bench style install \
 	uninstall clean deps-build deps-run deps-check
@@ -83,6 +84,10 @@ install: lib
 	install -m 644 $(BUILD)/modules/$(KVER)/kernel/*.ko $(EXTRA)
 	install -D -m 644 packaging/udev/60-rsm.rules $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules
 	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf
+	install -D -m 644 -t $(UNITS) packaging/systemd/rsm-ivshmem.socket \
+		$(BUILD)/tools/ivshmem-server/rsm-ivshmem.service
+	test -e $(ETC)/default/rsm-ivshmem || \
+		install -D -m 644 packaging/systemd/rsm-ivshmem.default $(ETC)/default/rsm-ivshmem
 	test -e $(ETC)/modprobe.d/rsm.conf || \
 		install -D -m 644 packaging/modprobe.d/rsm.conf $(ETC)/modprobe.d/rsm.conf
 	test -e $(ETC)/rsm/rsm.segmentid || \
@@ -92,13 +97,15 @@ ifeq ($(DESTDIR),)
 	depmod $(KVER)
 	ldconfig
 	-udevadm control --reload
+	-test ! -d /run/systemd/system || systemctl daemon-reload
 endif
 
 uninstall:
 	test ! -e $(BUILD)/install_manifest.txt || \
 		sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs rm -f
 	rm -f $(EXTRA)/rsm.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
-		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf
+		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf \
+		$(UNITS)/rsm-ivshmem.socket $(UNITS)/rsm-ivshmem.service
 ifeq ($(DESTDIR),)
 	-depmod $(KVER)
 	ldconfig
