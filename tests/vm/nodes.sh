@@ -112,14 +112,11 @@ test_driver_that_does_not_come_up() {
 from rsmvm import kernels; print(kernels.stock_release())')
 	modules=$scratch/strange/modules/$release
 	mkdir -p "$modules"
-	cp -r "$RSM_BUILD/tools" "$scratch/strange/"
+	cp -r "$scratch/build/tools" "$scratch/strange/"
 	for name in rsm rsm_ivshmem; do
 		cp "/lib/modules/$release/kernel/drivers/net/dummy.ko" "$modules/$name.ko" || return 1
 	done
-	(
-		export RSM_VM_NO_MODULES='' RSM_BUILD="$scratch/strange"
-		guest 125 --smp 1 --controller ivshmem -- 'echo not reached'
-	) && [ ! -s "$out" ] && complains 'no PCI device has brought up rsm_ivshmem'
+	with_modules "$scratch/strange" 125 -- 'echo not reached' && [ ! -s "$out" ] && complains 'no PCI device has brought up rsm_ivshmem'
 }
 
 # With our own modules (make modules), which nothing in the guest names but the device.
@@ -127,5 +124,6 @@ test_driver_comes_up_by_itself() {
 	with_modules "$product" 0 --nodes 2 --module-param rsm:max_segments=77 \
 		--on 2 'cat /sys/module/rsm/parameters/node_id' -- '
 		ls /sys/module/rsm_ivshmem/drivers
-		cd /sys/module/rsm/parameters && cat node_id max_segments' && sort -o "$out" "$out" && prints 1 77 '[2] 2' pci:rsm_ivshmem
+		cd /sys/module/rsm/parameters && cat node_id max_segments' &&
+		sort -o "$out" "$out" && prints 1 77 '[2] 2' pci:rsm_ivshmem
 }
