@@ -100,6 +100,13 @@ void demo_become(uid_t user, gid_t group)
 		    "root can become another user");
 }
 
+struct demo_place demo_here(void)
+{
+	struct demo_place here = { "loopback", demo_local_node() };
+
+	return here;
+}
+
 rsm_node_id_t demo_local_node(void)
 {
 	rsm_topology_t *topology;

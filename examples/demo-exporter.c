@@ -32,17 +32,17 @@ static void await_event(rsm_memseg_export_handle_t segment)
 	DEMO(rsm_memseg_release_pollfd(segment));
 }
 
-static rsm_memseg_export_handle_t publish(rsmapi_controller_handle_t controller, void *memory,
-					  size_t size)
+static rsm_memseg_export_handle_t publish(rsmapi_controller_handle_t controller,
+					  rsm_node_id_t node, void *memory, size_t size)
 {
-	rsmapi_access_entry_t access = { demo_local_node(), OWNER_AND_GROUP };
+	rsmapi_access_entry_t access = { node, OWNER_AND_GROUP };
 	rsm_memseg_id_t id = demo_segment_id();
 	rsm_memseg_export_handle_t segment;
 
 	DEMO(rsm_memseg_export_create(controller, &segment, memory, size, RSM_ALLOW_REBIND));
 	DEMO(rsm_memseg_export_publish(segment, &id, &access, 1));
 	demo_say("published as segment %#x of node %u: node %u may connect, rights %04o", id,
-		 access.ae_node, access.ae_node, access.ae_permission);
+		 demo_local_node(), access.ae_node, access.ae_permission);
 	return segment;
 }
 
@@ -59,13 +59,19 @@ static void verify_put(const void *memory)
 		 (unsigned long long)checksum);
 }
 
-static size_t parse_size(int argc, char **argv, uid_t *user, gid_t *group)
+static size_t parse(int argc, char **argv, uid_t *user, gid_t *group, struct demo_place *importer)
 {
 	size_t mebibytes = 64;
 	int option;
 
-	while ((option = getopt(argc, argv, "u:g:m:")) != -1) {
+	while ((option = getopt(argc, argv, "c:n:u:g:m:")) != -1) {
 		switch (option) {
+		case 'c':
+			importer->controller = optarg;
+			break;
+		case 'n':
+			importer->node = (rsm_node_id_t)atoi(optarg);
+			break;
 		case 'u':
 			*user = (uid_t)atoi(optarg);
 			break;
@@ -76,7 +82,8 @@ static size_t parse_size(int argc, char **argv, uid_t *user, gid_t *group)
 			mebibytes = (size_t)atoi(optarg);
 			break;
 		default:
-			fprintf(stderr, "usage: demo-exporter [-u UID] [-g GID] [-m MiB]\n");
+			fprintf(stderr, "usage: demo-exporter [-c CONTROLLER] [-n NODE] [-u UID] [-g GID] "
+					"[-m MiB]\n");
 			exit(2);
 		}
 	}
@@ -87,7 +94,8 @@ int main(int argc, char **argv)
 {
 	uid_t user = getuid();
 	gid_t group = getgid();
-	size_t data = parse_size(argc, argv, &user, &group);
+	struct demo_place importer = demo_here();
+	size_t data = parse(argc, argv, &user, &group, &importer);
 	size_t size = demo_records_offset() + data;
 	uint64_t records = data / sizeof(struct demo_record);
 	rsmapi_controller_handle_t controller;
@@ -104,8 +112,8 @@ int main(int argc, char **argv)
 		 (int)getgid(), (unsigned long long)records, data >> 20,
 		 (unsigned long long)((struct demo_control *)first)->checksum);
 
-	DEMO(rsm_get_controller("loopback", &controller));
-	segment = publish(controller, first, size);
+	DEMO(rsm_get_controller(importer.controller, &controller));
+	segment = publish(controller, importer.node, first, size);
 
 	await_event(segment);
 	verify_put(first);

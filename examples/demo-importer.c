@@ -2,7 +2,8 @@
 /*
  * The demonstration's importer: reads the segment by plain loads, writes it by
  * put, follows a rebind, and outlives the segment. With -d it is somebody whom
- * the access list refuses.
+ * the access list refuses; with -k it has the exporter killed by a command and
+ * outlives that.
  */
 #define _GNU_SOURCE	/* POLLRDHUP */
 #include "demo.h"
@@ -42,17 +43,17 @@ static void nap(void)
 	nanosleep(&pause, NULL);
 }
 
-/* The exporter may still be preparing its records. */
-static int connect_patiently(rsmapi_controller_handle_t controller,
+/* The exporter may still be preparing its records, and its node be on its way up. */
+static int connect_patiently(rsmapi_controller_handle_t controller, rsm_node_id_t node,
 			     rsm_memseg_import_handle_t *handle)
 {
-	rsm_node_id_t node = demo_local_node();
 	rsm_memseg_id_t id = demo_segment_id();
 	int status = RSMERR_SEG_NOT_PUBLISHED;
 
 	for (int waited = 0; waited < DEMO_PATIENCE_MS; waited += NAP_MS) {
 		status = rsm_memseg_import_connect(controller, node, id, RSM_PERM_RDWR, handle);
-		if (status != RSMERR_SEG_NOT_PUBLISHED)
+		if (status != RSMERR_SEG_NOT_PUBLISHED &&
+		    status != RSMERR_REMOTE_NODE_UNREACHABLE)
 			break;
 		nap();
 	}
@@ -191,17 +192,44 @@ static void outlive(struct connection *to)
 	demo_say("barrier, post and put all say RSMERR_CONN_ABORTED; unmapping and disconnecting");
 }
 
+static void use(struct connection *to)
+{
+	put_half(to);
+	see_rebind(to);
+	/* Before the exporter is told that it may end the connection. */
+	DEMO(rsm_memseg_import_open_barrier(&to->barrier));
+	gather(to);
+}
+
+static void have_killed(struct connection *to, const char *command)
+{
+	DEMO(rsm_memseg_import_open_barrier(&to->barrier));
+	demo_say("now the exporter is killed: %s", command);
+	demo_assert(system(command) == 0, "the command succeeds");
+}
+
 int main(int argc, char **argv)
 {
+	struct demo_place exporter = demo_here();
 	rsmapi_controller_handle_t controller;
 	struct connection to = { 0 };
 	uid_t user = getuid();
 	gid_t group = getgid();
+	const char *kill = NULL;
 	int denied = 0;
 	int option;
 
-	while ((option = getopt(argc, argv, "u:g:d")) != -1) {
+	while ((option = getopt(argc, argv, "c:n:u:g:dk:")) != -1) {
 		switch (option) {
+		case 'c':
+			exporter.controller = optarg;
+			break;
+		case 'n':
+			exporter.node = (rsm_node_id_t)atoi(optarg);
+			break;
+		case 'k':
+			kill = optarg;
+			break;
 		case 'u':
 			user = (uid_t)atoi(optarg);
 			break;
@@ -212,29 +240,29 @@ int main(int argc, char **argv)
 			denied = 1;
 			break;
 		default:
-			fprintf(stderr, "usage: demo-importer [-u UID] [-g GID] [-d]\n");
+			fprintf(stderr, "usage: demo-importer [-c CONTROLLER] [-n NODE] [-u UID] [-g GID] "
+					"[-d | -k COMMAND]\n");
 			return 2;
 		}
 	}
 	demo_role(denied ? "stranger" : "importer");
 	demo_become(user, group);
-	DEMO(rsm_get_controller("loopback", &controller));
+	DEMO(rsm_get_controller(exporter.controller, &controller));
 
 	if (denied) {
-		demo_expect(connect_patiently(controller, &to.handle), RSMERR_PERM_DENIED,
-			    "rsm_memseg_import_connect");
+		demo_expect(connect_patiently(controller, exporter.node, &to.handle),
+			    RSMERR_PERM_DENIED, "rsm_memseg_import_connect");
 		demo_say("uid %d, gid %d; may open /dev/rsm, but the access list says "
 			 "RSMERR_PERM_DENIED", (int)getuid(), (int)getgid());
 		return 0;
 	}
 
-	DEMO(connect_patiently(controller, &to.handle));
+	DEMO(connect_patiently(controller, exporter.node, &to.handle));
 	map_and_read(&to);
-	put_half(&to);
-	see_rebind(&to);
-	/* Before the exporter is told that it may end the connection. */
-	DEMO(rsm_memseg_import_open_barrier(&to.barrier));
-	gather(&to);
+	if (kill)
+		have_killed(&to, kill);
+	else
+		use(&to);
 	outlive(&to);
 
 	DEMO(rsm_memseg_import_unmap(to.handle));

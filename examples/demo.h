@@ -56,6 +56,14 @@ void demo_assert(int condition, const char *what);
  */
 void demo_become(uid_t user, gid_t group);
 
+/* What is "unchanged but for node id and controller name" between machines. */
+struct demo_place {
+	char *controller;	/* -c, "loopback" unless given */
+	rsm_node_id_t node;	/* -n, the own node unless given */
+};
+
+struct demo_place demo_here(void);
+
 rsm_node_id_t demo_local_node(void);
 rsm_memseg_id_t demo_segment_id(void);
 
