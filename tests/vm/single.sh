@@ -130,3 +130,8 @@ test_missing_modules() {
 	RSM_VM_NO_MODULES='' $vm -- true >"$out" 2>"$err"
 	[ $? -eq 2 ] && one_line && complains 'tools/build-modules --kernel stock'
 }
+
+test_missing_server() {
+	RSM_BUILD=$scratch/empty $vm --controller ivshmem -- true >"$out" 2>"$err"
+	[ $? -eq 2 ] && one_line && complains 'make lib'
+}
