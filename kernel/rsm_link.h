@@ -129,6 +129,7 @@ struct rsm_link_message {
  * @outbox_head: next to be sent
  * @outbox_tail: next to be filled
  * @remotes: segments of the peer that are imported here, by our cookie
+ * @remote_ids: the same by segment id; guarded by rsm_agent_lock
  * @importers: importers at the peer of segments exported here, by our handle
  * @dropped: messages that were malformed or of another incarnation
  */
@@ -161,6 +162,7 @@ struct rsm_link {
 	u32 outbox_head;
 	u32 outbox_tail;
 	struct xarray remotes;
+	struct xarray remote_ids;
 	struct xarray importers;
 	u64 dropped;
 };

@@ -38,15 +38,21 @@ struct rsm_importer {
 static DECLARE_WAIT_QUEUE_HEAD(importer_gone);
 static atomic64_t last_serial = ATOMIC64_INIT(0);
 
+/* @others: how many other importers the peer has for this segment */
 static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_link *link,
-					  u32 cookie)
+					  u32 cookie, unsigned int *others)
 {
 	struct rsm_importer *importer;
 
 	lockdep_assert_held(&exp->importers_lock);
-	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (importer->link == link && importer->cookie == cookie)
+	*others = 0;
+	list_for_each_entry(importer, &exp->remote_importers, on_export) {
+		if (importer->link != link)
+			continue;
+		if (importer->cookie == cookie)
 			return importer;
+		++*others;
+	}
 	return NULL;
 }
 
@@ -92,6 +98,7 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 	struct rsm_importer *importer;
 	struct rsm_place place = {};
 	u32 status = RSM_SUCCESS;
+	unsigned int others;
 	int mode;
 
 	lockdep_assert_held(&exp->importers_lock);
@@ -100,7 +107,10 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 	mode = mode_for(exp, link);
 	if (mode < 0)
 		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
-	importer = find_importer(exp, link, cookie);
+	importer = find_importer(exp, link, cookie, &others);
+	/* It needs one, and has more for the time until it has undone requests. */
+	if (!importer && others >= RSM_LINK_REQUESTS)
+		return RSMERR_INSUFFICIENT_RESOURCES;
 	if (!importer)
 		status = add_importer(exp, link, cookie, &importer);
 	if (status)

@@ -66,18 +66,6 @@ static struct rsm_link *find_link(const struct rsm_import *imp, u32 *status)
 	return NULL;
 }
 
-static struct rsm_remote *find_remote(struct rsm_link *link, u32 id)
-{
-	struct rsm_remote *remote;
-	unsigned long cookie;
-
-	lockdep_assert_held(&rsm_agent_lock);
-	xa_for_each(&link->remotes, cookie, remote)
-		if (remote->id == id)
-			return remote;
-	return NULL;
-}
-
 static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
 {
 	struct rsm_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL_ACCOUNT);
@@ -89,12 +77,18 @@ static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
 	remote->peer = READ_ONCE(link->peer);
 	remote->id = id;
 	INIT_LIST_HEAD(&remote->imports);
+	if (xa_insert(&link->remote_ids, id, remote, GFP_KERNEL_ACCOUNT))
+		goto err_free;
 	if (xa_alloc_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
-			 GFP_KERNEL_ACCOUNT)) {
-		kfree(remote);
-		return NULL;
-	}
+			 GFP_KERNEL_ACCOUNT))
+		goto err_erase_id;
 	return remote;
+
+err_erase_id:
+	xa_erase(&link->remote_ids, id);
+err_free:
+	kfree(remote);
+	return NULL;
 }
 
 /* The record for what @imp asks for, with the caller as a user, or NULL. */
@@ -107,7 +101,7 @@ static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
 	link = find_link(imp, status);
 	if (!link)
 		return NULL;
-	remote = find_remote(link, imp->id) ?: make_remote(link, imp->id);
+	remote = xa_load(&link->remote_ids, imp->id) ?: make_remote(link, imp->id);
 	*status = RSMERR_INSUFFICIENT_MEM;
 	if (remote)
 		remote->users++;
@@ -121,6 +115,7 @@ static void end_remote(struct rsm_remote *remote, u32 status)
 	remote->state = ENDED;
 	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
+	xa_erase(&remote->link->remote_ids, remote->id);
 	rsm_mem_put(remote->mem);
 	remote->mem = NULL;
 	wake_up_all(&remote->link->changed);
