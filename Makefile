@@ -24,13 +24,14 @@ ETC     = $(DESTDIR)/etc
 EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
 UNITS   = $(DESTDIR)/usr/lib/systemd/system
 
-.PHONY: all help lib modules demo check check-quick bench style install \
+.PHONY: all help lib modules demo demo-vms check check-quick bench style install \
 	uninstall clean deps-build deps-run deps-check
 
 all: lib modules
 
 help:
 	@echo "make demo         build everything and show it at work in a virtual machine"
+	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make check        build and run every test (check-quick: without debug kernel)"
 	@echo "make bench        measure in a virtual machine (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
@@ -63,6 +64,12 @@ demo: deps-run
 	@$(MAKE) --no-print-directory all
 	@tools/rsm-vm --kernel $(KERNEL) --timeout 1200 --copy $(BUILD)/examples:/demo \
 		-- sh /demo/demo
+
+demo-vms: deps-run
+	@$(MAKE) --no-print-directory all
+	@tools/rsm-vm --nodes 2 --controller ivshmem --kernel $(KERNEL) --timeout 1200 --until-first \
+		--copy $(BUILD)/examples:/demo --on 2 'sh /demo/demo-vms export' \
+		-- sh /demo/demo-vms
 
 bench:
 	@$(MAKE) --no-print-directory all
@@ -103,7 +110,7 @@ endif
 uninstall:
 	test ! -e $(BUILD)/install_manifest.txt || \
 		sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs rm -f
-	rm -f $(EXTRA)/rsm.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
+	rm -f $(EXTRA)/rsm.ko $(EXTRA)/rsm_ivshmem.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
 		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf \
 		$(UNITS)/rsm-ivshmem.socket $(UNITS)/rsm-ivshmem.service
 ifeq ($(DESTDIR),)
