@@ -31,6 +31,7 @@ union rsm_arg {
 	struct rsm_transfer transfer;
 	struct rsm_barrier_request barrier;
 	struct rsm_destroy destroy;
+	struct rsm_range range;
 };
 
 /**
@@ -133,6 +134,15 @@ static int run_destroy(struct rsm_handle *h, union rsm_arg *arg)
 	return exp ? rsm_destroy(exp) : RSMERR_BAD_SEG_HNDL;
 }
 
+static int run_range(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_export *exp = rsm_handle_export(h);
+
+	if (arg->range.reserved)
+		return -EOPNOTSUPP;
+	return exp ? rsm_range(exp, &arg->range) : RSMERR_BAD_SEG_HNDL;
+}
+
 static int run_connect(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
@@ -218,6 +228,7 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_GETV, rsm_transfer, run_getv, true),
 	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
 	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
+	COMMAND(RSM_IOC_RANGE, rsm_range, run_range, true),
 };
 
 /*

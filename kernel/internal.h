@@ -63,6 +63,26 @@ struct rsm_handle {
 	struct rsm_segment *seg;
 };
 
+/**
+ * struct rsm_shown - the exporter's side of a segment in a window
+ * @mm: exporter's address space; the segment is charged to it
+ * @charged: pages charged, 0 when the export is dead
+ * @mappings: mappings of the export's handle
+ * @gone: part of the exporter's range has been unmapped or protected
+ * @copy: what the mappings show when the export is dead; NULL for @scratch
+ * @scratch: a page for that
+ *
+ * @copy is guarded by the export's importers_lock, as the memory itself is.
+ */
+struct rsm_shown {
+	struct mm_struct *mm;
+	unsigned long charged;
+	atomic_t mappings;
+	bool gone;
+	struct rsm_mem *copy;
+	struct page *scratch;
+};
+
 static inline struct rsm_segment *rsm_handle_segment(struct rsm_handle *h)
 {
 	/* Pairs with the release in rsm_bind() and rsm_connect(). */
@@ -193,9 +213,13 @@ struct rsm_mem *rsm_mem_alloc(unsigned long npages);
 void rsm_mem_copy(struct rsm_mem *to, struct rsm_mem *from);
 
 /* window.c */
-int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 void rsm_window_free(struct rsm_export *exp);
+
+/* shown.c */
+int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
+u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown);
+u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /* agent/link.c */
 int rsm_agent_init(void);

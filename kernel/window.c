@@ -3,14 +3,9 @@
  * Segments in memory of the interconnect, its window. Binding copies the
  * exporter's range there, and the exporter then maps its handle over the range
  * (librsm does), so that its pointers stay good and show what importers see.
- *
- * The exporter's own mapping outlives the segment: from the end of the export
- * on it shows a copy of the contents in ordinary pages. A child that inherits
- * it by fork shares it.
  */
 
 #include "internal.h"
-#include "compat.h"
 
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -21,26 +16,6 @@
  * and small pages can't be mapped over part of a huge one of hugetlbfs.
  */
 #define NOT_MOVABLE	(VM_MAYSHARE | VM_HUGETLB)
-
-/**
- * struct rsm_shown - the exporter's side of a segment in a window
- * @mm: exporter's address space; the segment is charged to it
- * @charged: pages charged, 0 when the export is dead
- * @mappings: mappings of the export's handle
- * @gone: part of the exporter's range has been unmapped or protected
- * @copy: what the mappings show when the export is dead; NULL for @scratch
- * @scratch: a page for that
- *
- * @copy is guarded by the export's importers_lock, as the memory itself is.
- */
-struct rsm_shown {
-	struct mm_struct *mm;
-	unsigned long charged;
-	atomic_t mappings;
-	bool gone;
-	struct rsm_mem *copy;
-	struct page *scratch;
-};
 
 static struct rsm_shown *shown_alloc(void)
 {
@@ -129,13 +104,23 @@ EXPORT_SYMBOL_GPL(rsm_window_bind);
  * @vaddr: start of the new range
  *
  * Importers stay where they are. The old range is to be given ordinary memory
- * by the exporter, who has kept a copy.
+ * by the exporter, who has kept a copy. Where the exporter sees the segment
+ * already nothing is copied: so it can go back.
  *
- * Return: as rsm_window_bind(); on failure nothing has changed.
+ * Return: as rsm_window_bind(), or RSMERR_BAD_SEG_HNDL (the old range is gone);
+ * on failure nothing has changed.
  */
 u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr)
 {
+	bool shown;
+	u32 status;
+
 	lockdep_assert_held(&exp->lock);
+	if (rsm_window_range_is_gone(exp))
+		return RSMERR_BAD_SEG_HNDL;
+	status = rsm_shown_at(exp, vaddr, &shown);
+	if (status || shown)
+		return status;
 	return copy_range(vaddr, exp->length, exp->mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_rebind);
@@ -176,98 +161,3 @@ void rsm_window_unbind(struct rsm_export *exp)
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);
-
-/* Has the exporter given up its range? */
-bool rsm_window_range_is_gone(const struct rsm_export *exp)
-{
-	return exp->shown && READ_ONCE(exp->shown->gone);
-}
-
-/*
- * The exporter unmaps or protects a part of what it has mapped: if that is of
- * the range that it exports, and not of one that it has rebound, that is the
- * end of the export. Called under mmap_lock.
- */
-static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long end)
-{
-	struct rsm_export *exp = vma->vm_private_data;
-	u64 vaddr = READ_ONCE(exp->vaddr);
-
-	if (vma->vm_mm != exp->shown->mm || end <= vaddr || start >= vaddr + exp->length)
-		return;
-	WRITE_ONCE(exp->shown->gone, true);
-	queue_work(rsm_wq, &exp->death);
-}
-
-static void shown_open(struct vm_area_struct *vma)
-{
-	struct rsm_export *exp = vma->vm_private_data;
-
-	atomic_inc(&exp->shown->mappings);
-}
-
-static void shown_close(struct vm_area_struct *vma)
-{
-	struct rsm_export *exp = vma->vm_private_data;
-
-	atomic_dec(&exp->shown->mappings);
-	lose(vma, vma->vm_start, vma->vm_end);
-}
-
-static int shown_mprotect(struct vm_area_struct *vma, unsigned long start,
-			  unsigned long end, unsigned long flags)
-{
-	if ((flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
-		lose(vma, start, end);
-	return 0;
-}
-
-static vm_fault_t shown_fault(struct vm_fault *vmf)
-{
-	struct rsm_export *exp = vmf->vma->vm_private_data;
-	struct rsm_mem *mem;
-	int err;
-
-	mutex_lock(&exp->importers_lock);
-	mem = exp->mem ?: exp->shown->copy;
-	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);
-	mutex_unlock(&exp->importers_lock);
-	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
-}
-
-static const struct vm_operations_struct shown_vm_ops = {
-	.open = shown_open,
-	.close = shown_close,
-	.mprotect = shown_mprotect,
-	.fault = shown_fault,
-};
-
-/**
- * rsm_window_map() - let the exporter map its own segment
- * @exp: an export bound by rsm_window_bind()
- * @vma: where to
- *
- * Return: 0, -EINVAL (private mapping), -ENXIO (beyond the end), -EPERM (the
- * caller is not the creator), -EACCES (execution) or -ENODEV (the export is
- * dead).
- */
-int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
-{
-	if (!(vma->vm_flags & VM_MAYSHARE))
-		return -EINVAL;
-	if (!rsm_range_ok(vma->vm_pgoff, vma_pages(vma), exp->length >> PAGE_SHIFT))
-		return -ENXIO;
-	if (vma->vm_mm != exp->shown->mm)
-		return -EPERM;
-	if (vma->vm_flags & VM_EXEC)
-		return -EACCES;
-	if (READ_ONCE(exp->state) == RSM_DEAD)
-		return -ENODEV;
-	vm_flags_clear(vma, VM_MAYEXEC);
-	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	rsm_place_vma(vma, exp->seg.number);
-	vma->vm_ops = &shown_vm_ops;
-	vma->vm_private_data = exp;
-	shown_open(vma);
-	return 0;
-}

@@ -31,7 +31,7 @@
  * INFO, ATTR, TOPOLOGY  yes    yes    yes     yes
  * BIND                  -      yes    -       -
  * REBIND .. UNPUBLISH   -      -      yes     -
- * DESTROY               -      -      yes     -
+ * DESTROY, RANGE        -      -      yes     -
  * CONNECT               -      yes    -       -
  * POST, WAIT            -      -      yes     yes
  * PUTV, GETV, BARRIER   -      -      -       yes
@@ -311,7 +311,8 @@ struct rsm_bind {
  *	RSMERR_NOT_CREATOR,
  *	RSMERR_BAD_ADDR (as for BIND; also a misaligned vaddr),
  *	RSMERR_BAD_LENGTH (not the length of the segment),
- *	RSMERR_BAD_SEG_HNDL (the export is dead),
+ *	RSMERR_BAD_SEG_HNDL (the export is dead, or about to die because the old
+ *	range is gone),
  *	RSMERR_PERM_DENIED, RSMERR_INSUFFICIENT_MEM (as for BIND)
  * @vaddr: start of the new range
  * @length: its length in bytes
@@ -320,7 +321,9 @@ struct rsm_bind {
  * going and reach the new memory once the call has returned; nothing is
  * copied. In a window the new range's contents replace those of the old one: the
  * caller has to keep a copy of these, to put ordinary memory with it in the
- * place of the old mapping, and to map the handle over the new range.
+ * place of the old mapping, and to map the handle over the new range. Where
+ * mappings of the handle are already nothing is copied: if the caller can't do
+ * its part it can go back to the old range.
  */
 struct rsm_rebind {
 	__u32 size;
@@ -591,5 +594,29 @@ struct rsm_destroy {
 };
 
 #define RSM_IOC_DESTROY		_IO(RSM_IOC_TYPE, 0x0E)
+
+/**
+ * struct rsm_range - ioctl(RSM_IOC_RANGE)
+ * @size: sizeof(struct rsm_range)
+ * @status: out: RSM_SUCCESS or RSMERR_NOT_CREATOR
+ * @vaddr: out: start of the range last bound
+ * @length: out: its length in bytes
+ * @shown: out: 1 if all of this range is mappings of the handle, to read and
+ *	write, else 0
+ * @reserved: must be 0
+ *
+ * Tells a creator whose segment is in a window, or was until it died, whether it
+ * still sees it where it was bound, or has put something else there meanwhile.
+ */
+struct rsm_range {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 vaddr;
+	__aligned_u64 length;
+	__u32 shown;
+	__u32 reserved;
+};
+
+#define RSM_IOC_RANGE		_IO(RSM_IOC_TYPE, 0x0F)
 
 #endif /* _UAPI_LINUX_RSM_H */

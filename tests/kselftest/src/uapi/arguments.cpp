@@ -33,7 +33,8 @@ const Command commands[] = {
     {"ATTR", RSM_IOC_ATTR, sizeof(rsm_attr), offsetof(rsm_attr, reserved), 0},
     {"TOPOLOGY", RSM_IOC_TOPOLOGY, sizeof(rsm_topology_query),
      offsetof(rsm_topology_query, reserved), 0},
-    {"BIND", RSM_IOC_BIND, sizeof(rsm_bind), 0, offsetof(rsm_bind, flags)},
+    {"BIND", RSM_IOC_BIND, sizeof(rsm_bind), offsetof(rsm_bind, reserved),
+     offsetof(rsm_bind, flags)},
     {"REBIND", RSM_IOC_REBIND, sizeof(rsm_rebind), 0, 0},
     {"PUBLISH", RSM_IOC_PUBLISH, sizeof(rsm_publish), 0, 0},
     {"REPUBLISH", RSM_IOC_REPUBLISH, sizeof(rsm_publish), 0, 0},
@@ -49,6 +50,7 @@ const Command commands[] = {
     {"BARRIER", RSM_IOC_BARRIER, sizeof(rsm_barrier_request),
      offsetof(rsm_barrier_request, reserved), offsetof(rsm_barrier_request, op)},
     {"DESTROY", RSM_IOC_DESTROY, sizeof(rsm_destroy), 0, 0},
+    {"RANGE", RSM_IOC_RANGE, sizeof(rsm_range), offsetof(rsm_range, reserved), 0},
 };
 
 int call(int fd, unsigned long command, void *argument)
@@ -91,7 +93,7 @@ TEST_F(UapiArguments, unknown_commands)
     std::byte argument[256] = {};
     set_word(argument, sizeof(argument));
     for (const int fd : handles()) {
-        for (unsigned number = 0x0f; number < 0x100; number++)
+        for (unsigned number = 0x10; number < 0x100; number++)
             ASSERT_EQ(call(fd, _IO(RSM_IOC_TYPE, number), argument), ENOTTY) << number;
         EXPECT_EQ(call(fd, _IOWR(RSM_IOC_TYPE, 0, rsm_info), argument), ENOTTY);
         EXPECT_EQ(call(fd, _IO(0xD6, 0), argument), ENOTTY);
@@ -165,7 +167,7 @@ TEST_F(UapiArguments, reserved_fields_and_unknown_flags)
         for (const std::size_t field : {command.reserved, command.flags}) {
             if (!field)
                 continue;
-            for (const std::uint32_t bits : {0x80000000u, 0x10000u, 0xfffffffcu}) {
+            for (const std::uint32_t bits : {0x80000000u, 0x20000u, 0xfffffffcu}) {
                 for (const int fd : handles()) {
                     std::byte *argument = buffer.data();
                     std::memset(argument, 0, page_size());

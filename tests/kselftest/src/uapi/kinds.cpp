@@ -59,6 +59,8 @@ TEST_F(UapiKinds, table_of_commands)
         EXPECT_EQ(raw::republish(fd), wrong_kind);
         EXPECT_EQ(raw::unpublish(fd), wrong_kind);
         EXPECT_EQ(raw::destroy(fd), wrong_kind);
+        rsm_range range{};
+        EXPECT_EQ(raw::call(fd, RSM_IOC_RANGE, range), wrong_kind);
     }
     for (const int fd : {control.get(), blank.get()}) {
         EXPECT_EQ(raw::post(fd), wrong_kind);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The exporter's own mapping of a segment in a window. It outlives the segment:
+ * from the end of the export on it shows a copy of the contents in ordinary
+ * pages. A child that inherits it by fork shares it.
+ */
+
+#include "internal.h"
+#include "compat.h"
+
+#include <linux/mm.h>
+
+/* Has the exporter given up its range? */
+bool rsm_window_range_is_gone(const struct rsm_export *exp)
+{
+	return exp->shown && READ_ONCE(exp->shown->gone);
+}
+
+/*
+ * The exporter unmaps or protects a part of what it has mapped: if that is of
+ * the range that it exports, and not of one that it has rebound, that is the
+ * end of the export. Called under mmap_lock.
+ */
+static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	struct rsm_export *exp = vma->vm_private_data;
+	u64 vaddr = READ_ONCE(exp->vaddr);
+
+	if (vma->vm_mm != exp->shown->mm || end <= vaddr || start >= vaddr + exp->length)
+		return;
+	WRITE_ONCE(exp->shown->gone, true);
+	queue_work(rsm_wq, &exp->death);
+}
+
+static void shown_open(struct vm_area_struct *vma)
+{
+	struct rsm_export *exp = vma->vm_private_data;
+
+	atomic_inc(&exp->shown->mappings);
+}
+
+static void shown_close(struct vm_area_struct *vma)
+{
+	struct rsm_export *exp = vma->vm_private_data;
+
+	atomic_dec(&exp->shown->mappings);
+	lose(vma, vma->vm_start, vma->vm_end);
+}
+
+static int shown_mprotect(struct vm_area_struct *vma, unsigned long start,
+			  unsigned long end, unsigned long flags)
+{
+	if ((flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
+		lose(vma, start, end);
+	return 0;
+}
+
+static vm_fault_t shown_fault(struct vm_fault *vmf)
+{
+	struct rsm_export *exp = vmf->vma->vm_private_data;
+	struct rsm_mem *mem;
+	int err;
+
+	mutex_lock(&exp->importers_lock);
+	mem = exp->mem ?: exp->shown->copy;
+	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);
+	mutex_unlock(&exp->importers_lock);
+	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
+}
+
+static const struct vm_operations_struct shown_vm_ops = {
+	.open = shown_open,
+	.close = shown_close,
+	.mprotect = shown_mprotect,
+	.fault = shown_fault,
+};
+
+/* A mapping that is too late to be given a copy of the contents is none. */
+static bool count_mapping(struct rsm_export *exp)
+{
+	bool alive;
+
+	mutex_lock(&exp->importers_lock);
+	alive = exp->mem;
+	if (alive)
+		atomic_inc(&exp->shown->mappings);
+	mutex_unlock(&exp->importers_lock);
+	return alive;
+}
+
+/**
+ * rsm_window_map() - let the exporter map its own segment
+ * @exp: an export bound by rsm_window_bind()
+ * @vma: where to
+ *
+ * Return: 0, -EINVAL (private mapping), -ENXIO (beyond the end), -EPERM (the
+ * caller is not the creator), -EACCES (execution) or -ENODEV (the export is
+ * dead).
+ */
+int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (!rsm_range_ok(vma->vm_pgoff, vma_pages(vma), exp->length >> PAGE_SHIFT))
+		return -ENXIO;
+	if (vma->vm_mm != exp->shown->mm)
+		return -EPERM;
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
+	if (!count_mapping(exp))
+		return -ENODEV;
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	rsm_place_vma(vma, exp->seg.number);
+	vma->vm_ops = &shown_vm_ops;
+	vma->vm_private_data = exp;
+	return 0;
+}
+
+static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp)
+{
+	return vma->vm_ops == &shown_vm_ops && vma->vm_private_data == exp &&
+	       (vma->vm_flags & (VM_READ | VM_WRITE)) == (VM_READ | VM_WRITE);
+}
+
+/**
+ * rsm_shown_at() - does the caller see an export at some address?
+ * @exp: the export
+ * @vaddr: where; the range is as long as the export
+ * @shown: set if all of the range is mappings of the export, to read and write
+ *
+ * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
+ */
+u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
+{
+	unsigned long addr = vaddr, end = vaddr + exp->length;
+	struct mm_struct *mm = current->mm;
+
+	if (mmap_read_lock_killable(mm))
+		return RSMERR_INTERRUPTED;
+	while (addr < end) {
+		struct vm_area_struct *vma = find_vma(mm, addr);
+
+		if (!vma || vma->vm_start > addr || !shows(vma, exp))
+			break;
+		addr = vma->vm_end;
+	}
+	*shown = addr >= end;
+	mmap_read_unlock(mm);
+	return RSM_SUCCESS;
+}
+
+/* RSM_IOC_RANGE */
+u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg)
+{
+	bool shown = false;
+	u32 status;
+
+	if (!rsm_is_creator(exp))
+		return RSMERR_NOT_CREATOR;
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSMERR_INTERRUPTED;
+	arg->vaddr = exp->vaddr;
+	arg->length = exp->length;
+	status = rsm_shown_at(exp, exp->vaddr, &shown);
+	mutex_unlock(&exp->lock);
+	arg->shown = shown;
+	return status;
+}
