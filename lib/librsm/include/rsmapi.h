@@ -155,6 +155,14 @@ int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t
  * The memory is made resident and locked until the segment is destroyed. User
  * id, group id and umask of this moment govern the default permission.
  *
+ * Where the interconnect has memory of its own (ivshmem) the contents move there
+ * and @vaddr shows them from there until the segment is destroyed: pointers stay
+ * good. Stores that other threads make during the call may get lost. Meanwhile
+ * the memory is shared with children that fork() makes, can't be exported again
+ * and is not for O_DIRECT, futexes between processes or another
+ * rsm_create_localmemory_handle(). Memory that is shared or of hugetlbfs can't
+ * move: RSMERR_BAD_ADDR.
+ *
  * RSMERR_BAD_SEG_HNDL (@memseg is NULL), RSMERR_BAD_ADDR (@vaddr is NULL, or part
  * of the range is unmapped or a shared mapping of a file), RSMERR_BAD_LENGTH (0 or
  * more than the controller allows), RSMERR_BAD_MEM_ALIGNMENT (address or length),
@@ -169,7 +177,10 @@ int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_e
  * rsm_memseg_export_destroy - end a segment
  * @memseg: the segment; dead afterwards
  *
- * Unpublishes it first if need be. The memory itself stays the caller's.
+ * Unpublishes it first if need be. The memory itself stays the caller's, with its
+ * contents; where these had moved they come back, as to memory from malloc():
+ * what mlock() or madvise() had said of it is forgotten. Stores that other threads
+ * make during the call may then get lost.
  *
  * RSMERR_POLLFD_IN_USE.
  */
@@ -222,7 +233,10 @@ int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);
  * @off: ignored
  * @size: bytes; must be the size of the segment
  *
- * Connections and mappings stay and reach the new memory. Nothing is copied.
+ * Connections and mappings stay and reach the new memory. Nothing is copied, as
+ * far as a program can tell: old and new memory keep their contents, but for
+ * stores made during the call where the interconnect has memory of its own (see
+ * rsm_memseg_export_create()). There the two may not overlap, either.
  *
  * RSMERR_BAD_ADDR (as for create, and misaligned), RSMERR_REBIND_NOT_ALLOWED,
  * RSMERR_NOT_CREATOR, RSMERR_BAD_LENGTH, RSMERR_PERM_DENIED, RSMERR_INTERRUPTED.

@@ -19,15 +19,20 @@ int bind_memory(const BindRequest &request, Binding &binding) noexcept {
         return status;
     binding.device = std::move(device);
     binding.slot = bind.slot;
+    binding.in_window = bind.window != 0;
     return RSM_SUCCESS;
 }
 
+int rebind_device(int device, const void *address, std::size_t length) noexcept {
+    rsm_rebind argument{};
+    argument.vaddr = address_of(address);
+    argument.length = length;
+    return command(device, RSM_IOC_REBIND, argument);
+}
+
 void end_binding(const UniqueFd &device) noexcept {
-    int status = RSMERR_INTERRUPTED;
-    while (status == RSMERR_INTERRUPTED) {
-        rsm_destroy argument{};
-        status = command(device.get(), RSM_IOC_DESTROY, argument);
-    }
+    rsm_destroy argument{};
+    (void)persistent_command(device.get(), RSM_IOC_DESTROY, argument);
 }
 
 std::size_t page_size() noexcept {

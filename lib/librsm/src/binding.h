@@ -14,6 +14,7 @@ namespace rsm {
 struct Binding {
     UniqueFd device;
     std::uint32_t slot = RSM_NO_SLOT; // if a table was given
+    bool in_window = false;           // the segment has memory of the interconnect
 };
 
 struct BindRequest {
@@ -26,6 +27,9 @@ struct BindRequest {
 
 // RSM_SUCCESS or an error of RSM_IOC_BIND.
 int bind_memory(const BindRequest &request, Binding &binding) noexcept;
+
+// RSM_SUCCESS or an error of RSM_IOC_REBIND.
+int rebind_device(int device, const void *address, std::size_t length) noexcept;
 
 // Ends the export now and for everybody. Closing the descriptor alone would wait
 // for children that have inherited it. In such a child it does nothing.

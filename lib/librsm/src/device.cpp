@@ -44,9 +44,4 @@ int open_segment_device(UniqueFd &device) noexcept {
     return open_device(O_RDWR, lowest_segment_fd, device);
 }
 
-void end_export(int device) noexcept {
-    rsm_destroy argument{};
-    (void)command(device, RSM_IOC_DESTROY, argument);
-}
-
 } // namespace rsm

@@ -28,10 +28,14 @@ int command(int device, unsigned long request, Argument &argument) noexcept {
     return status_of_errno(errno);
 }
 
-// Unbinds the memory of an export's device for everybody, even if a forked child
-// holds the descriptor, too. The kernel refuses to do so for that child, which
-// by closing only drops its copy.
-void end_export(int device) noexcept;
+// One that is tried again when a signal arrives while it waits for another.
+template <class Argument>
+int persistent_command(int device, unsigned long request, Argument &argument) noexcept {
+    int status = RSMERR_INTERRUPTED;
+    while (status == RSMERR_INTERRUPTED)
+        status = command(device, request, argument);
+    return status;
+}
 
 // Stores a controller name that is known to fit.
 template <std::size_t size>

@@ -4,6 +4,7 @@
 #include "controller.h"
 #include "device.h"
 #include "export_segment.h"
+#include "window_range.h"
 
 namespace rsm {
 namespace {
@@ -23,7 +24,11 @@ int check_size(const Controller &controller, const void *address, std::size_t si
     return limited && size > limit ? RSMERR_BAD_LENGTH : RSM_SUCCESS;
 }
 
-int export_create(const Controller &controller, const void *address, std::size_t size,
+int show(const ExportSegment &segment, void *address, std::size_t size) noexcept {
+    return segment.in_window ? show_segment(segment.device(), address, size) : RSM_SUCCESS;
+}
+
+int export_create(const Controller &controller, void *address, std::size_t size,
                   std::uint32_t flags, rsm_memseg_export_handle_t *result) noexcept {
     if (const int status = check_size(controller, address, size); status != RSM_SUCCESS)
         return status;
@@ -35,9 +40,13 @@ int export_create(const Controller &controller, const void *address, std::size_t
                               flags & (RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT), table};
     if (const int status = bind_memory(request, binding); status != RSM_SUCCESS)
         return status;
-    const auto *segment = create<ExportSegment>(std::move(binding.device), table, binding.slot);
+    auto *segment = create<ExportSegment>(std::move(binding), table);
     if (segment == nullptr)
         return RSMERR_INSUFFICIENT_MEM;
+    if (const int status = show(*segment, address, size); status != RSM_SUCCESS) {
+        destroy(segment);
+        return status;
+    }
     *result = handle_of<rsm_memseg_export_handle_t>(segment);
     return RSM_SUCCESS;
 }
@@ -74,6 +83,12 @@ int unpublish(const ExportSegment &segment) {
     return command(segment.device(), RSM_IOC_UNPUBLISH, argument);
 }
 
+int rebind(const ExportSegment &segment, void *address, std::size_t size) {
+    if (segment.in_window)
+        return rebind_in_window(segment.device(), address, size);
+    return rebind_device(segment.device(), address, size);
+}
+
 } // namespace
 } // namespace rsm
 
@@ -99,7 +114,8 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_BAD_SEG_HNDL;
         if (rsm::pollfd_in_use(*segment))
             return RSMERR_POLLFD_IN_USE;
-        rsm::end_export(segment->device());
+        if (segment->in_window)
+            rsm::bring_contents_home(segment->device());
         rsm::end_binding(segment->descriptor());
         rsm::destroy(segment);
         return RSM_SUCCESS;
@@ -148,8 +164,5 @@ int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, off
         return RSMERR_BAD_SEG_HNDL;
     if (vaddr == nullptr)
         return RSMERR_BAD_ADDR;
-    rsm_rebind rebind{};
-    rebind.vaddr = rsm::address_of(vaddr);
-    rebind.length = size;
-    return rsm::command(segment->device(), RSM_IOC_REBIND, rebind);
+    return rsm::guarded([&] { return rsm::rebind(*segment, vaddr, size); });
 }

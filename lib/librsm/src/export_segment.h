@@ -2,6 +2,7 @@
 // A segment of the process's own memory.
 #pragma once
 
+#include "binding.h"
 #include "segment.h"
 
 namespace rsm {
@@ -10,7 +11,11 @@ namespace rsm {
 // call, when the memory is unmapped, and differs between parent and child.
 struct ExportSegment : Segment {
     static constexpr Kind kind = Kind::export_segment;
-    using Segment::Segment;
+
+    ExportSegment(Binding binding, const EventTable *table) noexcept
+        : Segment(std::move(binding.device), table, binding.slot), in_window(binding.in_window) {}
+
+    const bool in_window;
 };
 
 } // namespace rsm

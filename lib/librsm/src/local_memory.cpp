@@ -16,7 +16,7 @@ int create_local_memory(const Controller &controller, void *address, std::size_t
         return RSMERR_BAD_ADDR;
     const auto rounded = (length + mask) & ~mask;
     Binding binding;
-    const BindRequest request{controller.name_text(), address, rounded, 0, nullptr};
+    const BindRequest request{controller.name_text(), address, rounded, RSM_BIND_LOCAL, nullptr};
     if (const int status = bind_memory(request, binding); status != RSM_SUCCESS)
         return status;
     const auto *memory = create<LocalMemory>(
@@ -58,7 +58,6 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
     if (memory == nullptr)
         return RSMERR_BAD_LOCALMEM_HNDL;
     return rsm::guarded([&] {
-        rsm::end_export(memory->device.get());
         rsm::end_binding(memory->device);
         rsm::destroy(memory);
         return RSM_SUCCESS;

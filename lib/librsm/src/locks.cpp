@@ -13,6 +13,7 @@ constinit Locks locks;
 namespace {
 
 void lock_all() noexcept {
+    locks.ranges.lock();
     for (auto &segment : locks.segments)
         segment.lock();
     locks.controllers.lock();
@@ -28,6 +29,7 @@ void unlock_all() noexcept {
     locks.controllers.unlock();
     for (auto &segment : locks.segments)
         segment.unlock();
+    locks.ranges.unlock();
 }
 
 void continue_in_child() noexcept {

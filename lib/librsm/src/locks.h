@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // All locks of the library in one place, so that fork() can take them.
 //
-// Order: segments (ascending), controllers, pollfds, table, pool. None is held
-// across a command that can wait for another process or node. The data path
-// takes none.
+// Order: ranges, segments (ascending), controllers, pollfds, table, pool. None is held
+// across a command that can wait for another process or node, but for ranges,
+// which nothing but a rebind waits for. The data path takes none.
 #pragma once
 
 #include <array>
@@ -16,6 +16,8 @@ struct Locks {
     // A segment's lock is picked by its slot: that keeps handles small and
     // fork() from having to lock each of them.
     std::array<std::mutex, 64> segments;
+    // Where exporters see segments that live in a window.
+    std::mutex ranges;
     std::mutex controllers;
     std::mutex pollfds;
     std::mutex table;

@@ -24,7 +24,9 @@ class Mapping {
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
     ~Mapping() {
-        if (address_ != nullptr)
+        // The kernel may lack the few bytes that this takes; what stayed behind would
+        // keep a segment alive.
+        if (address_ != nullptr && ::munmap(address_, length_) != 0)
             ::munmap(address_, length_);
     }
 

@@ -30,4 +30,30 @@ private:
     bool loaded_;
 };
 
+// A test with four pages exported through window0.
+class WindowTest : public testing::Test {
+protected:
+    static constexpr std::size_t page_count = 4;
+
+    void SetUp() override
+    {
+        ASSERT_TRUE(module.loaded());
+        ASSERT_EQ(ctl.status(), RSM_SUCCESS);
+        for (std::size_t i = 0; i < page_count; i++)
+            memory.at(i * page_size()) = i + 1;
+    }
+    // Whether the four pages still hold what SetUp() put there.
+    static bool holds_pattern(const Pages &pages)
+    {
+        for (std::size_t i = 0; i < page_count; i++) {
+            if (pages.at(i * page_size()) != i + 1)
+                return false;
+        }
+        return true;
+    }
+    TestControllers module;
+    Controller ctl{"window0"};
+    Pages memory{page_count};
+};
+
 } // namespace rsmtest

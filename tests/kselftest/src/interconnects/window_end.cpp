@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+// Ends of an export in a window, and what each leaves behind.
+#include "interconnects/testctl.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace rsmtest;
+
+namespace {
+
+class WindowEnd : public WindowTest {
+protected:
+    void SetUp() override
+    {
+        WindowTest::SetUp();
+        ASSERT_EQ(seg.status(), RSM_SUCCESS);
+        ASSERT_EQ(seg.publish(), RSM_SUCCESS);
+        imported = std::make_unique<ImportSegment>(ctl, seg.id());
+        ASSERT_EQ(imported->init_barrier(), RSM_SUCCESS);
+        ASSERT_EQ(imported->map(memory.size()), RSM_SUCCESS);
+        ASSERT_EQ(imported->at(page_size()), 2u);
+    }
+    bool aborted() const
+    {
+        std::uint64_t value = 0;
+        return imported->get64(0, &value) == RSMERR_CONN_ABORTED;
+    }
+    void expect_dead()
+    {
+        EXPECT_TRUE(eventually([&] { return aborted(); }));
+        EXPECT_EQ(imported->at(page_size()), 0u);
+        EXPECT_NE(seg.publish(), RSM_SUCCESS);
+    }
+    std::byte *page(std::size_t i) const { return memory.data() + i * page_size(); }
+
+    ExportSegment seg{ctl, memory, RSM_ALLOW_REBIND};
+    std::unique_ptr<ImportSegment> imported;
+};
+
+// An exporter in a process of its own, under the eyes of this one.
+class WindowExporter : public WindowTest {
+protected:
+    static constexpr rsm_memseg_id_t the_id = 0x600070;
+
+    void SetUp() override
+    {
+        WindowTest::SetUp();
+        exporter.hear();
+        imported = std::make_unique<ImportSegment>(ctl, the_id);
+        ASSERT_EQ(imported->init_barrier(), RSM_SUCCESS);
+        ASSERT_EQ(imported->map(memory.size()), RSM_SUCCESS);
+        ASSERT_EQ(imported->at(), 1u);
+    }
+    static void serve(Link &link, const Pages &pages)
+    {
+        const Controller ctl("window0");
+        ExportSegment seg(ctl, pages);
+        ASSERT_EQ(seg.publish(the_id), RSM_SUCCESS);
+        pages.at() = 1;
+        link.tell();
+        if (link.hear(60000) == 2) {
+            setenv("RSM_TEST_SLEEPER", "1", 1);
+            execl("/proc/self/exe", "sleeper", nullptr);
+        }
+        _exit(0);
+    }
+    void expect_dead()
+    {
+        std::uint64_t value = 0;
+        EXPECT_TRUE(eventually([&] { return imported->get64(0, &value) == RSMERR_CONN_ABORTED; }));
+        EXPECT_EQ(imported->at(), 0u);
+        EXPECT_EQ(ImportSegment(ctl, the_id).status(), RSMERR_SEG_NOT_PUBLISHED);
+    }
+    Child exporter{[&](Link &link) { serve(link, memory); }};
+    std::unique_ptr<ImportSegment> imported;
+};
+
+} // namespace
+
+TEST_F(WindowEnd, range_unmapped)
+{
+    ASSERT_EQ(munmap(page(0), memory.size()), 0);
+    expect_dead();
+    // What the program puts there is its own.
+    ASSERT_NE(mmap(page(0), memory.size(), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    memory.at() = 1234;
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    EXPECT_EQ(memory.at(), 1234u);
+    EXPECT_EQ(memory.at(page_size()), 0u);
+}
+
+TEST_F(WindowEnd, a_page_replaced)
+{
+    ASSERT_NE(mmap(page(2), page_size(), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    expect_dead();
+    memory.at(2 * page_size()) = 1234;
+    EXPECT_EQ(memory.at(3 * page_size()), 4u) << "the rest shows a copy";
+    memory.at(3 * page_size()) = 5;
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    EXPECT_EQ(memory.at(), 1u);
+    EXPECT_EQ(memory.at(2 * page_size()), 1234u);
+    EXPECT_EQ(memory.at(3 * page_size()), 5u);
+}
+
+TEST_F(WindowEnd, range_moved_away)
+{
+    Pages target(page_count);
+    ASSERT_EQ(mremap(page(0), memory.size(), memory.size(), MREMAP_MAYMOVE | MREMAP_FIXED,
+                     target.data()),
+              target.data());
+    expect_dead();
+    EXPECT_TRUE(holds_pattern(target));
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    EXPECT_TRUE(holds_pattern(target));
+    target.at(8) = 4;
+    EXPECT_EQ(target.at(8), 4u);
+}
+
+TEST_F(WindowEnd, range_protected)
+{
+    ASSERT_EQ(mprotect(page(1), page_size(), PROT_READ), 0);
+    expect_dead();
+    EXPECT_TRUE(holds_pattern(memory));
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    EXPECT_TRUE(holds_pattern(memory));
+    memory.at(8) = 6;
+    ASSERT_EQ(mprotect(page(1), page_size(), PROT_READ | PROT_WRITE), 0);
+    memory.at(page_size() + 8) = 7;
+    EXPECT_EQ(memory.at(8), 6u);
+    EXPECT_EQ(memory.at(page_size() + 8), 7u);
+}
+
+TEST_F(WindowEnd, protected_and_back_is_ordinary_after_destroy)
+{
+    ASSERT_EQ(mprotect(page(0), memory.size(), PROT_NONE), 0);
+    expect_dead();
+    ASSERT_EQ(mprotect(page(0), memory.size(), PROT_READ | PROT_WRITE), 0);
+    EXPECT_TRUE(holds_pattern(memory));
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    EXPECT_TRUE(holds_pattern(memory));
+    EXPECT_EQ(ExportSegment(ctl, memory).status(), RSM_SUCCESS);
+}
+
+TEST_F(WindowEnd, advice_does_not_end_it)
+{
+    for (const int advice : {MADV_DONTNEED, MADV_FREE, MADV_REMOVE, MADV_COLD, MADV_PAGEOUT,
+                             MADV_HUGEPAGE, MADV_MERGEABLE})
+        madvise(page(0), memory.size(), advice);
+    mlock(page(0), memory.size());
+    EXPECT_TRUE(holds_pattern(memory));
+    EXPECT_FALSE(aborted());
+}
+
+// The child shares the segment, at the same address, and keeps a copy of its own
+// when the parent's is gone. It is not the creator: its destroy ends nothing.
+TEST_F(WindowEnd, forked_child_shares_it)
+{
+    Child child([&](Link &link) {
+        EXPECT_TRUE(holds_pattern(memory));
+        memory.at(8) = 21;
+        link.tell();
+        link.hear();
+        EXPECT_EQ(memory.at(8), 22u);
+        EXPECT_EQ(seg.destroy(), RSM_SUCCESS);
+        EXPECT_EQ(memory.at(8), 22u);
+        link.tell();
+        link.hear();
+        EXPECT_EQ(memory.at(8), 22u);
+        memory.at(8) = 23;
+        EXPECT_TRUE(holds_pattern(memory));
+        link.tell();
+    });
+    child.hear();
+    EXPECT_EQ(memory.at(8), 21u);
+    EXPECT_EQ(imported->at(8), 21u);
+    imported->at(8) = 22;
+    child.tell();
+    child.hear();
+    EXPECT_FALSE(aborted());
+    ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
+    child.tell();
+    child.hear();
+    EXPECT_EQ(memory.at(8), 22u) << "the child's stores reach the parent's memory";
+    EXPECT_EQ(imported->at(8), 0u);
+    child.expect_success();
+}
+
+TEST_F(WindowExporter, exit)
+{
+    exporter.tell(1);
+    exporter.expect_success();
+    expect_dead();
+}
+
+TEST_F(WindowExporter, exec)
+{
+    exporter.tell(2);
+    expect_dead();
+}
+
+TEST_F(WindowExporter, kill)
+{
+    exporter.kill();
+    expect_dead();
+}
