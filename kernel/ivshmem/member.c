@@ -8,7 +8,7 @@
 #include <asm/sync_bitops.h>
 
 #define TICK_MAX_MS	500U	/* others may have a much longer interval */
-#define RETRY_MS	10U	/* a link is about to be down */
+#define RETRY_MS	10U	/* something is about to be over */
 
 /* Empty a slot, unless somebody else is in it by now. */
 static void bury(struct window *w, u32 slot, u64 incarnation)
@@ -188,6 +188,8 @@ static void join(struct window *w)
 	struct rsm_window_node *node = window_node(w, w->slot);
 	u64 own = new_incarnation(w->slot);
 
+	/* Those that were being bound, unseen, when we gave up. */
+	rsm_abort_exports(&w->ctl);
 	if (!node_id_is_free(w))
 		return;
 	window_queues_reset(w);
@@ -229,6 +231,7 @@ static void give_up(struct window *w)
 	WRITE_ONCE(w->incarnation, 0);
 	stop_all(w, "we were taken for dead");
 	rsm_abort_exports(&w->ctl);
+	mod_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(RETRY_MS));
 }
 
 /**
@@ -242,10 +245,10 @@ void window_tick(struct work_struct *work)
 
 	if (READ_ONCE(w->leaving))
 		return;
-	if (w->incarnation && !is_member(w))
-		give_up(w);
 	if (!w->incarnation)
 		join(w);
+	else if (!is_member(w))
+		give_up(w);
 	for (u32 slot = 0; slot < w->layout.slots; slot++)
 		look_at(&w->peer[slot]);
 	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)

@@ -122,7 +122,10 @@ static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
 	return RSM_SUCCESS;
 }
 
-/* Whoever ends our membership does so before it looks for exports to kill. */
+/*
+ * Whoever ends our membership does so before it looks for exports to kill, and
+ * looks once more before it joins again.
+ */
 static u32 window_bind(struct rsm_export *exp)
 {
 	struct window *w = to_window(exp->seg.ctl);
