@@ -212,8 +212,11 @@ TEST_F(NetFaults, exporter_killed_while_three_nodes_import) {
         RemoteImport &imported =
             *imports.emplace_back(std::make_unique<RemoteImport>(session, exported));
         EXPECT_EQ(imported.get(0, size, 1).value(), 0u);
-        hammers.push_back(std::make_unique<RemoteHammer>(session, "put", imported.name(), size));
-        EXPECT_TRUE(hammers.back()->succeeds());
+    }
+    for (std::size_t i = 0; i < imports.size(); i++) {
+        hammers.push_back(
+            std::make_unique<RemoteHammer>(*sessions[i], "put", imports[i]->name(), size));
+        EXPECT_TRUE(hammers[i]->succeeds());
     }
     exporter.kill();
     for (std::size_t i = 0; i < imports.size(); i++) {

@@ -151,7 +151,7 @@ TEST_F(NetMembership, clean_unload_is_noticed_at_once) {
     const std::string module =
         configuration.controller.substr(0, configuration.controller.size() - 1);
     Session shell(first.node());
-    const Answer unloaded = shell.call("sh modprobe -r rsm_" + module);
+    const Answer unloaded = shell.call("sh rmmod rsm_" + module);
     const auto gone = Hub::Clock::now();
     ASSERT_EQ(unloaded.status, 0) << unloaded.text;
     EXPECT_TRUE(path_is(down, heartbeat() / 2 / slow_factor()) || path() == 0)
