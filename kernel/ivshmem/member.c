@@ -197,7 +197,7 @@ static void join(struct window *w)
 	/* Whoever sees the incarnation sees the rest. */
 	virt_store_release(&node->incarnation, cpu_to_le64(own));
 	WRITE_ONCE(w->incarnation, own);
-	pr_info("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
+	pr_info_ratelimited("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
 	for (u32 slot = 0; slot < w->layout.slots; slot++)
 		if (slot != w->slot && window_incarnation(w, slot))
 			window_ring(&w->peer[slot]);
