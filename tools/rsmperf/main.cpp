@@ -12,33 +12,9 @@
 #include "peer.hpp"
 #include "report.hpp"
 #include "rows.hpp"
+#include "service.hpp"
 
 namespace rsmperf {
-
-std::vector<Row> all_rows() {
-    return {
-        {"load_store", "load and store of each word of 1 MiB through an import mapping",
-         "the same on POSIX shm", 1.02, load_store},
-        {"memcpy_1m", "memcpy of 1 MiB through an import mapping", "the same on POSIX shm", 1.02,
-         memcpy_1m},
-        {"put64", "put64 of one item, implicit barrier mode", "store + full fence on POSIX shm", 8,
-         put64},
-        {"get64", "get64 of one item, implicit barrier mode", "load + full fence on POSIX shm", 8,
-         get64},
-        {"put64_writev", "put64 of one item", "process_vm_writev of 8 bytes", 0.05, put64_writev},
-        {"put_1m", "put of 1 MiB", "memcpy to POSIX shm", 1.05, put_1m},
-        {"map_64m", "map + touch every page + unmap of 64 MiB",
-         "the same on a memfd with MAP_POPULATE", 1.2, map_touch_unmap},
-        {"export_64m", "export create + destroy, per page, 64 MiB",
-         "io_uring buffer registration of the same range", 1.3, export_destroy},
-        {"wake", "post -> wake another process", "eventfd write -> read", 1.2, wake},
-        {"post", "post with nobody waiting", "eventfd write", 1.0, post},
-        {"connect", "connect + map 2 MiB + unmap + disconnect",
-         "AF_UNIX connect + SCM_RIGHTS memfd + mmap + munmap", 1.0, connect_cycle},
-        {"connect_crowd", "the same with 50,000 segments published", "itself with 10", 1.2,
-         connect_crowd},
-    };
-}
 
 namespace {
 
@@ -86,12 +62,9 @@ Result run(const Settings &settings, const Row &row) {
     return result;
 }
 
-std::vector<Row> chosen(const std::vector<std::string> &names) {
-    auto rows = all_rows();
-    if (!names.empty()) {
-        std::erase_if(rows,
-                      [&](const Row &row) { return std::ranges::count(names, row.name) == 0; });
-    }
+std::vector<Row> all_rows() {
+    auto rows = loopback_rows();
+    std::ranges::move(peer_rows(), std::back_inserter(rows));
     return rows;
 }
 
@@ -102,19 +75,17 @@ std::vector<std::string> all_names() {
     return names;
 }
 
-int measure_and_report(int argc, char **argv) {
+// What the command line says besides the settings.
+struct Options {
     Settings settings;
     std::vector<std::string> only;
     bool json = false;
     bool list = false;
     bool enforce = false;
+    bool serve = false;
+};
 
-    CLI::App app("Measures RSM over loopback; each figure is a ratio to a floor of the same run.");
-    app.add_flag("--json", json, "report as JSON");
-    app.add_flag("--list", list, "show what is measured, measure nothing");
-    app.add_flag("--enforce", enforce, "exit with 1 when a figure misses its target");
-    app.add_option("--only", only, "measure this figure (may be repeated)")
-        ->check(CLI::IsMember(all_names()));
+void add_measuring_options(CLI::App &app, Settings &settings) {
     app.add_option("--processes", settings.processes, "measure each figure in so many processes")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -130,29 +101,70 @@ int measure_and_report(int argc, char **argv) {
     app.add_option("--segments", settings.segments, "published segments of connect_crowd")
         ->check(CLI::Range(10, 65000))
         ->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
+}
 
-    const auto rows = chosen(only);
-    if (list) {
-        print_list(rows);
-        return 0;
+void add_options(CLI::App &app, Options &options) {
+    app.add_flag("--json", options.json, "report as JSON");
+    app.add_flag("--list", options.list, "show what is measured, measure nothing");
+    app.add_flag("--enforce", options.enforce, "exit with 1 when a figure misses its target");
+    app.add_option("--only", options.only, "measure this figure (may be repeated)")
+        ->check(CLI::IsMember(all_names()));
+    app.add_option("--controller", options.settings.controller, "for figures between nodes")
+        ->capture_default_str();
+    auto *peer =
+        app.add_option("--peer", options.settings.peer,
+                       "measure with this node, where rsmperf --serve runs, not over loopback");
+    app.add_flag("--serve", options.serve, "serve a node that measures with --peer, for ever")
+        ->excludes(peer);
+    add_measuring_options(app, options.settings);
+}
+
+std::vector<Row> chosen(const Options &options) {
+    auto rows = options.settings.peer > 0 ? peer_rows() : loopback_rows();
+    const auto &only = options.only;
+    if (!only.empty()) {
+        std::erase_if(rows,
+                      [&](const Row &row) { return std::ranges::count(only, row.name) == 0; });
     }
+    return rows;
+}
 
+std::vector<Result> run_all(const Settings &settings, const std::vector<Row> &rows) {
     std::vector<Result> results;
     results.reserve(rows.size());
     for (const auto &row : rows) {
         results.push_back(run(settings, row));
     }
-    if (json) {
-        print_json(settings, results);
+    return results;
+}
+
+int measure_and_report(const Options &options) {
+    const auto results = run_all(options.settings, chosen(options));
+    if (options.json) {
+        print_json(options.settings, results);
     } else {
         print_table(results);
     }
-
     if (!std::ranges::all_of(results, &Result::measured)) {
         return 2;
     }
-    return enforce && !std::ranges::all_of(results, &Result::passed) ? 1 : 0;
+    return options.enforce && !std::ranges::all_of(results, &Result::passed) ? 1 : 0;
+}
+
+int run_command(int argc, char **argv) {
+    Options options;
+    CLI::App app("Measures RSM; each figure is a ratio to a floor of the same run.");
+    add_options(app, options);
+    CLI11_PARSE(app, argc, argv);
+
+    if (options.serve) {
+        serve(options.settings);
+    }
+    if (options.list) {
+        print_list(chosen(options));
+        return 0;
+    }
+    return measure_and_report(options);
 }
 
 } // namespace
@@ -161,7 +173,7 @@ int measure_and_report(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     try {
-        return rsmperf::measure_and_report(argc, argv);
+        return rsmperf::run_command(argc, argv);
     } catch (const std::exception &error) {
         (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
         return 2;

@@ -15,6 +15,8 @@ double elapsed_ns(Clock::time_point since) {
     return std::chrono::duration<double, std::nano>(Clock::now() - since).count();
 }
 
+} // namespace
+
 Times best_of(unsigned rounds, const std::function<double()> &figure,
               const std::function<double()> &floor) {
     constexpr auto never = std::numeric_limits<double>::infinity();
@@ -26,8 +28,6 @@ Times best_of(unsigned rounds, const std::function<double()> &figure,
     }
     return best;
 }
-
-} // namespace
 
 double time_batch(const Batch &batch, std::size_t count) {
     const auto start = Clock::now();

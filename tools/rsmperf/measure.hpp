@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Settings {
     unsigned batch_ms = 20;     // least time of one timed batch of short operations
     std::size_t large_mib = 64; // size of the segment in the map and export figures
     unsigned segments = 50000;  // published segments in the crowded connect figure
+    std::string controller = "ivshmem0"; // leads to the node of the figures between nodes
+    unsigned peer = 0;                   // that node; 0: measure loopback
 };
 
 // Best times of one operation, of two kinds measured in the same run.
@@ -27,12 +30,9 @@ struct Row {
     std::string name;
     std::string figure;
     std::string floor;
-    double at_most;
+    std::optional<double> at_most; // nothing: reported without a verdict
     Times (*run)(const Settings &);
 };
-
-// All figures, in the order of the report.
-std::vector<Row> all_rows();
 
 // Runs an operation the given number of times.
 using Batch = std::function<void(std::size_t)>;
@@ -53,6 +53,10 @@ Times compare(const Settings &settings, const Batch &figure, const Batch &floor)
 
 // The same, one operation per batch: for operations that take milliseconds.
 Times compare_single(const Settings &settings, const Batch &figure, const Batch &floor);
+
+// The same for functions that take a time per operation themselves.
+Times best_of(unsigned rounds, const std::function<double()> &figure,
+              const std::function<double()> &floor);
 
 // Time per operation of one batch of count operations.
 double time_batch(const Batch &batch, std::size_t count);

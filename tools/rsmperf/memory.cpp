@@ -21,8 +21,10 @@ Descriptor anonymous_posix_shm(std::size_t size) {
     return shm;
 }
 
-// Entries of the smallest address cache to expect; larger ones have a multiple of it.
-constexpr std::uintptr_t cache_pages = 64;
+// Entries of the smallest and the largest address cache that matters. Each has a multiple of the
+// smaller one's.
+constexpr std::uintptr_t least_cache_pages = 64;
+constexpr std::uintptr_t cache_pages = 1024;
 
 std::uintptr_t page_number(const char *address) {
     return reinterpret_cast<std::uintptr_t>(address) / page_size();
@@ -50,10 +52,10 @@ PrivateMemory::PrivateMemory(std::size_t size) : Mapping(size, MAP_PRIVATE | MAP
     std::memset(data(), 1, size);
 }
 
-CopySource::CopySource(std::size_t size) : memory_(size + cache_pages * page_size()) {}
+CopySource::CopySource(std::size_t size) : size_(size), memory_(size + cache_pages * page_size()) {}
 
 char *CopySource::apart_from(const char *destination) const {
-    const auto wanted = page_number(destination) + cache_pages / 2;
+    const auto wanted = page_number(destination) + size_ / page_size() + least_cache_pages / 2;
     const auto skipped = (wanted - page_number(memory_.data())) % cache_pages;
     return memory_.data() + skipped * page_size();
 }

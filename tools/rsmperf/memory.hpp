@@ -38,7 +38,7 @@ class PrivateMemory : public Mapping {
 
 // Private memory to copy from. A load and a store that need the same entry of a direct-mapped
 // address cache (an emulator's, for one) cost several times as much, and chance decides whether
-// they do. So the copy for each destination begins half a small cache away from it.
+// they do. So the copy for each destination begins behind its end and half a small cache further.
 class CopySource {
   public:
     explicit CopySource(std::size_t size);
@@ -46,6 +46,7 @@ class CopySource {
     char *apart_from(const char *destination) const;
 
   private:
+    std::size_t size_;
     PrivateMemory memory_;
 };
 

@@ -33,29 +33,40 @@ const char *verdict(const Result &result) {
     if (!result.measured()) {
         return "error";
     }
+    if (!result.row.at_most) {
+        return "reported";
+    }
     return result.passed() ? "pass" : "miss";
+}
+
+std::string limit_text(const Row &row) {
+    char text[32] = "-";
+    if (row.at_most) {
+        (void)std::snprintf(text, sizeof(text), "%g", *row.at_most);
+    }
+    return text;
 }
 
 } // namespace
 
 void print_list(const std::vector<Row> &rows) {
     for (const auto &row : rows) {
-        std::printf("%-14s %s\n%-14s   against %s, at most %g\n", row.name.c_str(),
-                    row.figure.c_str(), "", row.floor.c_str(), row.at_most);
+        std::printf("%-15s %s\n%-15s   against %s, at most %s\n", row.name.c_str(),
+                    row.figure.c_str(), "", row.floor.c_str(), limit_text(row).c_str());
     }
 }
 
 void print_table(const std::vector<Result> &results) {
-    std::printf("%-14s %10s %10s %8s %8s\n", "name", "time", "floor", "ratio", "at most");
+    std::printf("%-15s %10s %10s %8s %8s\n", "name", "time", "floor", "ratio", "at most");
     for (const auto &result : results) {
         if (!result.measured()) {
-            std::printf("%-14s error: %s\n", result.row.name.c_str(), result.error.c_str());
+            std::printf("%-15s error: %s\n", result.row.name.c_str(), result.error.c_str());
             continue;
         }
-        std::printf("%-14s %10s %10s %8.3f %8g  %s\n", result.row.name.c_str(),
+        std::printf("%-15s %10s %10s %8.3f %8s  %s\n", result.row.name.c_str(),
                     time_text(result.times.figure_ns).c_str(),
-                    time_text(result.times.floor_ns).c_str(), result.ratio(), result.row.at_most,
-                    verdict(result));
+                    time_text(result.times.floor_ns).c_str(), result.ratio(),
+                    limit_text(result.row).c_str(), verdict(result));
     }
 }
 
@@ -72,8 +83,10 @@ void print_json(const Settings &settings, const std::vector<Result> &results) {
         nlohmann::json entry = {{"name", result.row.name},
                                 {"figure", result.row.figure},
                                 {"floor", result.row.floor},
-                                {"at_most", result.row.at_most},
                                 {"verdict", verdict(result)}};
+        if (result.row.at_most) {
+            entry["at_most"] = *result.row.at_most;
+        }
         if (result.measured()) {
             entry["figure_ns"] = result.times.figure_ns;
             entry["floor_ns"] = result.times.floor_ns;

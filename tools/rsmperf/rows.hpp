@@ -7,6 +7,10 @@
 
 namespace rsmperf {
 
+// Over loopback, between processes, and with another node, in the order of the reports.
+std::vector<Row> loopback_rows();
+std::vector<Row> peer_rows();
+
 Times load_store(const Settings &settings);
 Times memcpy_1m(const Settings &settings);
 Times put64(const Settings &settings);
@@ -19,5 +23,14 @@ Times wake(const Settings &settings);
 Times post(const Settings &settings);
 Times connect_cycle(const Settings &settings);
 Times connect_crowd(const Settings &settings);
+Times peer_load_store(const Settings &settings);
+Times peer_put_1m(const Settings &settings);
+Times peer_signal(const Settings &settings);
+Times peer_wake(const Settings &settings);
+Times peer_cycle(const Settings &settings);
+Times peer_connect(const Settings &settings);
+Times peer_map(const Settings &settings);
+Times peer_unmap(const Settings &settings);
+Times peer_disconnect(const Settings &settings);
 
 } // namespace rsmperf

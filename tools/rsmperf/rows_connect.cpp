@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Getting at another process's memory by name, against the usual way without RSM: a socket over
 // which a server hands out a memfd.
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -119,21 +120,62 @@ class MemoryServer {
     SocketAddress address_;
 };
 
+// A connection that is made and given up step by step.
+class Cycle {
+  public:
+    Cycle(const Controller &controller, rsm_memseg_id_t id) : controller_(controller), id_(id) {}
+
+    void connect() {
+        check_rsm(rsm_memseg_import_connect(controller_.get(), controller_.node(), id_,
+                                            RSM_PERM_RDWR, &handle_),
+                  "rsm_memseg_import_connect");
+    }
+    void map() {
+        void *address = nullptr;
+        check_rsm(
+            rsm_memseg_import_map(handle_, &address, RSM_MAP_NONE, RSM_PERM_RDWR, 0, connect_size),
+            "rsm_memseg_import_map");
+    }
+    void unmap() { check_rsm(rsm_memseg_import_unmap(handle_), "rsm_memseg_import_unmap"); }
+    void disconnect() {
+        check_rsm(rsm_memseg_import_disconnect(handle_), "rsm_memseg_import_disconnect");
+    }
+
+  private:
+    const Controller &controller_;
+    rsm_memseg_id_t id_;
+    rsm_memseg_import_handle_t handle_ = nullptr;
+};
+
 } // namespace
 
 Batch connect_batch(const Controller &controller, rsm_memseg_id_t id) {
     return repeat([&controller, id] {
-        rsm_memseg_import_handle_t handle = nullptr;
-        void *address = nullptr;
-        check_rsm(rsm_memseg_import_connect(controller.get(), controller.node(), id, RSM_PERM_RDWR,
-                                            &handle),
-                  "rsm_memseg_import_connect");
-        check_rsm(
-            rsm_memseg_import_map(handle, &address, RSM_MAP_NONE, RSM_PERM_RDWR, 0, connect_size),
-            "rsm_memseg_import_map");
-        check_rsm(rsm_memseg_import_unmap(handle), "rsm_memseg_import_unmap");
-        check_rsm(rsm_memseg_import_disconnect(handle), "rsm_memseg_import_disconnect");
+        Cycle cycle(controller, id);
+        cycle.connect();
+        cycle.map();
+        cycle.unmap();
+        cycle.disconnect();
     });
+}
+
+double time_step(const Controller &controller, rsm_memseg_id_t id, Step step, std::size_t count) {
+    constexpr std::array steps{&Cycle::connect, &Cycle::map, &Cycle::unmap, &Cycle::disconnect};
+    const auto timed = steps.at(static_cast<std::size_t>(step));
+    double total = 0;
+
+    for (std::size_t at = 0; at < count; at++) {
+        Cycle cycle(controller, id);
+        for (const auto next : steps) {
+            const Batch run = [&cycle, next](std::size_t) { (cycle.*next)(); };
+            if (next == timed) {
+                total += time_batch(run, 1);
+            } else {
+                run(1);
+            }
+        }
+    }
+    return total / static_cast<double>(count);
 }
 
 Times connect_cycle(const Settings &settings) {

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bell_echo.hpp"
 #include "rows.hpp"
 #include "segment.hpp"
 
@@ -57,35 +58,20 @@ class EventEcho {
     Peer peer_;
 };
 
-// Bounces doorbells back to the importers of a segment, in another process.
-class BellEcho {
-  public:
-    BellEcho()
-        : peer_([](Channel &channel) {
-              const PrivateMemory memory(page_size());
-              const Controller controller;
-              Export segment(controller, memory.data(), memory.size());
-              channel.send(segment.publish());
-              for (;;) {
-                  check_rsm(rsm_intr_signal_wait(segment.get(), -1), "rsm_intr_signal_wait");
-                  check_rsm(rsm_intr_signal_post(segment.get(), 0), "rsm_intr_signal_post");
-              }
-          }),
-          id_(peer_.channel().expect<rsm_memseg_id_t>()) {}
-    BellEcho(const BellEcho &) = delete;
-    BellEcho(BellEcho &&) = delete;
-    BellEcho &operator=(const BellEcho &) = delete;
-    BellEcho &operator=(BellEcho &&) = delete;
-    ~BellEcho() { peer_.kill(); }
-
-    [[nodiscard]] rsm_memseg_id_t id() const { return id_; }
-
-  private:
-    Peer peer_;
-    rsm_memseg_id_t id_;
-};
-
 } // namespace
+
+BellEcho::BellEcho()
+    : peer_([](Channel &channel) {
+          const PrivateMemory memory(page_size());
+          const Controller controller;
+          Export segment(controller, memory.data(), memory.size());
+          channel.send(segment.publish());
+          for (;;) {
+              check_rsm(rsm_intr_signal_wait(segment.get(), -1), "rsm_intr_signal_wait");
+              check_rsm(rsm_intr_signal_post(segment.get(), 0), "rsm_intr_signal_post");
+          }
+      }),
+      id_(peer_.channel().expect<rsm_memseg_id_t>()) {}
 
 Times wake(const Settings &settings) {
     const EventEcho events;
@@ -93,10 +79,7 @@ Times wake(const Settings &settings) {
     const Controller controller;
     const Import import(controller, bells.id());
 
-    const auto bell = repeat([handle = import.get()] {
-        check_rsm(rsm_intr_signal_post(handle, 0), "rsm_intr_signal_post");
-        check_rsm(rsm_intr_signal_wait(handle, -1), "rsm_intr_signal_wait");
-    });
+    const auto bell = repeat([handle = import.get()] { signal_round_trip(handle); });
     auto times = compare(settings, bell, repeat([&events] { events.round_trip(); }));
 
     // A round trip wakes two processes.

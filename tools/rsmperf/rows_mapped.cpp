@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "access.hpp"
 #include "rows.hpp"
 #include "segment.hpp"
 
@@ -24,6 +25,10 @@ namespace {
 
 } // namespace
 
+Batch load_store_batch(char *memory) {
+    return repeat([memory] { load_and_store(memory, MiB); });
+}
+
 Times load_store(const Settings &settings) {
     const Exporter exporter(MiB);
     const PosixShm shm(MiB);
@@ -31,10 +36,7 @@ Times load_store(const Settings &settings) {
     Import import(controller, exporter.id());
     char *mapped = import.map(MiB);
 
-    const auto batch = [](char *memory) {
-        return repeat([memory] { load_and_store(memory, MiB); });
-    };
-    return compare(settings, batch(mapped), batch(shm.data()));
+    return compare(settings, load_store_batch(mapped), load_store_batch(shm.data()));
 }
 
 Times memcpy_1m(const Settings &settings) {

@@ -6,6 +6,7 @@
 
 #include <sys/uio.h>
 
+#include "access.hpp"
 #include "rows.hpp"
 #include "segment.hpp"
 
@@ -21,6 +22,12 @@ Batch put64_batch(const Import &import) {
 }
 
 } // namespace
+
+Batch put_batch(const Import &import, char *from) {
+    return repeat([handle = import.get(), from] {
+        check_rsm(rsm_memseg_import_put(handle, 0, from, MiB), "rsm_memseg_import_put");
+    });
+}
 
 Times put64(const Settings &settings) {
     const Exporter exporter(MiB);
@@ -83,14 +90,11 @@ Times put_1m(const Settings &settings) {
     Import import(controller, exporter.id());
     const char *mapped = import.map(MiB);
 
-    const auto put = repeat([handle = import.get(), from = source.apart_from(mapped)] {
-        check_rsm(rsm_memseg_import_put(handle, 0, from, MiB), "rsm_memseg_import_put");
-    });
     const auto copy = repeat([to = shm.data(), from = source.apart_from(shm.data())] {
         std::memcpy(to, from, MiB);
         touched(to);
     });
-    return compare(settings, put, copy);
+    return compare(settings, put_batch(import, source.apart_from(mapped)), copy);
 }
 
 } // namespace rsmperf

@@ -9,18 +9,42 @@ void fail_rsm(int status, const char *call) {
     throw std::runtime_error(std::string(call) + ": RSMAPI error " + std::to_string(status));
 }
 
-Controller::Controller() {
-    char name[] = "loopback";
-    check_rsm(rsm_get_controller(name, &handle_), "rsm_get_controller");
+Topology::Topology() {
+    check_rsm(rsm_get_interconnect_topology(&topology_), "rsm_get_interconnect_topology");
+}
 
-    rsm_topology_t *topology = nullptr;
-    const int status = rsm_get_interconnect_topology(&topology);
-    if (status != RSM_SUCCESS) {
-        rsm_release_controller(handle_);
-        check_rsm(status, "rsm_get_interconnect_topology");
+Topology::~Topology() {
+    rsm_free_interconnect_topology(topology_);
+}
+
+const rsm_connections_t &Topology::connections(const std::string &controller) const {
+    for (unsigned at = 0; at < topology_->topology_hdr.local_cntlr_count; at++) {
+        if (controller == topology_->connections[at]->hdr.cntlr_name) {
+            return *topology_->connections[at];
+        }
     }
-    node_ = topology->topology_hdr.local_nodeid;
-    rsm_free_interconnect_topology(topology);
+    throw std::runtime_error("there is no controller " + controller);
+}
+
+rsm_addr_t Topology::own_address(const std::string &controller) const {
+    return connections(controller).hdr.local_hwaddr;
+}
+
+rsm_addr_t Topology::address(const std::string &controller, rsm_node_id_t node) const {
+    const auto &paths = connections(controller);
+    for (int at = 0; at < paths.hdr.remote_cntlr_count; at++) {
+        const auto &path = paths.remote_cntlr[at];
+        if (path.remote_nodeid == node && path.connection_state == RSM_CONNECTION_ACTIVE) {
+            return path.remote_hwaddr;
+        }
+    }
+    throw std::runtime_error(controller + " does not reach node " + std::to_string(node));
+}
+
+Controller::Controller() : Controller("loopback", Topology().own_node()) {}
+
+Controller::Controller(std::string name, rsm_node_id_t node) : node_(node) {
+    check_rsm(rsm_get_controller(name.data(), &handle_), "rsm_get_controller");
 }
 
 Controller::~Controller() {
@@ -40,8 +64,7 @@ Export::~Export() {
     }
 }
 
-rsm_memseg_id_t Export::publish() {
-    rsm_memseg_id_t id = 0;
+rsm_memseg_id_t Export::publish(rsm_memseg_id_t id) {
     check_rsm(rsm_memseg_export_publish(handle_, &id, nullptr, 0), "rsm_memseg_export_publish");
     return id;
 }

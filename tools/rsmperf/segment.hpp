@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include <rsmapi.h>
 
@@ -20,10 +21,31 @@ inline void check_rsm(int status, const char *call) {
     }
 }
 
-// The loopback controller.
+// A snapshot of controllers and their paths to other nodes.
+class Topology {
+  public:
+    Topology();
+    Topology(const Topology &) = delete;
+    Topology &operator=(const Topology &) = delete;
+    ~Topology();
+
+    [[nodiscard]] rsm_node_id_t own_node() const { return topology_->topology_hdr.local_nodeid; }
+    [[nodiscard]] rsm_addr_t own_address(const std::string &controller) const;
+    // Of a node that is up.
+    [[nodiscard]] rsm_addr_t address(const std::string &controller, rsm_node_id_t node) const;
+
+  private:
+    [[nodiscard]] const rsm_connections_t &connections(const std::string &controller) const;
+
+    rsm_topology_t *topology_ = nullptr;
+};
+
+// A controller, and the node whose segments are imported through it.
 class Controller {
   public:
+    // Loopback and this node.
     Controller();
+    Controller(std::string name, rsm_node_id_t node);
     Controller(const Controller &) = delete;
     Controller &operator=(const Controller &) = delete;
     ~Controller();
@@ -45,8 +67,8 @@ class Export {
     ~Export();
 
     rsm_memseg_export_handle_t get() const { return handle_; }
-    // The id that the system chose.
-    rsm_memseg_id_t publish();
+    // 0: the system chooses the id that is returned.
+    rsm_memseg_id_t publish(rsm_memseg_id_t id = 0);
 
   private:
     rsm_memseg_export_handle_t handle_ = nullptr;
@@ -70,6 +92,12 @@ class Import {
     rsmapi_barrier_t barrier_ = {};
     bool mapped_ = false;
 };
+
+// A signal to the exporter, and its answer.
+inline void signal_round_trip(rsm_memseg_import_handle_t segment) {
+    check_rsm(rsm_intr_signal_post(segment, 0), "rsm_intr_signal_post");
+    check_rsm(rsm_intr_signal_wait(segment, -1), "rsm_intr_signal_wait");
+}
 
 // A process that publishes a segment of the given size until the object goes away.
 class Exporter {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+// What is measured, and how it is to come out.
+#include "rows.hpp"
+
+namespace rsmperf {
+
+std::vector<Row> loopback_rows() {
+    return {
+        {"load_store", "load and store of each word of 1 MiB through an import mapping",
+         "the same on POSIX shm", 1.02, load_store},
+        {"memcpy_1m", "memcpy of 1 MiB through an import mapping", "the same on POSIX shm", 1.02,
+         memcpy_1m},
+        {"put64", "put64 of one item, implicit barrier mode", "store + full fence on POSIX shm", 8,
+         put64},
+        {"get64", "get64 of one item, implicit barrier mode", "load + full fence on POSIX shm", 8,
+         get64},
+        {"put64_writev", "put64 of one item", "process_vm_writev of 8 bytes", 0.05, put64_writev},
+        {"put_1m", "put of 1 MiB", "memcpy to POSIX shm", 1.05, put_1m},
+        {"map_64m", "map + touch every page + unmap of 64 MiB",
+         "the same on a memfd with MAP_POPULATE", 1.2, map_touch_unmap},
+        {"export_64m", "export create + destroy, per page, 64 MiB",
+         "io_uring buffer registration of the same range", 1.3, export_destroy},
+        {"wake", "post -> wake another process", "eventfd write -> read", 1.2, wake},
+        {"post", "post with nobody waiting", "eventfd write", 1.0, post},
+        {"connect", "connect + map 2 MiB + unmap + disconnect",
+         "AF_UNIX connect + SCM_RIGHTS memfd + mmap + munmap", 1.0, connect_cycle},
+        {"connect_crowd", "the same with 50,000 segments published", "itself with 10", 1.2,
+         connect_crowd},
+    };
+}
+
+std::vector<Row> peer_rows() {
+    const std::string loopback = "the same over loopback";
+
+    return {
+        {"peer_load_store", "load and store of each word of 1 MiB of another node's segment",
+         loopback, 1.05, peer_load_store},
+        {"peer_put_1m", "put of 1 MiB to another node", loopback, 1.05, peer_put_1m},
+        {"peer_signal", "post -> wait -> post -> wait, to another node and back",
+         "doorbell register -> interrupt, there and back", 1.3, peer_signal},
+        {"peer_wake", "post -> wait -> post -> wait, to another node and back", loopback,
+         std::nullopt, peer_wake},
+        {"peer_cycle", "connect + map + unmap + disconnect, 2 MiB of another node", loopback,
+         std::nullopt, peer_cycle},
+        {"peer_connect", "- of this, connect", loopback, std::nullopt, peer_connect},
+        {"peer_map", "- of this, map", loopback, std::nullopt, peer_map},
+        {"peer_unmap", "- of this, unmap", loopback, std::nullopt, peer_unmap},
+        {"peer_disconnect", "- of this, disconnect", loopback, std::nullopt, peer_disconnect},
+    };
+}
+
+} // namespace rsmperf
