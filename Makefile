@@ -33,7 +33,7 @@ help:
 	@echo "make demo         build everything and show it at work in a virtual machine"
 	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make check        build and run every test (check-quick: without debug kernel)"
-	@echo "make bench        measure in a virtual machine (BENCH='--rounds 20' adds options)"
+	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"
 	@echo "make install      to PREFIX=$(PREFIX), modules for KVER=$(KVER); honours DESTDIR"
@@ -73,7 +73,10 @@ demo-vms: deps-run
 
 bench:
 	@$(MAKE) --no-print-directory all
-	@tools/rsm-vm --kernel $(KERNEL) --mem 2048 --timeout 3600 -- rsmperf $(BENCH)
+	@echo "over loopback, in one virtual machine:"
+	@KERNEL=$(KERNEL) tests/bench/run one $(BENCH)
+	@echo "between two virtual machines:"
+	@KERNEL=$(KERNEL) tests/bench/run two $(BENCH)
 
 check: deps-check
 	@tests/check/run
