@@ -191,6 +191,7 @@ void window_queue_done(struct rsm_window_queue *queue, u32 head);
 int window_send(struct rsm_link *link, const void *message, size_t len);
 void window_resume(struct rsm_link *link);
 void window_receive(struct window_peer *peer);
+void window_look(struct window_peer *peer);
 void window_ring(struct window_peer *peer);
 void window_answer_bells(struct window *w);
 void window_queues_reset(struct window *w);

@@ -125,7 +125,7 @@ static void look_at(struct window_peer *peer)
 static void attend_to(struct window_peer *peer)
 {
 	if (window_is_running(peer))
-		window_receive(peer);
+		window_look(peer);
 	else if (peer->seen && peer->seen != peer->dead && peer->slot != peer->w->slot)
 		start(peer, peer->seen);
 }
@@ -198,9 +198,21 @@ static void join(struct window *w)
 	virt_store_release(&node->incarnation, cpu_to_le64(own));
 	WRITE_ONCE(w->incarnation, own);
 	pr_info_ratelimited("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
-	for (u32 slot = 0; slot < w->layout.slots; slot++)
+	for (u32 slot = 0; slot < w->layout.slots; slot++) {
+		/* Whom we have given up in our former life may wait for us. */
+		w->peer[slot].dead = 0;
 		if (slot != w->slot && window_incarnation(w, slot))
 			window_ring(&w->peer[slot]);
+	}
+}
+
+/* Everybody can write to our slot. A wrong node id would keep others away for good. */
+static void keep_node_id(struct window *w)
+{
+	__le32 *node_id = &window_node(w, w->slot)->node_id;
+
+	if (le32_to_cpu(READ_ONCE(*node_id)) != rsm_node_id())
+		WRITE_ONCE(*node_id, cpu_to_le32(rsm_node_id()));
 }
 
 static bool is_member(const struct window *w)
@@ -249,6 +261,8 @@ void window_tick(struct work_struct *work)
 		join(w);
 	else if (!is_member(w))
 		give_up(w);
+	if (w->incarnation)
+		keep_node_id(w);
 	for (u32 slot = 0; slot < w->layout.slots; slot++)
 		look_at(&w->peer[slot]);
 	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)

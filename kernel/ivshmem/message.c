@@ -100,6 +100,21 @@ void window_receive(struct window_peer *peer)
 	receive(peer, false);
 }
 
+/**
+ * window_look() - take messages that have arrived, whether they were announced or not
+ * @peer: from whom; its link is running
+ *
+ * A bell that was set without an interrupt would keep the peer from ringing, and
+ * us from answering, for good.
+ */
+void window_look(struct window_peer *peer)
+{
+	struct rsm_window_node *own = window_node(peer->w, peer->w->slot);
+
+	sync_clear_bit(peer->slot, (__force unsigned long *)&own->bell);
+	window_receive(peer);
+}
+
 /* &rsm_link_ops.resume */
 void window_resume(struct rsm_link *link)
 {
@@ -157,18 +172,24 @@ void window_queues_reset(struct window *w)
  * window_queues_repair() - agree with a peer about where its queues stand
  * @peer: the peer, before its link is started
  *
- * It has set out from what it found, which may not be what we left.
+ * It has set out from what it found, which may not be what we left. What is in
+ * its queue is of former lives, and may be what has ended them; a HELLO that is
+ * lost with it is answered by ours.
  */
 void window_queues_repair(struct window_peer *peer)
 {
 	struct window *w = peer->w;
 	struct rsm_window_queue *to = window_queue(w, w->slot, peer->slot);
 	struct rsm_window_queue *from = window_queue(w, peer->slot, w->slot);
-	u32 tail = le32_to_cpu(READ_ONCE(from->tail));
 
-	if (tail - peer->head > RSM_WINDOW_QUEUE_SLOTS)
-		peer->head = tail;
-	window_queue_done(from, peer->head);
-	WRITE_ONCE(to->tail, cpu_to_le32(peer->tail));
+	/* The interrupt may still be at what came by the former link. */
+	spin_lock_irq(&peer->receive_lock);
+	peer->head = le32_to_cpu(READ_ONCE(from->tail));
 	peer->stalled = false;
+	window_queue_done(from, peer->head);
+	spin_unlock_irq(&peer->receive_lock);
+
+	spin_lock_irq(&peer->send_lock);
+	WRITE_ONCE(to->tail, cpu_to_le32(peer->tail));
+	spin_unlock_irq(&peer->send_lock);
 }
