@@ -89,7 +89,7 @@ int show_segment(int device, void *range, std::size_t length) noexcept {
         return status_of_view_error(errno);
     if (map_over(range, length, device))
         return RSM_SUCCESS;
-    const int status = status_of_errno(errno);
+    const int status = status_of_view_error(errno);
     (void)fill(range, view, MAP_FIXED_NOREPLACE);
     return status;
 }
