@@ -128,6 +128,7 @@ struct rsm_link_message {
  * @outbox: ring of answers for which there was no room; @work's alone
  * @outbox_head: next to be sent
  * @outbox_tail: next to be filled
+ * @outbox_moved: when an answer was last sent, or first had to wait, in jiffies
  * @remotes: segments of the peer that are imported here, by our cookie
  * @remote_ids: the same by segment id; guarded by rsm_agent_lock
  * @importers: importers at the peer of segments exported here, by our handle
@@ -161,6 +162,7 @@ struct rsm_link {
 	struct rsm_link_message *outbox;
 	u32 outbox_head;
 	u32 outbox_tail;
+	unsigned long outbox_moved;
 	struct xarray remotes;
 	struct xarray remote_ids;
 	struct xarray importers;

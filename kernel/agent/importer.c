@@ -9,6 +9,7 @@
 #include "agent.h"
 
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -194,16 +195,16 @@ void rsm_importer_link_down(struct rsm_link *link)
 		remove_importer(importer);
 }
 
-/* The first importer of @exp with a serial above @after, copied, or false. */
-static bool next_importer(struct rsm_export *exp, u64 after, struct rsm_importer *copy,
-			  int *mode)
+/* The first importer of @exp with a serial above copy->serial, copied, or false. */
+static bool next_importer(struct rsm_export *exp, const struct rsm_link *link,
+			  struct rsm_importer *copy, int *mode)
 {
 	struct rsm_importer *importer;
 	bool found = false;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (importer->serial > after) {
+		if (importer->serial > copy->serial && (!link || importer->link == link)) {
 			*copy = *importer;
 			*mode = mode_for(exp, importer->link);
 			found = true;
@@ -235,7 +236,7 @@ void rsm_agent_republish(struct rsm_export *exp)
 	int mode;
 
 	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, importer.serial, &importer, &mode))
+	while (next_importer(exp, NULL, &importer, &mode))
 		tell(&importer, RSM_MSG_REPUBLISH, mode < 0 ? 0 : mode);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_republish);
@@ -254,23 +255,38 @@ static bool is_gone(const struct rsm_importer *copy)
 	return gone;
 }
 
+static unsigned long time_left(unsigned long end)
+{
+	return time_before(jiffies, end) ? end - jiffies : 0;
+}
+
 /* Tell one importer, and wait until its node has cut the connection. */
-static void part_with(const struct rsm_importer *importer)
+static void part_with(const struct rsm_importer *importer, unsigned long end)
 {
 	struct rsm_link *link = importer->link;
-	unsigned long patience = rsm_link_patience(link);
 	long left = 0;
 
-	if (down_timeout(&link->requests, patience)) {
+	if (down_timeout(&link->requests, time_left(end))) {
 		rsm_link_fail(link, "does not answer");
 		return;
 	}
 	if (!tell(importer, RSM_MSG_UNPUBLISH, 0))
 		left = wait_event_killable_timeout(importer_gone,
-						   is_gone(importer), patience);
+						   is_gone(importer), time_left(end));
 	up(&link->requests);
 	if (!left && rsm_link_is_active(link, importer->peer))
 		rsm_link_fail(link, "does not answer");
+}
+
+/* A node that answers for each of many importers just in time is late in the end. */
+static void part_with_node(struct rsm_export *exp, struct rsm_link *link)
+{
+	unsigned long end = jiffies + rsm_link_patience(link);
+	struct rsm_importer importer = {};
+	int mode;
+
+	while (next_importer(exp, link, &importer, &mode))
+		part_with(&importer, end);
 }
 
 /**
@@ -287,8 +303,8 @@ void rsm_agent_unpublish(struct rsm_export *exp)
 	int mode;
 
 	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, importer.serial, &importer, &mode))
-		part_with(&importer);
+	while (next_importer(exp, NULL, &importer, &mode))
+		part_with_node(exp, importer.link);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
 
@@ -302,7 +318,7 @@ void rsm_agent_post_importers(struct rsm_export *exp, u32 flags)
 	struct rsm_importer importer = {};
 	int mode;
 
-	while (next_importer(exp, importer.serial, &importer, &mode))
+	while (next_importer(exp, NULL, &importer, &mode))
 		tell(&importer, RSM_MSG_BELL, flags);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_post_importers);

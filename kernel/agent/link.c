@@ -9,6 +9,8 @@
 
 #define HEARTBEAT_MIN	10U
 #define HEARTBEAT_MAX	60000U
+/* A peer may ask for more patience than we would have, but not for any. */
+#define MORE_PATIENT	4U
 
 static unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0444);
@@ -331,11 +333,12 @@ EXPORT_SYMBOL_GPL(rsm_link_stop);
 
 static void become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
-	u32 ms = clamp(le32_to_cpu(hello->interval_ms), HEARTBEAT_MIN, HEARTBEAT_MAX);
+	unsigned int own = rsm_heartbeat_ms();
+	u32 ms = clamp(le32_to_cpu(hello->interval_ms), own, MORE_PATIENT * own);
 
 	lockdep_assert_held(&link->lock);
 	link->peer = le64_to_cpu(hello->header.from);
-	link->interval = max(msecs_to_jiffies(rsm_heartbeat_ms()), msecs_to_jiffies(ms));
+	link->interval = msecs_to_jiffies(ms);
 	if (link->state == RSM_LINK_ACTIVE)
 		return;
 	link->state = RSM_LINK_ACTIVE;

@@ -70,7 +70,10 @@ int rsm_send(struct rsm_link *link, u64 peer, void *message)
 	return -ENOTCONN;
 }
 
-/* Send the answers that wait; false if some still do. The link's work only. */
+/*
+ * Send the answers that wait; false if many still do. The link's work only, which
+ * comes back for the rest. A peer that asks and takes no answer has failed.
+ */
 bool rsm_answer_flush(struct rsm_link *link)
 {
 	while (link->outbox_head != link->outbox_tail) {
@@ -78,10 +81,13 @@ bool rsm_answer_flush(struct rsm_link *link)
 			&link->outbox[link->outbox_head % RSM_LINK_OUTBOX];
 
 		if (send_now(link, entry->data) == -EAGAIN) {
+			if (time_after(jiffies, link->outbox_moved + rsm_link_patience(link)))
+				rsm_link_fail(link, "takes no messages");
 			mod_timer(&link->timer, jiffies + 1);
 			break;
 		}
 		link->outbox_head++;
+		link->outbox_moved = jiffies;
 	}
 	return link->outbox_tail - link->outbox_head < RSM_LINK_OUTBOX / 2;
 }
@@ -96,8 +102,11 @@ void rsm_answer(struct rsm_link *link, void *message)
 	struct rsm_link_message *entry;
 	const struct rsm_msg_header *header = message;
 
-	if (link->outbox_head == link->outbox_tail && send_now(link, message) != -EAGAIN)
-		return;
+	if (link->outbox_head == link->outbox_tail) {
+		if (send_now(link, message) != -EAGAIN)
+			return;
+		link->outbox_moved = jiffies;
+	}
 	entry = &link->outbox[link->outbox_tail++ % RSM_LINK_OUTBOX];
 	entry->len = le32_to_cpu(header->len);
 	memcpy(entry->data, message, entry->len);
