@@ -124,13 +124,6 @@ std::vector<Descriptor> expect_joined(Client &client, std::int64_t peer, std::si
     return doorbells;
 }
 
-void expect_left(Client &client, std::int64_t peer) {
-    const auto message = client.receive();
-    ASSERT_TRUE(message);
-    EXPECT_EQ(message->number, peer);
-    EXPECT_FALSE(message->descriptor);
-}
-
 void ring(const Descriptor &doorbell) {
     const std::uint64_t one = 1;
     ASSERT_EQ(write(doorbell.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));

@@ -48,10 +48,8 @@ class Client {
     Descriptor connection_;
 };
 
-// Expects so many messages about a peer, each with a doorbell.
+// Expects so many messages about a peer whose id is new, each with a doorbell.
 std::vector<Descriptor> expect_joined(Client &client, std::int64_t peer, std::size_t vectors = 1);
-// Expects that a peer is said to have gone.
-void expect_left(Client &client, std::int64_t peer);
 
 void ring(const Descriptor &doorbell);
 bool has_rung(const Descriptor &doorbell);

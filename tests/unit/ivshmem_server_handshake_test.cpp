@@ -2,7 +2,6 @@
 // What clients of rsm-ivshmem-server are told and given when all goes well.
 #include <csignal>
 #include <gtest/gtest.h>
-#include <optional>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -61,20 +60,24 @@ TEST(IvshmemServer, OneDoorbellForEachVector) {
     EXPECT_TRUE(first.silent());
 }
 
-TEST(IvshmemServer, LeavingIsAnnounced) {
+void leave(const Server &server, Client &client) {
+    ASSERT_TRUE(notices_end(server, [&] { client.leave(); }));
+}
+
+TEST(IvshmemServer, LeavingIsNotAnnounced) {
     const Directory directory;
     Server server(directory);
     Client first(directory.socket());
     first.greeting();
-    std::optional<Client> second(directory.socket());
-    second->greeting();
+    Client second(directory.socket());
+    second.greeting();
     expect_joined(first, 1);
-    second.reset();
-    expect_left(first, 1);
+    leave(server, second);
     EXPECT_TRUE(first.silent());
     EXPECT_TRUE(server.says("peer 1 left (pid "));
 }
 
+// A newcomer is told of every id that was ever used, whether or not somebody has it.
 TEST(IvshmemServer, LowestFreeIdIsTaken) {
     const Directory directory;
     const Server server(directory);
@@ -85,14 +88,14 @@ TEST(IvshmemServer, LowestFreeIdIsTaken) {
     for (std::int64_t id = 1; id < 4; id++) {
         expect_joined(clients[0], id);
     }
-    clients[2].leave();
-    expect_left(clients[0], 2);
-    clients[1].leave();
-    expect_left(clients[0], 1);
+    leave(server, clients[2]);
+    leave(server, clients[1]);
     EXPECT_EQ(clients.emplace_back(directory.socket()).greeting().numbers,
-              (Numbers{0, 1, -1, 0, 3, 1}));
+              (Numbers{0, 1, -1, 0, 2, 3, 1}));
     EXPECT_EQ(clients.emplace_back(directory.socket()).greeting().id, 2);
+    EXPECT_TRUE(clients[0].silent());
     EXPECT_EQ(clients.emplace_back(directory.socket()).greeting().id, 4);
+    expect_joined(clients[0], 4);
 }
 
 // Each of the caller's doorbells at the other reaches its own vector and nobody else.
@@ -127,6 +130,69 @@ TEST(IvshmemServer, DoorbellsConnectPeers) {
     expect_connected(at_second.doorbells[0], at_first.doorbells[0], at_third.doorbells[2]);
     expect_connected(at_third.doorbells[0], at_first.doorbells[0], at_second.doorbells[1]);
     expect_connected(at_second.doorbells[2], at_third.doorbells[2], at_first.doorbells[0]);
+}
+
+// The doorbells of an id are the same for each of its holders, so those that know them already
+// are told nothing.
+TEST(IvshmemServer, DoorbellsStayWithTheId) {
+    const Directory directory;
+    const Server server(directory, {"--vectors", "2"});
+    Client old(directory.socket());
+    auto at_old = old.greeting(2);
+    Client holder(directory.socket());
+    holder.greeting(2);
+    at_old.doorbells[1] = expect_joined(old, 1, 2);
+    for (int round = 0; round < 3; round++) {
+        leave(server, holder);
+        holder = Client(directory.socket());
+        const auto at_holder = holder.greeting(2);
+        ASSERT_EQ(at_holder.id, 1);
+        expect_connected(at_old.doorbells[1], at_holder.doorbells.at(1), at_old.doorbells[0]);
+        expect_connected(at_holder.doorbells.at(0), at_old.doorbells[0], at_holder.doorbells.at(1));
+    }
+    EXPECT_TRUE(old.silent());
+}
+
+// Somebody who joined while an id was vacant knows the doorbells of its next holder, too.
+TEST(IvshmemServer, JoinedWhileAnIdWasVacant) {
+    const Directory directory;
+    const Server server(directory);
+    std::vector<Client> clients;
+    for (int id = 0; id < 4; id++) {
+        clients.emplace_back(directory.socket()).greeting();
+    }
+    leave(server, clients[3]);
+    leave(server, clients[2]);
+    Client third(directory.socket());
+    const auto at_third = third.greeting();
+    EXPECT_EQ(at_third.numbers, (Numbers{0, 2, -1, 0, 1, 3, 2}));
+    Client fourth(directory.socket());
+    const auto at_fourth = fourth.greeting();
+    ASSERT_EQ(at_fourth.id, 3);
+    EXPECT_TRUE(third.silent());
+    expect_connected(at_third.doorbells.at(3), at_fourth.doorbells.at(3), at_third.doorbells.at(2));
+}
+
+// What was rung for nobody, or for the last holder, is not for the next one.
+TEST(IvshmemServer, DoorbellsAreHandedOverSilent) {
+    const Directory directory;
+    const Server server(directory, {"--vectors", "2"});
+    Client old(directory.socket());
+    old.greeting(2);
+    Client holder(directory.socket());
+    holder.greeting(2);
+    const auto remote = expect_joined(old, 1, 2);
+    ring(remote.at(0));
+    leave(server, holder);
+    ring(remote.at(0));
+    ring(remote.at(1));
+    Client next(directory.socket());
+    const auto greeting = next.greeting(2);
+    ASSERT_EQ(greeting.id, 1);
+    EXPECT_FALSE(has_rung(greeting.doorbells.at(1).at(0)));
+    EXPECT_FALSE(has_rung(greeting.doorbells.at(1).at(1)));
+    ring(remote.at(1));
+    EXPECT_TRUE(has_rung(greeting.doorbells.at(1).at(1)));
 }
 
 // QEMU's main loop must not hang on a doorbell, whoever has emptied or filled it.

@@ -163,4 +163,10 @@ bool eventually(const std::function<bool()> &condition) {
     return true;
 }
 
+bool notices_end(const Server &server, const std::function<void()> &action) {
+    const auto before = open_descriptors(server.pid());
+    action();
+    return eventually([&] { return open_descriptors(server.pid()) < before; });
+}
+
 } // namespace ivshmem::test

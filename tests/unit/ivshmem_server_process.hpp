@@ -76,5 +76,7 @@ std::size_t open_descriptors(pid_t pid);
 double seconds_used(pid_t pid);
 // Looks again and again, up to a time limit.
 bool eventually(const std::function<bool()> &condition);
+// Whether the server notices that a client goes, which is what the action makes it do.
+bool notices_end(const Server &server, const std::function<void()> &action);
 
 } // namespace ivshmem::test

@@ -10,18 +10,9 @@ void Outbox::push(const Message &message) {
     queue_.push_back(message);
 }
 
-void Outbox::push_connection(std::int64_t peer, std::span<const Descriptor> doorbells) {
+void Outbox::push_doorbells(std::int64_t id, std::span<const Descriptor> doorbells) {
     for (const auto &doorbell : doorbells) {
-        push({peer, doorbell.get()});
-    }
-}
-
-void Outbox::push_disconnection(std::int64_t peer, std::size_t doorbells) {
-    const auto untold = std::erase_if(queue_, [&](const Message &message) {
-        return message.number == peer && message.descriptor != no_descriptor;
-    });
-    if (untold < doorbells) {
-        push({peer});
+        push({id, doorbell.get()});
     }
 }
 

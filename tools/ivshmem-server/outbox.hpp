@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -15,19 +14,14 @@ namespace ivshmem {
 
 using Clock = std::chrono::steady_clock;
 
-// For each other peer it holds one disconnection and one connection at most, however often peers
-// come and go while the client doesn't read: so its size needs no limit, and no descriptor in it
-// is one of a peer that has gone.
+// It holds the doorbells of each id once at most, however often peers come and go while the client
+// doesn't read: so its size needs no limit.
 class Outbox {
   public:
     void push(const Message &message);
 
-    // A peer's doorbells, one message each.
-    void push_connection(std::int64_t peer, std::span<const Descriptor> doorbells);
-
-    // Takes back what the client has not been told of the connection, and tells it of the end if
-    // it was told of the beginning.
-    void push_disconnection(std::int64_t peer, std::size_t doorbells);
+    // The doorbells of an id, one message each.
+    void push_doorbells(std::int64_t id, std::span<const Descriptor> doorbells);
 
     // Sends what the connection takes. Sent::yes: all of it.
     Sent flush(int connection);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "peer_table.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 
 namespace ivshmem {
 
@@ -17,6 +20,14 @@ std::vector<Descriptor> make_doorbells(unsigned count) {
         doorbells.emplace_back(check_errno(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd"));
     }
     return doorbells;
+}
+
+// Forgets that it was rung. Whoever has an eventfd can make read() wait on it, so this is one that
+// never does. Kernels before 5.8 can't do it: the next holder gets an interrupt too many.
+void drain(const Descriptor &doorbell) {
+    std::uint64_t count = 0;
+    const iovec room{&count, sizeof(count)};
+    (void)preadv2(doorbell.get(), &room, 1, -1, RWF_NOWAIT);
 }
 
 } // namespace
@@ -34,43 +45,39 @@ PeerId PeerTable::lowest_free() const {
 
 PeerId PeerTable::add(Descriptor connection, const ucred &credentials) {
     const auto id = lowest_free();
-    Peer peer{.connection = std::move(connection),
-              .credentials = credentials,
-              .doorbells = make_doorbells(vectors_),
-              .outbox = {}};
+    provide_doorbells(id);
+    Peer peer{.connection = std::move(connection), .credentials = credentials, .outbox = {}};
+    greet(id, peer.outbox);
     peers_.emplace(id, std::move(peer));
     return id;
 }
 
-void PeerTable::greet(PeerId id) {
-    auto &newcomer = peers_.at(id);
-    newcomer.outbox.push({protocol_version});
-    newcomer.outbox.push({id});
-    newcomer.outbox.push({shared_memory, memory_});
-    for (const auto &[other, peer] : peers_) {
-        if (other != id) {
-            newcomer.outbox.push_connection(other, peer.doorbells);
-        }
+// As ids are the lowest that are free, the first without doorbells is the next in the row.
+void PeerTable::provide_doorbells(PeerId id) {
+    if (id < doorbells_.size()) {
+        std::ranges::for_each(doorbells_[id], drain);
+        return;
     }
-    newcomer.outbox.push_connection(id, newcomer.doorbells);
-}
-
-void PeerTable::introduce(PeerId id) {
-    greet(id);
+    doorbells_.push_back(make_doorbells(vectors_));
     for (auto &[other, peer] : peers_) {
-        if (other != id) {
-            peer.outbox.push_connection(id, peers_.at(id).doorbells);
-        }
+        peer.outbox.push_doorbells(id, doorbells_[id]);
     }
 }
 
-// The others' outboxes borrow the doorbells, so these go last.
+// Its own doorbells come last, as the specification has it.
+void PeerTable::greet(PeerId id, Outbox &outbox) const {
+    outbox.push({protocol_version});
+    outbox.push({id});
+    outbox.push({shared_memory, memory_});
+    for (std::size_t other = 0; other < doorbells_.size(); other++) {
+        if (other != id) {
+            outbox.push_doorbells(static_cast<std::int64_t>(other), doorbells_[other]);
+        }
+    }
+    outbox.push_doorbells(id, doorbells_[id]);
+}
+
 void PeerTable::remove(PeerId id) {
-    for (auto &[other, peer] : peers_) {
-        if (other != id) {
-            peer.outbox.push_disconnection(id, vectors_);
-        }
-    }
     peers_.erase(id);
 }
 

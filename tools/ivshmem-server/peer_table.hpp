@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who is connected, and what each of them has to be told about the others.
+// Who is connected, and the doorbells that each of them is told of.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,6 @@ using PeerId = std::uint16_t;
 struct Peer {
     Descriptor connection;
     ucred credentials;
-    std::vector<Descriptor> doorbells;
     Outbox outbox;
     // What epoll was asked to watch for.
     std::uint32_t watched = 0;
@@ -28,6 +27,11 @@ struct Peer {
     int unread = 0;
 };
 
+// Doorbells belong to ids, not to peers: they are made when an id is first used, stay, and go to
+// each later holder of the id. A client is told once of the doorbells of each id, whether or not
+// somebody holds it just then, and never that a peer has gone. Otherwise the next holder of an id
+// would have to be announced to it as a new peer; and QEMU, which has freed its array of a peer's
+// doorbells with the disconnection, would write the new ones into what it has freed.
 class PeerTable {
   public:
     using Peers = std::map<PeerId, Peer>;
@@ -38,12 +42,10 @@ class PeerTable {
 
     bool full() const { return peers_.size() >= limit_; }
 
-    // With the lowest id that is free. Throws, and changes nothing, if no doorbells can be made.
+    // With the lowest id that is free; queues what it and, if the id is new, the others are to be
+    // told. Throws, and changes nothing, if no doorbells can be made.
     PeerId add(Descriptor connection, const ucred &credentials);
     void remove(PeerId id);
-
-    // Queues all the messages about a peer that is now there: to itself and to the others.
-    void introduce(PeerId id);
 
     // Who has messages waiting.
     std::vector<PeerId> waiting() const;
@@ -53,11 +55,13 @@ class PeerTable {
 
   private:
     PeerId lowest_free() const;
-    void greet(PeerId id);
+    void provide_doorbells(PeerId id);
+    void greet(PeerId id, Outbox &outbox) const;
 
     unsigned limit_;
     unsigned vectors_;
     int memory_;
+    std::vector<std::vector<Descriptor>> doorbells_; // by id
     Peers peers_;
 };
 

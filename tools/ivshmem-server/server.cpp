@@ -156,20 +156,17 @@ void Server::admit(Descriptor connection) {
     }
 }
 
-// The others hear of a newcomer only when nothing can go wrong any more.
 void Server::seat(Descriptor connection, const ucred &credentials) {
     check_errno(
         setsockopt(connection.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof(send_buffer)),
         "SO_SNDBUF");
     const auto id = peers_.add(std::move(connection), credentials);
-    auto &peer = *peers_.find(id);
     try {
-        watch(EPOLL_CTL_ADD, peer.connection.get(), id, 0);
+        watch(EPOLL_CTL_ADD, peers_.find(id)->connection.get(), id, 0);
     } catch (const std::system_error &) {
-        peers_.all().erase(id);
+        peers_.remove(id);
         throw;
     }
-    peers_.introduce(id);
     log("peer " + std::to_string(id) + " joined " + name_of(credentials));
 }
 
