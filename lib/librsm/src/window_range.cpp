@@ -22,12 +22,9 @@ Mapping ordinary_memory(std::size_t length) noexcept {
     return {::mmap(nullptr, length, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), length};
 }
 
-// What lies at the target gives way at once, here and in the next function: other
-// threads see one or the other.
-bool map_over(void *target, std::size_t length, int device) noexcept {
-    return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, device, 0) == target;
-}
-
+// What lies at the target gives way at once: other threads see one or the other. A mapping
+// that is there already is moved because mmap may fail, if the export dies just then, and
+// leaves a hole in which other threads may get memory.
 bool move_to(void *target, Mapping &from) noexcept {
     const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     if (::mremap(from.data(), from.size(), from.size(), flags, target) == MAP_FAILED)
@@ -62,14 +59,14 @@ void go_back(int device, void *old, const Mapping &contents) noexcept {
 }
 
 int move_segment(int device, void *old, void *target, std::size_t length) noexcept {
-    const Mapping view = view_of(device, length);
+    Mapping view = view_of(device, length);
     Mapping contents = ordinary_memory(length);
     if (!view || !contents)
         return RSMERR_INSUFFICIENT_MEM;
     std::memcpy(contents.data(), old, length);
     if (const int status = rebind_device(device, target, length); status != RSM_SUCCESS)
         return status;
-    if (!map_over(target, length, device)) {
+    if (!move_to(target, view)) {
         (void)fill(target, view, MAP_FIXED_NOREPLACE);
         go_back(device, old, contents);
         return RSMERR_INSUFFICIENT_MEM;
@@ -84,12 +81,12 @@ int move_segment(int device, void *old, void *target, std::size_t length) noexce
 } // namespace
 
 int show_segment(int device, void *range, std::size_t length) noexcept {
-    const Mapping view = view_of(device, length);
+    Mapping view = view_of(device, length);
     if (!view)
         return status_of_view_error(errno);
-    if (map_over(range, length, device))
+    if (move_to(range, view))
         return RSM_SUCCESS;
-    const int status = status_of_view_error(errno);
+    const int status = status_of_errno(errno);
     (void)fill(range, view, MAP_FIXED_NOREPLACE);
     return status;
 }
