@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -38,17 +39,33 @@ std::string find_device() {
 
 } // namespace
 
-BorrowedDevice::BorrowedDevice() : name_(find_device()) {
+void check_doorbell_driver() {
+    if (!std::filesystem::exists(raw_driver)) {
+        throw std::runtime_error("the module ivshmem_raw is not loaded");
+    }
+}
+
+// The other constructor having been run, the destructor puts right what fails here half-way.
+BorrowedDevice::BorrowedDevice() : BorrowedDevice(find_device()) {
+    check_doorbell_driver();
     tell_kernel(rsm_driver + "unbind", name_);
     set_driver(name_, "ivshmem_raw");
     tell_kernel(raw_driver + "bind", name_);
 }
 
+void BorrowedDevice::give_back() const {
+    if (std::filesystem::exists(raw_driver + name_)) {
+        tell_kernel(raw_driver + "unbind", name_);
+    }
+    set_driver(name_, "");
+    if (!std::filesystem::exists(rsm_driver + name_)) {
+        tell_kernel(rsm_driver + "bind", name_);
+    }
+}
+
 BorrowedDevice::~BorrowedDevice() {
     try {
-        tell_kernel(raw_driver + "unbind", name_);
-        set_driver(name_, "");
-        tell_kernel(rsm_driver + "bind", name_);
+        give_back();
     } catch (const std::exception &error) {
         (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
     }

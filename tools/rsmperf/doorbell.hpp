@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <unistd.h>
 
@@ -22,8 +23,14 @@ class BorrowedDevice {
     ~BorrowedDevice();
 
   private:
+    explicit BorrowedDevice(std::string name) : name_(std::move(name)) {}
+    void give_back() const;
+
     std::string name_;
 };
+
+// Throws unless the module is there.
+void check_doorbell_driver();
 
 // Interrupts system calls that sleep, over and over again. One at a time.
 class Ticks {

@@ -69,6 +69,7 @@ double time_signals(const Settings &settings, std::uint32_t &peer) {
 
 Times peer_signal(const Settings &settings) {
     alarm(most_seconds);
+    check_doorbell_driver();
     Times times;
     std::uint32_t peer = 0;
     times.figure_ns = time_signals(settings, peer);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <optional>
 #include <thread>
 
@@ -62,7 +63,11 @@ bool is_served(const Settings &settings, bool must_be) {
 void serve(const Settings &settings) {
     for (;;) {
         const auto address = answer_signals(settings);
-        Doorbell().answer(address);
+        try {
+            Doorbell().answer(address);
+        } catch (const std::exception &error) {
+            (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
+        }
     }
 }
 
