@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+// Joins a window through the ivshmem server and breaks all of its rules for a while.
+#include "mutator/fields.hpp"
+#include "mutator/stranger.hpp"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hostile {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct Options {
+    std::string socket;
+    std::vector<std::string> modes{"-"};
+    unsigned seconds = 10;
+    std::uint64_t seed = 0;
+};
+
+const FieldMode *find_fields(const std::string &name) {
+    for (const FieldMode &mode : field_modes())
+        if (name == mode.name)
+            return &mode;
+    return nullptr;
+}
+
+std::vector<std::string> mode_names() {
+    std::vector<std::string> names{"all", "-"};
+    for (const FieldMode &mode : field_modes())
+        names.emplace_back(mode.name);
+    for (const char *name : manner_names())
+        names.emplace_back(name);
+    return names;
+}
+
+// Bursts, and pauses long enough now and then for links to come up.
+std::uint64_t mutate(Window &window, Chance &chance, const FieldMode &mode, Clock::time_point end) {
+    static constexpr int pauses[] = {0, 1, 1, 20, 200, 1500};
+    std::uint64_t count = 0;
+    while (Clock::now() < end) {
+        for (auto steps = 1 + chance.below(mode.burst); steps > 0 && Clock::now() < end; steps--) {
+            mode.step(window, chance);
+            count++;
+        }
+        std::this_thread::sleep_for(milliseconds(chance.pick(pauses)));
+    }
+    return count;
+}
+
+std::uint64_t mutate_all(Window &window, Chance &chance, Clock::time_point end) {
+    std::uint64_t count = 0;
+    while (Clock::now() < end)
+        count += mutate(window, chance, chance.pick(field_modes()),
+                        std::min(end, Clock::now() + milliseconds(200 + chance.below(1000))));
+    return count;
+}
+
+void impersonate(Window &window, Chance &chance, Manner manner, Clock::time_point end) {
+    Stranger stranger(window, chance, manner);
+    while (Clock::now() < end) {
+        stranger.step();
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    std::printf("%s\n", stranger.summary().c_str());
+}
+
+// Guests that run do not look at it again, but those that come later do.
+class Superblock {
+  public:
+    explicit Superblock(Window &window) : window_(window), saved_(window.super()) {}
+    Superblock(const Superblock &) = delete;
+    Superblock &operator=(const Superblock &) = delete;
+    ~Superblock() { window_.super() = saved_; }
+
+  private:
+    Window &window_;
+    rsm_window_super saved_;
+};
+
+void attack(Window &window, Chance &chance, const std::string &name, unsigned seconds) {
+    const auto end = Clock::now() + std::chrono::seconds(seconds);
+    std::uint64_t count = 0;
+    std::printf("%s: slot %u, %zu guests, ", name.c_str(), window.own_slot(),
+                window.guests().size());
+    if (const Manner *manner = find_manner(name))
+        return impersonate(window, chance, *manner, end);
+    if (const FieldMode *mode = find_fields(name))
+        count = mutate(window, chance, *mode, end);
+    else
+        count = mutate_all(window, chance, end);
+    std::printf("%llu mutations\n", static_cast<unsigned long long>(count));
+}
+
+// Who joins and leaves for every attack would attack QEMU: it does not expect that of a peer.
+void run(const Options &options) {
+    Window window(options.socket);
+    const Superblock keep(window);
+    Chance chance(options.seed);
+    std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+    for (std::string name : options.modes) {
+        if (name != "-") {
+            attack(window, chance, name, options.seconds);
+            continue;
+        }
+        while (std::getline(std::cin, name))
+            attack(window, chance, name, options.seconds);
+    }
+}
+
+int parse_and_run(int argc, char **argv) {
+    Options options;
+    options.seed = std::random_device()();
+    CLI::App app("Attacks guests that share a window");
+    app.add_option("--socket", options.socket, "where rsm-ivshmem-server listens")->required();
+    app.add_option("MODE", options.modes, "what to attack and how; - reads lines that say so")
+        ->check(CLI::IsMember(mode_names()))
+        ->capture_default_str();
+    app.add_option("--seconds", options.seconds, "for how long")->capture_default_str();
+    app.add_option("--seed", options.seed, "what chance depends on (random)");
+    CLI11_PARSE(app, argc, argv);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    run(options);
+    return 0;
+}
+
+} // namespace
+} // namespace hostile
+
+int main(int argc, char **argv) {
+    try {
+        return hostile::parse_and_run(argc, argv);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "window-mutator: %s\n", error.what());
+        return 1;
+    }
+}

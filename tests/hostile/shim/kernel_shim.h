@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What kernel/ivshmem/layout.c wants of the kernel, for a program: see ../CMakeLists.txt. */
+#ifndef RSM_HOSTILE_KERNEL_SHIM_H
+#define RSM_HOSTILE_KERNEL_SHIM_H
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define PAGE_SHIFT 12
+#define PAGE_SIZE (1UL << PAGE_SHIFT)
+#define round_up(x, y) (((x) + (y) - 1) & ~((y) - 1))
+#define PAGE_ALIGN(x) round_up((u64)(x), PAGE_SIZE)
+
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
+#define virt_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+
+#define cpu_to_le32(x) htole32(x)
+#define cpu_to_le64(x) htole64(x)
+#define le32_to_cpu(x) le32toh(x)
+#define le64_to_cpu(x) le64toh(x)
+
+#endif /* RSM_HOSTILE_KERNEL_SHIM_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a guest does while somebody attacks the window:
+//
+//   hostile-work lead SECONDS MODE...   node 1: a phase for each mode
+//   hostile-work follow                 node 2: the same work, until node 1 says "end"
+//
+// A phase begins with the line "phase MODE", upon which hostile.sh lets window-mutator loose; some
+// time after that the nodes have to find back to each other.
+#include "segments.hpp"
+#include "work/worker.hpp"
+
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <span>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace hostile {
+namespace {
+
+// A crew of two would not meet in the kernel often.
+struct Crew {
+    explicit Crew(std::uint32_t own, std::uint32_t other) {
+        for (std::uint32_t index = 0; index < ids_per_node; index++)
+            workers.push_back(std::make_unique<Worker>(export_step(own, index)));
+        for (int i = 0; i < 3; i++)
+            workers.push_back(std::make_unique<Worker>(import_step(other)));
+    }
+    std::uint64_t good() const {
+        std::uint64_t sum = 0;
+        for (const auto &worker : workers)
+            sum += worker->good();
+        return sum;
+    }
+    std::uint64_t bad() const {
+        std::uint64_t sum = 0;
+        for (const auto &worker : workers)
+            sum += worker->bad();
+        return sum;
+    }
+
+    Worker local{local_step()};
+    std::vector<std::unique_ptr<Worker>> workers;
+};
+
+// Lines to and from the other node. The port can be open only once.
+class Hub {
+  public:
+    Hub() : port_(open("/run/rsm-hub", O_RDWR | O_CLOEXEC)) {
+        if (port_ < 0)
+            give_up("there is no hub");
+    }
+    Hub(const Hub &) = delete;
+    Hub &operator=(const Hub &) = delete;
+    ~Hub() { close(port_); }
+
+    void say(const std::string &text) {
+        const std::string line = text + "\n";
+        if (write(port_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+            give_up("the hub is gone");
+    }
+    std::string hear() {
+        std::string line;
+        char next = 0;
+        while (read(port_, &next, 1) == 1) {
+            line += next;
+            if (next == '\n')
+                return heard(line);
+        }
+        give_up("the hub is silent");
+    }
+
+  private:
+    // The script says so for a node whose work has ended before its time.
+    static std::string heard(std::string line) {
+        line.pop_back();
+        if (line.ends_with(" gone"))
+            give_up("the other node has ended");
+        return line;
+    }
+
+    int port_;
+};
+
+void mark(const std::string &mode) {
+    std::ofstream("/dev/kmsg") << "hostile: phase " << mode << std::endl;
+}
+
+// Looks after the threads as long as it exists.
+class Watchman {
+  public:
+    Watchman()
+        : thread_([this] {
+              while (!stop_) {
+                  check_all();
+                  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+              }
+          }) {}
+    ~Watchman() {
+        stop_ = true;
+        thread_.join();
+    }
+    Watchman(const Watchman &) = delete;
+    Watchman &operator=(const Watchman &) = delete;
+
+  private:
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+void phase(const std::string &mode, unsigned seconds, const Crew &crew, Hub &hub) {
+    const std::uint64_t local = crew.local.rounds();
+    const std::uint64_t good = crew.good();
+    const std::uint64_t bad = crew.bad();
+    mark(mode);
+    hub.say("@2 phase " + mode);
+    std::printf("phase %s\n", mode.c_str());
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    hub.say("@2 recover");
+    const int here = recovery_time(2);
+    const std::string there = hub.hear();
+    std::printf("done %s local %llu good %llu bad %llu here %d there %s longest %s\n", mode.c_str(),
+                static_cast<unsigned long long>(crew.local.rounds() - local),
+                static_cast<unsigned long long>(crew.good() - good),
+                static_cast<unsigned long long>(crew.bad() - bad), here,
+                there.substr(there.find(' ') + 1).c_str(), longest_call().c_str());
+    std::fflush(stdout);
+}
+
+void lead(unsigned seconds, std::span<char *> modes) {
+    Hub hub;
+    while (hub.hear() != "@2 here") {
+    }
+    const Watchman watchman;
+    const Crew crew(1, 2);
+    for (const char *mode : modes)
+        phase(mode, seconds, crew, hub);
+    hub.say("@2 end");
+}
+
+void follow() {
+    Hub hub;
+    const Watchman watchman;
+    const Crew crew(2, 1);
+    hub.say("@1 here");
+    for (std::string line = hub.hear(); line != "@1 end"; line = hub.hear()) {
+        if (line.starts_with("@1 phase "))
+            mark(line.substr(9));
+        else if (line == "@1 recover")
+            hub.say("@1 " + std::to_string(recovery_time(1)) + " (" + longest_call() + ")");
+    }
+}
+
+} // namespace
+} // namespace hostile
+
+int main(int argc, char **argv) {
+    const std::span<char *> args(argv, static_cast<std::size_t>(argc));
+    if (argc > 2 && std::string(args[1]) == "lead")
+        hostile::lead(static_cast<unsigned>(std::stoul(args[2])), args.subspan(3));
+    else
+        hostile::follow();
+    return 0;
+}

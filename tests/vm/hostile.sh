@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Two guests work with each other while a process on the host (window-mutator) attacks the window
+# that they share, in one way after the other. They have to survive it, to tell what is wrong, to go
+# on with what is theirs, and to find back to each other. Output is TAP.
+#
+# usage: tests/vm/hostile.sh [--kernel K] [--seconds N] [--seed S] [MODE]...
+#   --kernel   what the guests boot (debug)
+#   --seconds  how long each attack lasts (5)
+#   --seed     what chance depends on (any)
+#   MODE       which attacks (each once; see window-mutator --help)
+set -u
+cd "$(dirname "$0")/../.." || exit
+build=${RSM_BUILD:-$PWD/build}
+mutator=$build/tests/hostile/window-mutator
+work=$build/tests/hostile/hostile-work
+kernel=debug
+# A machine that is slow for KASAN and lockdep must not be taken for dead.
+heartbeat=2000
+seconds=5
+seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+
+usage() {
+	sed -n 's/^# \{0,1\}//; /^usage/,/^$/p' "$0" >&2
+	exit 2
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel) kernel=$2 && shift ;;
+	--seconds) seconds=$2 && shift ;;
+	--seed) seed=$2 && shift ;;
+	-*) usage ;;
+	*) break ;;
+	esac
+	shift
+done
+[ "$kernel" = debug ] || heartbeat=1000
+[ $# -gt 0 ] || set -- super incarnation node-id ghost bell tail head length content forged chunk \
+	twice interrupt liar mute slow flood deaf all
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+out=$scratch/out
+touch "$out"
+
+# shellcheck disable=SC2016  # the guest's shell expands what is quoted here
+# After its work a guest tells what it has left, once it had time to give it back, and its log.
+epilogue='status=$?
+	[ $status = 0 ] || printf "@1 gone\n@2 gone\n" >/run/rsm-hub
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		grep -qv " 0$" /sys/kernel/debug/rsm/stats || break
+		sleep 1
+	done
+	sed "s/^/stats /" /sys/kernel/debug/rsm/stats
+	dmesg | sed -n "/hostile: phase/,\$s/^/log /p"
+	exit $status'
+# Faults of user space show up there, too.
+prologue='echo 1 >/proc/sys/debug/exception-trace'
+# The margins: for the mutator to start and to end on a busy machine.
+tools/rsm-vm --kernel "$kernel" --nodes 2 --controller ivshmem --ivshmem-socket "$scratch/socket" \
+	--timeout $(($# * (seconds + 60) + 200)) --module-param "rsm:heartbeat_ms=$heartbeat" \
+	--copy "$work:/work" --on 2 "$prologue; /work follow; $epilogue" \
+	-- "$prologue; /work lead $((seconds + 2)) $*; $epilogue" >"$out" 2>"$scratch/err" </dev/null &
+vm=$!
+
+# await PATTERN: a line of the guests, in $line; false if they end without one.
+await() {
+	while true; do
+		ended=0
+		kill -0 $vm 2>/dev/null || ended=1
+		line=$(grep -m 1 "$1" "$out") && return
+		[ $ended = 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+number=0
+failures=0
+
+# result STATUS NAME
+result() {
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		failures=$((failures + 1))
+		echo "not ok $number - $2"
+	fi
+}
+
+# Local work has gone on, and both have found back to the other.
+survived() {
+	case $line in
+	*" local 0 "* | *" here -1 "* | *" there -1 "*) return 1 ;;
+	esac
+}
+
+# One program for all attacks, from the first one on: peers that come and go are none of them.
+attack() {
+	await "^phase $1\$" || return
+	[ -n "$attacker" ] || {
+		"$mutator" --socket "$scratch/socket" --seconds "$seconds" --seed "$seed" \
+			<"$scratch/orders" >"$scratch/attacks" 2>&1 &
+		attacker=$!
+	}
+	echo "$1" >&3
+	await "^done $1 " || return
+	grep "^$1: " "$scratch/attacks" && echo "$line" && survived
+}
+
+attacker=
+mkfifo "$scratch/orders"
+exec 3<>"$scratch/orders"
+echo "TAP version 13"
+echo "1..$(($# + 4))"
+for mode; do
+	attack "$mode" >"$scratch/told"
+	survival=$?
+	sed 's/^/# /' "$scratch/told"
+	result $survival "$mode"
+done
+wait $vm
+status=$?
+exec 3>&-
+kill "$attacker" 2>/dev/null
+wait "$attacker" 2>/dev/null
+
+# No report of the kernel, no leak that kmemleak knows, no status but 0.
+[ $status = 0 ] || { grep 'failed: ' "$out"; cat "$scratch/err"; } | sed 's/^/# /'
+result $status "the guests are in order"
+
+[ "$(grep -c '^\(\[2\] \)\{0,1\}stats .* 0$' "$out")" = 6 ]
+result $? "nothing is left"
+grep '^\(\[2\] \)\{0,1\}stats .*[^ 0]$' "$out" | sed 's/^/# /'
+
+# reasons MODE: what the logs say about links that ended in that phase.
+reasons() {
+	sed -n "/log .*hostile: phase $1\$/,/log .*hostile: phase/p" "$out" |
+		sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p'
+}
+
+missing=
+for mode; do
+	case $mode in
+	incarnation | tail | head | length | deaf | mute | all)
+		[ -n "$(reasons "$mode")" ] || missing="$missing $mode"
+		;;
+	esac
+done
+echo "# reasons: $(sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p' "$out" | sort | uniq -c |
+	sort -rn | tr -s ' \n' ' ')"
+[ -z "$missing" ]
+result $? "the log has reasons${missing:+, but not for$missing}"
+
+lines=$(grep -c '^\(\[2\] \)\{0,1\}log ' "$out")
+limit=$(($# * (200 + 20 * seconds)))
+echo "# $lines lines of log, at most $limit"
+[ "$lines" -gt 0 ] && [ "$lines" -le $limit ]
+result $? "the log is not flooded"
+[ $failures = 0 ]
