@@ -3,7 +3,6 @@
 #ifndef RSM_HOSTILE_KERNEL_SHIM_H
 #define RSM_HOSTILE_KERNEL_SHIM_H
 
-#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <linux/types.h>
@@ -13,6 +12,9 @@
 
 typedef uint32_t u32;
 typedef uint64_t u64;
+
+/* As in the kernel, without a text. */
+#define static_assert(condition) _Static_assert(condition, #condition)
 
 #define PAGE_SHIFT 12
 #define PAGE_SIZE (1UL << PAGE_SHIFT)
