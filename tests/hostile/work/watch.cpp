@@ -24,7 +24,13 @@ std::int64_t now() {
     return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-// In milliseconds.
+bool is_known(int status) {
+    return (status >= RSM_SUCCESS && status <= RSMERR_SEG_NOT_CONNECTED) ||
+           status == RSMERR_BAD_DRIVER_VERSION;
+}
+
+} // namespace
+
 std::int64_t heartbeat() {
     static const std::int64_t value = [] {
         std::int64_t read = 0;
@@ -33,13 +39,6 @@ std::int64_t heartbeat() {
     }();
     return value;
 }
-
-bool is_known(int status) {
-    return (status >= RSM_SUCCESS && status <= RSMERR_SEG_NOT_CONNECTED) ||
-           status == RSMERR_BAD_DRIVER_VERSION;
-}
-
-} // namespace
 
 void give_up(const std::string &why) {
     std::printf("failed: %s\n", why.c_str());

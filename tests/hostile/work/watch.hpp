@@ -13,6 +13,9 @@ namespace hostile {
 // for each of two peers, and some for the machine.
 constexpr int call_limit = 20;
 
+// That of this node, in milliseconds.
+std::int64_t heartbeat();
+
 // Ends the program, after telling why. The guest's command fails then.
 [[noreturn]] void give_up(const std::string &why);
 
