@@ -239,7 +239,7 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	init_waitqueue_head(&link->changed);
 	sema_init(&link->requests, RSM_LINK_REQUESTS);
 	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init(&link->remote_ids);
+	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	mutex_lock(&rsm_agent_lock);
 	list_add_tail(&link->entry, &rsm_links);

@@ -77,7 +77,7 @@ static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
 	remote->peer = READ_ONCE(link->peer);
 	remote->id = id;
 	INIT_LIST_HEAD(&remote->imports);
-	if (xa_insert(&link->remote_ids, id, remote, GFP_KERNEL_ACCOUNT))
+	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL_ACCOUNT))
 		goto err_free;
 	if (xa_alloc_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
 			 GFP_KERNEL_ACCOUNT))
@@ -85,7 +85,7 @@ static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
 	return remote;
 
 err_erase_id:
-	xa_erase(&link->remote_ids, id);
+	xa_erase_irq(&link->remote_ids, id);
 err_free:
 	kfree(remote);
 	return NULL;
@@ -115,7 +115,7 @@ static void end_remote(struct rsm_remote *remote, u32 status)
 	remote->state = ENDED;
 	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
-	xa_erase(&remote->link->remote_ids, remote->id);
+	xa_erase_irq(&remote->link->remote_ids, remote->id);
 	rsm_mem_put(remote->mem);
 	remote->mem = NULL;
 	wake_up_all(&remote->link->changed);
