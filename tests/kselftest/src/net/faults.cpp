@@ -97,7 +97,7 @@ class NetFaults : public NetTest {
 // Twenty machines in five batches, so that each has the time of a test; fewer where all is slow.
 class NetKill : public NetFaults, public testing::WithParamInterface<int> {};
 
-INSTANTIATE_TEST_SUITE_P(Net, NetKill, testing::Range(1, 6));
+INSTANTIATE_TEST_SUITE_P(Net, NetKill, testing::Range(1, slow_factor() > 1 ? 3 : 6));
 
 // The controller is taken from its driver on one of the two sides.
 class NetUnbind : public NetPairTest {

@@ -71,6 +71,12 @@ std::chrono::milliseconds NetTest::detection() {
     return 2 * heartbeat() + std::chrono::milliseconds(100 + 500 * (slow_factor() - 1));
 }
 
+std::vector<Roles> ways(std::size_t wanted) {
+    std::vector<Roles> all{Roles::peer_to_self, Roles::self_to_peer, Roles::peer_to_peer};
+    all.resize(slow_factor() > 1 ? 1 : wanted);
+    return all;
+}
+
 void NetPairTest::SetUp() {
     NetTest::SetUp();
     if (HasFatalFailure() || IsSkipped())
