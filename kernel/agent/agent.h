@@ -37,6 +37,7 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 		      enum rsm_message_type type, size_t len);
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
 int rsm_send(struct rsm_link *link, u64 peer, void *message);
+int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end);
 void rsm_answer(struct rsm_link *link, void *message);
 bool rsm_answer_flush(struct rsm_link *link);
 void rsm_message_handle(struct rsm_link *link, const void *message);

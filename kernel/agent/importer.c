@@ -214,14 +214,34 @@ static bool next_importer(struct rsm_export *exp, const struct rsm_link *link,
 	return found;
 }
 
-static int tell(const struct rsm_importer *importer, enum rsm_message_type type, u32 value)
+static int tell(const struct rsm_importer *importer, enum rsm_message_type type, u32 value,
+		unsigned long end)
 {
 	struct rsm_msg_connection message;
 
 	rsm_connection_init(importer->link, &message, type, importer->cookie,
 			    importer->handle);
 	message.value = cpu_to_le32(value);
-	return rsm_send(importer->link, importer->peer, &message);
+	return rsm_send_until(importer->link, importer->peer, &message, end);
+}
+
+/*
+ * Tell all importers that there are at this time. One patience has to do for
+ * them together: peers that make room for one message at a time, or come and go
+ * all the time, would otherwise make this last.
+ */
+static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
+{
+	u64 last = atomic64_read(&last_serial);
+	unsigned long start = jiffies;
+	struct rsm_importer importer = {};
+	int mode;
+
+	while (next_importer(exp, NULL, &importer, &mode) && importer.serial <= last) {
+		u32 value = type == RSM_MSG_BELL ? flags : max(mode, 0);
+
+		tell(&importer, type, value, start + rsm_link_patience(importer.link));
+	}
 }
 
 /**
@@ -232,12 +252,8 @@ static int tell(const struct rsm_importer *importer, enum rsm_message_type type,
  */
 void rsm_agent_republish(struct rsm_export *exp)
 {
-	struct rsm_importer importer = {};
-	int mode;
-
 	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, NULL, &importer, &mode))
-		tell(&importer, RSM_MSG_REPUBLISH, mode < 0 ? 0 : mode);
+	tell_all(exp, RSM_MSG_REPUBLISH, 0);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_republish);
 
@@ -270,7 +286,7 @@ static void part_with(const struct rsm_importer *importer, unsigned long end)
 		rsm_link_fail(link, "does not answer");
 		return;
 	}
-	if (!tell(importer, RSM_MSG_UNPUBLISH, 0))
+	if (!tell(importer, RSM_MSG_UNPUBLISH, 0, end))
 		left = wait_event_killable_timeout(importer_gone,
 						   is_gone(importer), time_left(end));
 	up(&link->requests);
@@ -315,10 +331,6 @@ EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
  */
 void rsm_agent_post_importers(struct rsm_export *exp, u32 flags)
 {
-	struct rsm_importer importer = {};
-	int mode;
-
-	while (next_importer(exp, NULL, &importer, &mode))
-		tell(&importer, RSM_MSG_BELL, flags);
+	tell_all(exp, RSM_MSG_BELL, flags);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_post_importers);

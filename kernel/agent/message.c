@@ -44,20 +44,18 @@ void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 }
 
 /**
- * rsm_send() - send a message, waiting for room if need be
+ * rsm_send_until() - send a message, waiting for room if need be
  * @link: the link
  * @peer: incarnation it is meant for
  * @message: the message
+ * @end: when a peer that has no room has failed, in jiffies
  *
- * The caller holds no lock that the link's work may want. A peer that takes
- * nothing for too long has failed.
+ * The caller holds no lock that the link's work may want.
  *
  * Return: 0, or -ENOTCONN if the peer is not there any more.
  */
-int rsm_send(struct rsm_link *link, u64 peer, void *message)
+int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end)
 {
-	unsigned long end = jiffies + rsm_link_patience(link);
-
 	while (rsm_link_is_active(link, peer)) {
 		int err = send_now(link, message);
 
@@ -68,6 +66,12 @@ int rsm_send(struct rsm_link *link, u64 peer, void *message)
 		usleep_range(50, 100);
 	}
 	return -ENOTCONN;
+}
+
+/* The same with the usual patience. */
+int rsm_send(struct rsm_link *link, u64 peer, void *message)
+{
+	return rsm_send_until(link, peer, message, jiffies + rsm_link_patience(link));
 }
 
 /*

@@ -161,7 +161,8 @@ static bool is_connecting(struct rsm_remote *remote)
 
 /*
  * Ask the exporter's node until it answers. Asking twice does no harm, so
- * everybody who waits for the answer asks.
+ * everybody who waits for the answer asks. A node that lives and does not answer
+ * has failed: nobody is to wait for it once more.
  */
 static u32 ask(struct rsm_remote *remote)
 {
@@ -174,7 +175,9 @@ static u32 ask(struct rsm_remote *remote)
 	message.id = cpu_to_le32(remote->id);
 	message.cookie = cpu_to_le32(remote->cookie);
 	while (is_connecting(remote)) {
-		if (time_after(jiffies, end) || rsm_send(link, remote->peer, &message))
+		if (time_after_eq(jiffies, end))
+			rsm_link_fail(link, "does not answer");
+		if (rsm_send(link, remote->peer, &message))
 			return RSMERR_REMOTE_NODE_UNREACHABLE;
 		left = wait_event_interruptible_timeout(link->changed,
 							!is_connecting(remote),
