@@ -12,12 +12,14 @@ KVER    ?= $(shell uname -r)
 BENCH   ?=
 # ON builds the tests too, which need more packages and most of the time.
 TESTING ?= OFF
+# ON makes every warning of the C and C++ compiler an error.
+WERROR  ?= OFF
 
 # Other programs of the tree look for the build in RSM_BUILD.
 export RSM_BUILD := $(abspath $(BUILD))
 
 CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
-	  -DBUILD_TESTING=$(TESTING) \
+	  -DBUILD_TESTING=$(TESTING) -DRSM_WERROR=$(WERROR) \
 	  -Wno-dev --log-level=WARNING
 DEPS    = tools/install-deps
 ETC     = $(DESTDIR)/etc
