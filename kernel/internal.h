@@ -68,7 +68,9 @@ struct rsm_handle {
  * @mm: exporter's address space; the segment is charged to it
  * @charged: pages charged, 0 when the export is dead
  * @mappings: mappings of the export's handle
- * @gone: part of the exporter's range has been unmapped or protected
+ * @seen_at: address of the range that the exporter has seen the segment in; a
+ *	mapping that failed half-way was never seen, and its end means nothing
+ * @gone: part of that range has been unmapped or protected
  * @copy: what the mappings show when the export is dead; NULL for @scratch
  * @scratch: a page for that
  *
@@ -78,6 +80,7 @@ struct rsm_shown {
 	struct mm_struct *mm;
 	unsigned long charged;
 	atomic_t mappings;
+	u64 seen_at;
 	bool gone;
 	struct rsm_mem *copy;
 	struct page *scratch;

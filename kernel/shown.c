@@ -19,14 +19,16 @@ bool rsm_window_range_is_gone(const struct rsm_export *exp)
 /*
  * The exporter unmaps or protects a part of what it has mapped: if that is of
  * the range that it exports, and not of one that it has rebound, that is the
- * end of the export. Called under mmap_lock.
+ * end of the export. Called under mmap_lock, also for what mmap() and mremap()
+ * have to take back.
  */
 static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	struct rsm_export *exp = vma->vm_private_data;
 	u64 vaddr = READ_ONCE(exp->vaddr);
 
-	if (vma->vm_mm != exp->shown->mm || end <= vaddr || start >= vaddr + exp->length)
+	if (vma->vm_mm != exp->shown->mm || READ_ONCE(exp->shown->seen_at) != vaddr ||
+	    end <= vaddr || start >= vaddr + exp->length)
 		return;
 	WRITE_ONCE(exp->shown->gone, true);
 	queue_work(rsm_wq, &exp->death);
@@ -55,6 +57,15 @@ static int shown_mprotect(struct vm_area_struct *vma, unsigned long start,
 	return 0;
 }
 
+static void note_seen(struct rsm_export *exp, const struct vm_fault *vmf)
+{
+	u64 vaddr = READ_ONCE(exp->vaddr);
+
+	if (vmf->vma->vm_mm == exp->shown->mm &&
+	    vmf->address >= vaddr && vmf->address - vaddr < exp->length)
+		WRITE_ONCE(exp->shown->seen_at, vaddr);
+}
+
 static vm_fault_t shown_fault(struct vm_fault *vmf)
 {
 	struct rsm_export *exp = vmf->vma->vm_private_data;
@@ -65,6 +76,8 @@ static vm_fault_t shown_fault(struct vm_fault *vmf)
 	mem = exp->mem ?: exp->shown->copy;
 	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);
 	mutex_unlock(&exp->importers_lock);
+	if (!err)
+		note_seen(exp, vmf);
 	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
 }
 
@@ -146,6 +159,8 @@ u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 		addr = vma->vm_end;
 	}
 	*shown = addr >= end;
+	if (*shown)
+		WRITE_ONCE(exp->shown->seen_at, vaddr);
 	mmap_read_unlock(mm);
 	return RSM_SUCCESS;
 }

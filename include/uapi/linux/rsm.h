@@ -275,7 +275,8 @@ struct rsm_topology_query {
  * hugetlbfs, and RSMERR_INSUFFICIENT_RESOURCES that to a window without room.
  * The creator, and nobody else, can map the handle, shared and for reading and
  * writing, to see the segment: over the bound range, so that pointers into it
- * stay good. Unmapping that, or taking a right away from it, ends the export.
+ * stay good. Unmapping that, or taking a right away from it, ends the export,
+ * once a byte of it has been read or written there, or RANGE has found it shown.
  * After the end the mapping shows a private copy of the contents. mmap() fails
  * with ENODEV (dead, or not in a window), ENXIO (beyond the end), EPERM (another
  * process), EACCES (execution), EINVAL (private) and ENOMEM.

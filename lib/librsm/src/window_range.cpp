@@ -33,6 +33,11 @@ bool move_to(void *target, Mapping &from) noexcept {
     return true;
 }
 
+// From the first access on the end of the mapping is the end of the export.
+void look_at(const void *range) noexcept {
+    (void)*static_cast<const volatile char *>(range);
+}
+
 // For when they failed. The kernel unmaps the target first, so there may be a hole;
 // with MAP_FIXED_NOREPLACE only that is filled.
 bool fill(void *target, const Mapping &contents, int fixed) noexcept {
@@ -71,6 +76,7 @@ int move_segment(int device, void *old, void *target, std::size_t length) noexce
         go_back(device, old, contents);
         return RSMERR_INSUFFICIENT_MEM;
     }
+    look_at(target);
     // There is no way back from here, so the old range gets its memory even if
     // others could see it empty for a moment.
     if (!move_to(old, contents))
@@ -84,8 +90,10 @@ int show_segment(int device, void *range, std::size_t length) noexcept {
     Mapping view = view_of(device, length);
     if (!view)
         return status_of_view_error(errno);
-    if (move_to(range, view))
+    if (move_to(range, view)) {
+        look_at(range);
         return RSM_SUCCESS;
+    }
     const int status = status_of_errno(errno);
     (void)fill(range, view, MAP_FIXED_NOREPLACE);
     return status;
