@@ -22,15 +22,19 @@ Mapping ordinary_memory(std::size_t length) noexcept {
     return {::mmap(nullptr, length, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), length};
 }
 
-// What lies at the target gives way at once: other threads see one or the other. A mapping
-// that is there already is moved because mmap may fail, if the export dies just then, and
-// leaves a hole in which other threads may get memory.
+// What lies at the target gives way at once: other threads see one or the other.
 bool move_to(void *target, Mapping &from) noexcept {
     const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     if (::mremap(from.data(), from.size(), from.size(), flags, target) == MAP_FAILED)
         return false;
     (void)from.release();
     return true;
+}
+
+// The same for the segment. Its view is not moved: mremap() succeeds even if it can't take
+// the old one away, and that would keep the handle.
+bool map_over(void *target, int device, std::size_t length) noexcept {
+    return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, device, 0) == target;
 }
 
 // From the first access on the end of the mapping is the end of the export.
@@ -71,7 +75,7 @@ int move_segment(int device, void *old, void *target, std::size_t length) noexce
     std::memcpy(contents.data(), old, length);
     if (const int status = rebind_device(device, target, length); status != RSM_SUCCESS)
         return status;
-    if (!move_to(target, view)) {
+    if (!map_over(target, device, length)) {
         (void)fill(target, view, MAP_FIXED_NOREPLACE);
         go_back(device, old, contents);
         return RSMERR_INSUFFICIENT_MEM;
@@ -90,11 +94,11 @@ int show_segment(int device, void *range, std::size_t length) noexcept {
     Mapping view = view_of(device, length);
     if (!view)
         return status_of_view_error(errno);
-    if (move_to(range, view)) {
+    if (map_over(range, device, length)) {
         look_at(range);
         return RSM_SUCCESS;
     }
-    const int status = status_of_errno(errno);
+    const int status = status_of_view_error(errno);
     (void)fill(range, view, MAP_FIXED_NOREPLACE);
     return status;
 }
