@@ -18,8 +18,8 @@
  * handle*: it answers questions and owns a table of words that user space can
  * map (see below). Opened for reading and writing it is a *segment handle*:
  * blank at first, then one export segment from its first successful BIND or
- * one import segment from its first successful CONNECT, for life. The last
- * close() destroys or disconnects it, after the last mapping has gone.
+ * one import segment from its first successful CONNECT or REDEEM, for life. The
+ * last close() destroys or disconnects it, after the last mapping has gone.
  *
  * open() fails with EAGAIN when max_segments handles exist, and with ENOMEM.
  *
@@ -32,7 +32,8 @@
  * BIND                  -      yes    -       -
  * REBIND .. UNPUBLISH   -      -      yes     -
  * DESTROY, RANGE        -      -      yes     -
- * CONNECT               -      yes    -       -
+ * GRANT, REVOKE         -      -      yes     -
+ * CONNECT, REDEEM       -      yes    -       -
  * POST, WAIT            -      -      yes     yes
  * PUTV, GETV, BARRIER   -      -      -       yes
  * ==================  =======  =====  ======  ======
@@ -83,7 +84,7 @@
  * DOC: status words
  *
  * A control handle owns a table of slots. A segment handle that names it at
- * BIND or CONNECT gets a slot there; that handle's words can then be read, and
+ * BIND, CONNECT or REDEEM gets a slot there; that handle's words can then be read, and
  * its events consumed, without a system call. The words of a handle without a
  * slot (control_fd of -1) live in the kernel only.
  *
@@ -249,16 +250,18 @@ struct rsm_topology_query {
  *	RSMERR_BAD_SEG_HNDL (the handle is not blank),
  *	RSMERR_CTLR_NOT_PRESENT,
  *	RSMERR_BAD_ADDR (vaddr is 0, or part of the range is not mapped or is a
- *	shared mapping of a named file),
+ *	shared mapping of a named file; with RSM_BIND_LOCAL one of tmpfs will do),
  *	RSMERR_BAD_LENGTH (length is 0 or more than a segment can have),
  *	RSMERR_BAD_MEM_ALIGNMENT (vaddr or length is no multiple of the page size),
- *	RSMERR_PERM_DENIED (part of the range is not readable and writable),
+ *	RSMERR_PERM_DENIED (part of the range is not readable and writable; with
+ *	RSM_BIND_READ: not readable),
  *	RSMERR_INSUFFICIENT_MEM (memory, RLIMIT_MEMLOCK or max_exported_memory),
  *	RSMERR_INSUFFICIENT_RESOURCES (the table has no free slot)
  * @controller: name of the controller
  * @vaddr: start of the range in the caller's address space
  * @length: its length in bytes
- * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT, RSM_BIND_LOCAL
+ * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT, RSM_BIND_LOCAL,
+ *	RSM_BIND_READ
  * @control_fd: control handle in whose table the handle gets a slot, or -1
  * @slot: out: the slot, RSM_NO_SLOT if there is none
  * @number: out: number of the handle, unique on the node while it is open
@@ -281,9 +284,13 @@ struct rsm_topology_query {
  * with ENODEV (dead, or not in a window), ENXIO (beyond the end), EPERM (another
  * process), EACCES (execution), EINVAL (private) and ENOMEM.
  *
- * RSM_BIND_LOCAL: the memory is only to be the local end of PUTV and GETV. It
- * is pinned where it is whatever the controller, and can't be published
- * (RSMERR_BAD_SEG_HNDL).
+ * RSM_BIND_LOCAL: the memory is only to be the local end of PUTV and GETV, and
+ * what GRANT lets others reach. It is pinned where it is whatever the
+ * controller, and can't be published (RSMERR_BAD_SEG_HNDL).
+ *
+ * RSM_BIND_READ, which needs RSM_BIND_LOCAL (EOPNOTSUPP without): nobody writes
+ * to the memory by way of the segment. The range need only be readable, and the
+ * segment lives for as long as it is.
  */
 struct rsm_bind {
 	__u32 size;
@@ -301,6 +308,9 @@ struct rsm_bind {
 
 /** RSM_BIND_LOCAL - flag of BIND besides those of RSMAPI. */
 #define RSM_BIND_LOCAL	0x10000
+
+/** RSM_BIND_READ - another. */
+#define RSM_BIND_READ	0x20000
 
 #define RSM_IOC_BIND	_IO(RSM_IOC_TYPE, 0x03)
 
@@ -516,11 +526,13 @@ struct rsm_transfer_entry {
  * @status: out: RSM_SUCCESS, or
  *	RSMERR_BAD_SGIO (count is 0 or above RSM_MAX_SGIOREQS, unknown type, an
  *	fd that is no bound handle of this process),
- *	RSMERR_PERM_DENIED (PUTV without write right, GETV without read right),
+ *	RSMERR_PERM_DENIED (PUTV without write right, GETV without read right,
+ *	GETV to a handle bound with RSM_BIND_READ),
  *	RSMERR_BAD_ADDR (memory of an entry, or the entries, can't be accessed),
- *	RSMERR_BAD_OFFSET (remote_offset is beyond the segment),
- *	RSMERR_BAD_LENGTH (an entry ends beyond the segment or beyond its local
- *	handle),
+ *	RSMERR_BAD_OFFSET (remote_offset is beyond the segment, or outside the
+ *	bytes granted),
+ *	RSMERR_BAD_LENGTH (an entry ends beyond the segment, the bytes granted or
+ *	its local handle),
  *	RSMERR_CONN_ABORTED, RSMERR_REMOTE_NODE_UNREACHABLE,
  *	RSMERR_BARRIER_FAILURE, RSMERR_INSUFFICIENT_RESOURCES,
  *	RSMERR_INSUFFICIENT_MEM
@@ -619,5 +631,116 @@ struct rsm_range {
 };
 
 #define RSM_IOC_RANGE		_IO(RSM_IOC_TYPE, 0x0F)
+
+/**
+ * DOC: grants
+ *
+ * Memory bound with RSM_BIND_LOCAL has no id and no access list. Its creator
+ * grants rights to some of its bytes instead, and gets a ticket: 128 bits that
+ * can't be guessed. Whoever knows the ticket has the rights, on the same node,
+ * until the creator revokes it or the export ends. How the ticket gets to its
+ * holder is no business of the kernel.
+ */
+
+/** RSM_GRANTS_MAX - most grants of an export at a time. */
+#define RSM_GRANTS_MAX	65536
+
+/**
+ * struct rsm_grant - ioctl(RSM_IOC_GRANT)
+ * @size: sizeof(struct rsm_grant)
+ * @status: out: RSM_SUCCESS, or
+ *	RSMERR_NOT_CREATOR,
+ *	RSMERR_BAD_SEG_HNDL (bound without RSM_BIND_LOCAL, or dead),
+ *	RSMERR_PERM_DENIED (permission is none or has bits beyond RSM_PERM_RDWR,
+ *	or is to write what was bound with RSM_BIND_READ),
+ *	RSMERR_BAD_OFFSET (offset is beyond the segment),
+ *	RSMERR_BAD_LENGTH (length is 0, or the range ends beyond the segment),
+ *	RSMERR_INSUFFICIENT_RESOURCES (there are RSM_GRANTS_MAX grants already),
+ *	RSMERR_INSUFFICIENT_MEM
+ * @offset: first byte granted, from the start of the segment
+ * @length: bytes granted, of any alignment
+ * @permission: rights granted: RSM_PERM_READ, RSM_PERM_WRITE or both
+ * @reserved: must be 0
+ * @ticket: out: what REDEEM and REVOKE take
+ *
+ * Lets the holders of a ticket reach some bytes of the segment. Nothing is
+ * charged besides the segment. REBIND keeps grants, which then are to the new
+ * memory.
+ */
+struct rsm_grant {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__u32 permission;
+	__u32 reserved;
+	__aligned_u64 ticket[2];
+};
+
+#define RSM_IOC_GRANT		_IO(RSM_IOC_TYPE, 0x10)
+
+/**
+ * struct rsm_revoke - ioctl(RSM_IOC_REVOKE)
+ * @size: sizeof(struct rsm_revoke)
+ * @status: out: RSM_SUCCESS, RSMERR_NOT_CREATOR or
+ *	RSMERR_SEG_NOT_PUBLISHED (the ticket is no live one of this export)
+ * @ticket: from GRANT
+ *
+ * Ends a grant and aborts all connections that were made with its ticket. When
+ * it returns no holder of it can reach the memory.
+ */
+struct rsm_revoke {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 ticket[2];
+};
+
+#define RSM_IOC_REVOKE		_IO(RSM_IOC_TYPE, 0x11)
+
+/**
+ * struct rsm_redeem - ioctl(RSM_IOC_REDEEM)
+ * @size: sizeof(struct rsm_redeem)
+ * @status: out: RSM_SUCCESS, or
+ *	RSMERR_BAD_SEG_HNDL (the handle is not blank),
+ *	RSMERR_SEG_NOT_PUBLISHED (the ticket is not one of a live grant, whatever
+ *	it was),
+ *	RSMERR_INSUFFICIENT_MEM,
+ *	RSMERR_INSUFFICIENT_RESOURCES (the table has no free slot)
+ * @ticket: from GRANT
+ * @control_fd: control handle in whose table the handle gets a slot, or -1
+ * @reserved: must be 0
+ * @length: out: length of the segment in bytes, a multiple of the page size
+ * @offset: out: first byte granted
+ * @bytes: out: bytes granted
+ * @permission: out: rights granted
+ * @slot: out: the slot, RSM_NO_SLOT if there is none
+ * @number: out: number of the handle, unique on the node while it is open
+ * @generation: out: the slot's generation while the connection lives
+ *
+ * Makes a blank handle an import segment of the export that granted the ticket,
+ * as often as one likes while the grant lives. A failed REDEEM leaves the handle
+ * blank. It is an import segment like those of CONNECT, POST in both directions
+ * and the end of the connection included, but for this: its rights are the
+ * grant's, PUTV and GETV take offsets in the segment that lie in the bytes
+ * granted, and mmap(), at offsets in the segment, whole pages of these only
+ * (ENXIO). Page tables can't refuse reads where they allow writes: without
+ * RSM_PERM_READ there is no mapping but one of PROT_NONE (EACCES).
+ */
+struct rsm_redeem {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 ticket[2];
+	__s32 control_fd;
+	__u32 reserved;
+	__aligned_u64 length;
+	__aligned_u64 offset;
+	__aligned_u64 bytes;
+	__u32 permission;
+	__u32 slot;
+	__u32 number;
+	__u32 generation;
+};
+
+#define RSM_IOC_REDEEM		_IO(RSM_IOC_TYPE, 0x12)
 
 #endif /* _UAPI_LINUX_RSM_H */
