@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What dat_ia_query reports and the create functions enforce.
+#pragma once
+
+#include <dat/udat.h>
+
+namespace rsmdat::limits {
+
+constexpr DAT_COUNT EPS = 32768;
+constexpr DAT_COUNT DTOS_PER_EP = 65536; // each direction
+constexpr DAT_COUNT RDMA_READS_PER_EP = 128;
+constexpr DAT_COUNT EVDS = 65536;
+constexpr DAT_COUNT EVD_LENGTH = 1 << 22;
+constexpr DAT_COUNT IOV = 64;
+constexpr DAT_COUNT LMRS = 60000;
+constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
+constexpr DAT_COUNT PZS = 65536;
+constexpr DAT_VLEN MESSAGE = 1ULL << 31;
+constexpr DAT_VLEN RDMA = 1ULL << 40;
+constexpr DAT_COUNT RMRS = 60000;
+constexpr DAT_COUNT SRQS = 65536;
+constexpr DAT_COUNT RECVS_PER_SRQ = 65536;
+constexpr DAT_COUNT PRIVATE_DATA = 256; // bytes
+
+} // namespace rsmdat::limits

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The shared memory of a connection. Each side exports one segment, which the other one imports and
+// writes into: two rings of messages and a page of words. A side believes nothing that it reads there:
+// headers are copied once and checked, and what it has written itself it remembers privately.
+//
+// Two rings because requests may have to wait for the consumer (a send without a receive posted), and
+// responses never do.
+#pragma once
+
+#include "wire/device.h"
+#include "wire/layout.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace rsmdat {
+
+// Where a peer finds our segment.
+struct SegmentAddress {
+    std::uint32_t node;  // node that exports it
+    std::uint32_t id;    // segment id, or 0: `ticket` counts (same node)
+    Ticket ticket;
+    Ticket nonce;        // what stands in the segment's Handshake: it is the right segment
+};
+
+// A message as the receiver sees it. The payload may change while it is looked at.
+struct Message {
+    MessageHeader header;
+    std::span<const std::byte> payload;
+};
+
+enum class Arrived { NOTHING, MESSAGE, NONSENSE };
+
+class Channel {
+  public:
+    // Our segment, for a peer on `node`: local memory and a ticket if that is this node, else
+    // published on `controller` to that node under a random id. RSMERR status.
+    static int create(const Device &device, std::string_view controller, std::uint32_t node,
+                      std::size_t ring, std::unique_ptr<Channel> &result);
+    ~Channel();
+
+    [[nodiscard]] const SegmentAddress &address() const noexcept;
+    // Imports the peer's segment and checks its nonce, sizes and version. May sleep. RSMERR status.
+    int attach(const SegmentAddress &peer) noexcept;
+    [[nodiscard]] bool attached() const noexcept;
+    // Nobody else can attach to ours from now on (the peer has).
+    void close_door() noexcept;
+    // The peer is on this node, so its memory may be reached directly.
+    [[nodiscard]] bool local() const noexcept;
+
+    // Handshake: ours to write before anybody is told the address; the peer's part of ours, and our
+    // part of the peer's (layout.h).
+    [[nodiscard]] Handshake &ours() noexcept;
+    [[nodiscard]] Handshake &peers() noexcept; // attached() only
+
+    // Requests and responses. send: false if there is no room now. The pieces are copied behind one
+    // another. limit(): largest payload of one message.
+    enum class Ring { REQUEST, RESPONSE };
+    [[nodiscard]] std::size_t limit(Ring ring) const noexcept;
+    bool send(Ring ring, const MessageHeader &header,
+              std::span<const std::span<const std::byte>> pieces) noexcept;
+    Arrived receive(Ring ring, Message &message) noexcept; // the same one until consume()
+    void consume(Ring ring) noexcept;
+
+    // How many requests of the peer we have carried out; of ours the peer has. Never goes back,
+    // whatever the peer writes; nothing if what it says is impossible (more than `sent`).
+    void set_executed(std::uint64_t count) noexcept;
+    [[nodiscard]] std::optional<std::uint64_t> executed(std::uint64_t sent) noexcept;
+
+    // Doorbell, if the peer sleeps. Call once after a batch of send/consume/set_executed/handshake writes.
+    void ring() noexcept;
+    void ring_always() noexcept; // handshake
+    void arm() noexcept;    // we are about to sleep: peers must ring. Poll once more afterwards
+    void disarm() noexcept; // somebody polls
+    [[nodiscard]] bool armed() const noexcept;
+    bool recently_polled = false; // the engine's
+
+    [[nodiscard]] bool alive() const noexcept; // the peer's segment is still there
+    [[nodiscard]] int bell_fd() const noexcept; // POLLIN: the peer rang
+    void take_bells() noexcept;
+    [[nodiscard]] int peer_fd() const noexcept; // POLLRDHUP: the peer is gone
+
+  private:
+    struct Inside;
+    explicit Channel(std::unique_ptr<Inside> inside) noexcept;
+    std::unique_ptr<Inside> inside_;
+};
+
+} // namespace rsmdat

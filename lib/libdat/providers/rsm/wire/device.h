@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// /dev/rsm as an Ia uses it: handles, their words, and the commands given to them. Status values are
+// RSM_SUCCESS and RSMERR_*. No Ia::lock is needed for the functions of one handle.
+#pragma once
+
+#include <linux/rsm.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace rsmdat {
+
+// /dev/rsm can't be opened or does not answer.
+class Unavailable : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+using Ticket = std::array<std::uint64_t, 2>; // of RSM_IOC_GRANT
+
+// A descriptor of /dev/rsm, at 1024 or above where the limit allows it: those below are the
+// program's, for select(). When the soft limit is reached it is raised to the hard one.
+class HandleFd {
+  public:
+    HandleFd() noexcept = default;
+    HandleFd(HandleFd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    HandleFd &operator=(HandleFd &&other) noexcept;
+    ~HandleFd();
+    static int open(int flags, HandleFd &handle) noexcept; // RSMERR status
+    [[nodiscard]] int get() const noexcept { return fd_; }
+    explicit operator bool() const noexcept { return fd_ >= 0; }
+
+  private:
+    explicit HandleFd(int fd) noexcept : fd_(fd) {}
+    int fd_ = -1;
+};
+
+// The control handle and the tables of words that it owns.
+class Device {
+  public:
+    Device(); // throws Unavailable, std::bad_alloc
+    ~Device();
+    Device(const Device &) = delete;
+    Device &operator=(const Device &) = delete;
+
+    [[nodiscard]] int control_fd() const noexcept { return control_.get(); }
+    [[nodiscard]] std::uint32_t node() const noexcept { return node_; }
+    [[nodiscard]] bool has_controller(std::string_view name) const noexcept;
+    [[nodiscard]] std::uint32_t generation(std::uint32_t slot) const noexcept;
+    // Consumes all pending events of a handle; how many there were.
+    std::uint32_t take_events(std::uint32_t slot) const noexcept;
+
+  private:
+    HandleFd control_;
+    std::uint32_t node_ = 0;
+    const volatile std::byte *status_ = nullptr; // mappings of the whole tables, demand-faulted
+    std::byte *consumed_ = nullptr;
+};
+
+// An export handle: destroyed with RSM_IOC_DESTROY so that a forked child does not keep it alive.
+class Export {
+  public:
+    Export() noexcept = default;
+    Export(Export &&) noexcept = default;
+    Export &operator=(Export &&other) noexcept;
+    ~Export();
+
+    // flags: RSM_BIND_LOCAL, RSM_BIND_READ. address and length: whole pages.
+    static int bind(const Device &device, std::string_view controller, void *address,
+                    std::size_t length, std::uint32_t flags, Export &result) noexcept;
+    int publish(std::uint32_t &id, std::span<const rsm_acl_entry> acl) const noexcept;
+    int republish(std::span<const rsm_acl_entry> acl) const noexcept;
+    int grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission,
+              Ticket &ticket) const noexcept;
+    int revoke(const Ticket &ticket) const noexcept;
+    int post() const noexcept; // wakes the importers
+    std::uint32_t take_events() const noexcept;
+
+    [[nodiscard]] int fd() const noexcept { return handle_.get(); }
+    [[nodiscard]] bool in_window() const noexcept { return window_; } // see RSM_IOC_BIND: must be mapped over the range
+    explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
+
+  private:
+    const Device *device_ = nullptr;
+    HandleFd handle_;
+    std::uint32_t slot_ = RSM_NO_SLOT;
+    bool window_ = false;
+};
+
+// An import handle and, once map() was called, its mapping (not inherited by fork).
+class Import {
+  public:
+    Import() noexcept = default;
+    Import(Import &&) noexcept;
+    Import &operator=(Import &&other) noexcept;
+    ~Import();
+
+    static int connect(const Device &device, std::string_view controller, std::uint32_t node,
+                       std::uint32_t id, std::uint32_t permission, Import &result) noexcept;
+    static int redeem(const Device &device, const Ticket &ticket, Import &result) noexcept;
+    int map(std::uint64_t offset, std::size_t length, int protection) noexcept;
+
+    [[nodiscard]] std::span<std::byte> mapping() const noexcept { return mapping_; }
+    [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
+    // Is the connection alive? Call after accesses, behind a full fence: true means that all of them
+    // reached the segment.
+    [[nodiscard]] bool alive() const noexcept;
+    int put(std::uint64_t offset, std::span<const std::byte> from) const noexcept; // by the kernel
+    int get(std::uint64_t offset, std::span<std::byte> to) const noexcept;
+    int post() const noexcept; // rings the exporter
+    int put_and_post(std::uint64_t offset, std::span<const std::byte> from) const noexcept;
+
+    [[nodiscard]] int fd() const noexcept { return handle_.get(); }
+    explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
+
+  private:
+    const Device *device_ = nullptr;
+    HandleFd handle_;
+    std::uint32_t slot_ = RSM_NO_SLOT;
+    std::uint32_t generation_ = 0;
+    std::uint64_t length_ = 0;
+    std::span<std::byte> mapping_;
+};
+
+} // namespace rsmdat
