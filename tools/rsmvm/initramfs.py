@@ -14,7 +14,8 @@ from .errors import UsageError
 
 PROBE_MARK = "rsm-vm-user-space-reached"
 UDEV_FIELD = re.compile(r'(KERNEL|GROUP|MODE)\s*={1,2}\s*"([^"]*)"')
-FOLDERS = ["dev", "proc", "sys", "run", "mnt", "home/alice", "home/bob", "var/run", "etc/rsm"]
+FOLDERS = ["dev", "proc", "sys", "run", "mnt", "home/alice", "home/bob", "var/run", "etc/rsm",
+           "etc/dat"]
 GROUPS = """\
 root:x:0:
 tty:x:5:
@@ -129,8 +130,10 @@ def _add_product(tree):
         _add_program(tree, path, f"{libraries.GUEST_LIBRARIES}/{path.name}")
     for path in libraries.built_tools():
         _add_program(tree, path, f"usr/bin/{path.name}")
-    if paths.SEGMENT_IDS.exists():
-        tree.file("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS.read_bytes())
+    for path, source in (("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS),
+                         ("etc/dat/dat.conf", paths.DAT_CONF)):
+        if source.exists():
+            tree.file(path, source.read_bytes())
 
 
 def _add_copy(tree, source, target):

@@ -9,6 +9,7 @@ GUEST_FILES = Path(__file__).resolve().parent / "guest"
 DEBUG_KERNEL = TREE / "tools/debug-kernel/build"
 CLANG = TREE / "tools/rsmvm/clang"
 SEGMENT_IDS = TREE / "packaging/rsm.segmentid"
+DAT_CONF = TREE / "packaging/dat.conf"
 UDEV_RULES = TREE / "packaging/udev/60-rsm.rules"
 
 
