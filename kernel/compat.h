@@ -30,6 +30,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 #endif
 
+/* May the process lose a page that is pinned for reading by its next store? */
+#define RSM_READ_PINS_UNRELIABLE (KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE)
+
 /* The array of VMAs went away in 6.5. */
 static inline long rsm_pin_remote(struct mm_struct *mm, unsigned long start,
 				  unsigned long npages, unsigned int flags,

@@ -32,6 +32,9 @@ union rsm_arg {
 	struct rsm_barrier_request barrier;
 	struct rsm_destroy destroy;
 	struct rsm_range range;
+	struct rsm_grant grant;
+	struct rsm_revoke revoke;
+	struct rsm_redeem redeem;
 };
 
 /**
@@ -78,7 +81,13 @@ static int run_topology(struct rsm_handle *h, union rsm_arg *arg)
 	return rsm_topology(&arg->topology);
 }
 
-#define BIND_FLAGS	(RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT | RSM_BIND_LOCAL)
+#define BIND_FLAGS	(RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT | RSM_BIND_LOCAL | \
+			 RSM_BIND_READ)
+
+static bool are_bind_flags(u32 flags)
+{
+	return !(flags & ~BIND_FLAGS) && (!(flags & RSM_BIND_READ) || flags & RSM_BIND_LOCAL);
+}
 
 static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 {
@@ -87,7 +96,7 @@ static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (!is_string(arg->bind.controller))
 		return -EINVAL;
-	if (arg->bind.reserved || arg->bind.flags & ~BIND_FLAGS)
+	if (arg->bind.reserved || !are_bind_flags(arg->bind.flags))
 		return -EOPNOTSUPP;
 	table = rsm_table_get_fd(arg->bind.control_fd);
 	if (IS_ERR(table))
@@ -143,6 +152,22 @@ static int run_range(struct rsm_handle *h, union rsm_arg *arg)
 	return exp ? rsm_range(exp, &arg->range) : RSMERR_BAD_SEG_HNDL;
 }
 
+static int run_grant(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_export *exp = rsm_handle_export(h);
+
+	if (arg->grant.reserved)
+		return -EOPNOTSUPP;
+	return exp ? rsm_grant(exp, &arg->grant) : RSMERR_BAD_SEG_HNDL;
+}
+
+static int run_revoke(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_export *exp = rsm_handle_export(h);
+
+	return exp ? rsm_revoke(exp, &arg->revoke) : RSMERR_BAD_SEG_HNDL;
+}
+
 static int run_connect(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
@@ -154,6 +179,21 @@ static int run_connect(struct rsm_handle *h, union rsm_arg *arg)
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	status = h ? rsm_connect(h, &arg->connect, table) : RSMERR_BAD_SEG_HNDL;
+	rsm_table_put(table);
+	return status;
+}
+
+static int run_redeem(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_table *table;
+	int status;
+
+	if (arg->redeem.reserved)
+		return -EOPNOTSUPP;
+	table = rsm_table_get_fd(arg->redeem.control_fd);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	status = h ? rsm_redeem(h, &arg->redeem, table) : RSMERR_BAD_SEG_HNDL;
 	rsm_table_put(table);
 	return status;
 }
@@ -229,6 +269,9 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
 	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
 	COMMAND(RSM_IOC_RANGE, rsm_range, run_range, true),
+	COMMAND(RSM_IOC_GRANT, rsm_grant, run_grant, true),
+	COMMAND(RSM_IOC_REVOKE, rsm_revoke, run_revoke, false),
+	COMMAND(RSM_IOC_REDEEM, rsm_redeem, run_redeem, true),
 };
 
 /*

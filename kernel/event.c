@@ -148,7 +148,7 @@ static noinline u32 post_to_importers(struct rsm_export *exp, u32 flags)
 	list_for_each_entry(imp, &exp->importers, link)
 		deliver(&imp->seg, flags);
 	mutex_unlock(&exp->importers_lock);
-	if (exp->seg.ctl->ops->post_importers)
+	if (!rsm_is_local(exp) && exp->seg.ctl->ops->post_importers)
 		exp->seg.ctl->ops->post_importers(exp, flags);
 	return RSM_SUCCESS;
 }
@@ -163,5 +163,5 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags)
 	imp = to_import(seg);
 	if (READ_ONCE(imp->aborted))
 		return RSMERR_CONN_ABORTED;
-	return INDIRECT_CALL_1(seg->ctl->ops->post, rsm_local_post, imp, flags);
+	return INDIRECT_CALL_1(imp->ops->post, rsm_local_post, imp, flags);
 }

@@ -126,6 +126,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 		return NULL;
 	mutex_init(&exp->lock);
 	mutex_init(&exp->importers_lock);
+	INIT_LIST_HEAD(&exp->tickets);
 	INIT_LIST_HEAD(&exp->importers);
 	INIT_LIST_HEAD(&exp->remote_importers);
 	INIT_WORK(&exp->death, rsm_watch_death);
@@ -138,12 +139,6 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	return exp;
 }
 
-/* Its controller never hears of such an export. */
-static bool is_local(const struct rsm_export *exp)
-{
-	return exp->flags & RSM_BIND_LOCAL;
-}
-
 static u32 bind_memory(struct rsm_export *exp)
 {
 	u32 status;
@@ -153,7 +148,7 @@ static u32 bind_memory(struct rsm_export *exp)
 	if (status)
 		return status;
 	mutex_lock(&exp->lock);
-	status = is_local(exp) ? rsm_pin_bind(exp) : exp->seg.ctl->ops->bind(exp);
+	status = rsm_is_local(exp) ? rsm_pin_bind(exp) : exp->seg.ctl->ops->bind(exp);
 	mutex_unlock(&exp->lock);
 	if (status)
 		cancel_work_sync(&exp->death);
@@ -212,8 +207,8 @@ static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
 		return RSM_SUCCESS;
 	if (!PAGE_ALIGNED(vaddr) || !rsm_range_ok(vaddr, exp->length, TASK_SIZE))
 		return RSMERR_BAD_ADDR;
-	status = is_local(exp) ? rsm_pin_rebind(exp, vaddr) :
-				 exp->seg.ctl->ops->rebind(exp, vaddr);
+	status = rsm_is_local(exp) ? rsm_pin_rebind(exp, vaddr) :
+				     exp->seg.ctl->ops->rebind(exp, vaddr);
 	if (!status)
 		WRITE_ONCE(exp->vaddr, vaddr);
 	return status;
@@ -271,8 +266,9 @@ void rsm_export_kill(struct rsm_export *exp)
 	if (exp->state == RSM_DEAD)
 		return;
 	rsm_export_withdraw(exp);
+	rsm_grants_end(exp);
 	WRITE_ONCE(exp->state, RSM_DEAD);
-	if (is_local(exp))
+	if (rsm_is_local(exp))
 		rsm_pin_unbind(exp);
 	else
 		exp->seg.ctl->ops->unbind(exp);

@@ -10,6 +10,7 @@ void rsm_import_free(struct rsm_import *imp)
 {
 	if (imp->scratch)
 		put_page(imp->scratch);
+	rsm_ticket_put(imp->ticket);
 	kfree(imp);
 }
 
@@ -73,7 +74,7 @@ void rsm_import_abort(struct rsm_import *imp)
 }
 EXPORT_SYMBOL_GPL(rsm_import_abort);
 
-static struct rsm_import *import_alloc(struct rsm_handle *h, struct rsm_connect *arg)
+static struct rsm_import *import_alloc(struct rsm_handle *h)
 {
 	struct rsm_import *imp = kzalloc(sizeof(*imp), GFP_KERNEL_ACCOUNT);
 
@@ -82,74 +83,142 @@ static struct rsm_import *import_alloc(struct rsm_handle *h, struct rsm_connect 
 	init_rwsem(&imp->map_lock);
 	INIT_LIST_HEAD(&imp->link);
 	imp->mapping = h->mapping;
-	imp->node = arg->node;
-	imp->id = arg->id;
-	imp->rights = arg->permission;
 	return imp;
 }
 
-static void tell_caller(struct rsm_connect *arg, struct rsm_import *imp,
-			u32 generation)
+/*
+ * Begin to make a blank handle an import. Unless this fails the handle is locked
+ * until import_settle().
+ */
+static u32 import_begin(struct rsm_handle *h, struct rsm_import **imp)
 {
-	arg->length = imp->length;
-	arg->slot = imp->seg.words.slot;
-	arg->number = imp->seg.number;
-	arg->generation = generation;
-	arg->mappable = !!imp->seg.ctl->ops->map;
+	u32 status = RSMERR_BAD_SEG_HNDL;
+
+	if (mutex_lock_interruptible(&h->lock))
+		return RSMERR_INTERRUPTED;
+	if (!h->seg) {
+		*imp = import_alloc(h);
+		if (*imp)
+			return RSM_SUCCESS;
+		status = RSMERR_INSUFFICIENT_MEM;
+	}
+	mutex_unlock(&h->lock);
+	return status;
+}
+
+static void import_settle(struct rsm_handle *h, struct rsm_import *imp, u32 status)
+{
+	if (status)
+		rsm_import_free(imp);
+	mutex_unlock(&h->lock);
 }
 
 /*
  * The generation that the caller is told is fixed before the connection
  * exists: an abort that comes at once is then seen, too.
  */
-static u32 import_create(struct rsm_handle *h, struct rsm_connect *arg,
-			 struct rsm_table *table)
+static u32 import_join(struct rsm_import *imp, struct rsm_handle *h,
+		       const char *controller, struct rsm_table *table, u32 *generation)
 {
-	struct rsm_import *imp = import_alloc(h, arg);
+	u32 status;
+
+	status = rsm_segment_init(&imp->seg, RSM_IMPORT, h, controller, table);
+	if (status)
+		return status;
+	if (!imp->ops)
+		imp->ops = imp->seg.ctl->ops;
+	bump_generation(imp);
+	*generation = *imp->seg.words.generation;
+	status = imp->ops->connect(imp);
+	if (status)
+		rsm_segment_cancel(&imp->seg);
+	return status;
+}
+
+static u32 import_connect(struct rsm_import *imp, struct rsm_handle *h,
+			  struct rsm_connect *arg, struct rsm_table *table)
+{
 	u32 status, generation;
 
-	if (!imp)
-		return RSMERR_INSUFFICIENT_MEM;
-	status = rsm_segment_init(&imp->seg, RSM_IMPORT, h, arg->controller, table);
+	imp->node = arg->node;
+	imp->id = arg->id;
+	imp->rights = arg->permission;
+	status = import_join(imp, h, arg->controller, table, &generation);
 	if (status)
-		goto err_free_import;
-	bump_generation(imp);
-	generation = *imp->seg.words.generation;
-	status = imp->seg.ctl->ops->connect(imp);
-	if (status)
-		goto err_cancel_segment;
+		return status;
+	imp->end = imp->length;
 
-	tell_caller(arg, imp, generation);
+	arg->length = imp->length;
+	arg->slot = imp->seg.words.slot;
+	arg->number = imp->seg.number;
+	arg->generation = generation;
+	arg->mappable = !!imp->ops->map;
 	rsm_segment_complete(&imp->seg, h);
 	return RSM_SUCCESS;
-
-err_cancel_segment:
-	rsm_segment_cancel(&imp->seg);
-err_free_import:
-	rsm_import_free(imp);
-	return status;
 }
 
 /* RSM_IOC_CONNECT */
 u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
 		struct rsm_table *table)
 {
-	u32 status = RSMERR_BAD_SEG_HNDL;
+	struct rsm_import *imp;
+	u32 status;
 
 	if (arg->permission & ~RSM_PERM_RDWR)
 		return RSMERR_PERM_DENIED;
-	if (mutex_lock_interruptible(&h->lock))
-		return RSMERR_INTERRUPTED;
-	if (!h->seg)
-		status = import_create(h, arg, table);
-	mutex_unlock(&h->lock);
+	status = import_begin(h, &imp);
+	if (status)
+		return status;
+	status = import_connect(imp, h, arg, table);
+	import_settle(h, imp, status);
+	return status;
+}
+
+static u32 import_redeem(struct rsm_import *imp, struct rsm_handle *h,
+			 struct rsm_redeem *arg, struct rsm_table *table)
+{
+	u32 status, generation;
+
+	status = rsm_ticket_present(imp, arg->ticket);
+	if (status)
+		return status;
+	status = import_join(imp, h, rsm_ticket_controller(imp->ticket), table,
+			     &generation);
+	/* The export has died with its controller. */
+	if (status == RSMERR_CTLR_NOT_PRESENT)
+		return RSMERR_SEG_NOT_PUBLISHED;
+	if (status)
+		return status;
+
+	arg->length = imp->length;
+	arg->offset = imp->start;
+	arg->bytes = imp->end - imp->start;
+	arg->permission = imp->rights;
+	arg->slot = imp->seg.words.slot;
+	arg->number = imp->seg.number;
+	arg->generation = generation;
+	rsm_segment_complete(&imp->seg, h);
+	return RSM_SUCCESS;
+}
+
+/* RSM_IOC_REDEEM */
+u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *table)
+{
+	struct rsm_import *imp;
+	u32 status;
+
+	status = import_begin(h, &imp);
+	if (status)
+		return status;
+	status = import_redeem(imp, h, arg, table);
+	import_settle(h, imp, status);
 	return status;
 }
 
 /* The handle is being closed; it has no mappings any more. */
 void rsm_import_close(struct rsm_import *imp)
 {
-	imp->seg.ctl->ops->disconnect(imp);
+	imp->ops->disconnect(imp);
 	rsm_import_set_mem(imp, NULL);
 	rsm_segment_put(&imp->seg);
 }

@@ -24,7 +24,12 @@
  * handle->seg goes from NULL to a segment once and is read without a lock
  * (acquire, release). A segment lives until its kref is dropped: one is the
  * handle's, one each import's on the export it is connected to. The id table
- * hands out references under its own spinlock.
+ * hands out references under its own spinlock, and so does the table of tickets.
+ *
+ * A ticket is in that table and on its export's list for as long as it is live;
+ * both change under export->lock. It stops to be live under importers_lock, before
+ * the imports that it granted are aborted: a REDEEM that has found it in the table
+ * looks again under that lock. Imports keep it, and it keeps the export.
  *
  * The notifier that watches an exporter's range may not sleep: it only queues
  * export->death, which takes export->lock.
@@ -100,6 +105,12 @@ static inline struct rsm_export *to_export(struct rsm_segment *seg)
 static inline struct rsm_import *to_import(struct rsm_segment *seg)
 {
 	return container_of(seg, struct rsm_import, seg);
+}
+
+/* Its controller never hears of such an export, nor of imports of it. */
+static inline bool rsm_is_local(const struct rsm_export *exp)
+{
+	return exp->flags & RSM_BIND_LOCAL;
 }
 
 /* device.c */
@@ -182,21 +193,37 @@ void rsm_watch_death(struct work_struct *work);
 extern struct workqueue_struct *rsm_wq;
 
 /* pin.c */
-u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, struct rsm_mem **mem);
+u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
+		  struct rsm_mem **mem);
 bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr);
+
+/* range.c */
+u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
 
 /* publish.c */
 u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_unpublish(struct rsm_export *exp);
 void rsm_export_withdraw(struct rsm_export *exp);
+void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);
 bool rsm_is_creator(const struct rsm_export *exp);
 
+/* grant.c */
+u32 rsm_grant(struct rsm_export *exp, struct rsm_grant *arg);
+u32 rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg);
+void rsm_grants_end(struct rsm_export *exp);
+u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key);
+const char *rsm_ticket_controller(const struct rsm_ticket *ticket);
+void rsm_ticket_put(struct rsm_ticket *ticket);
+unsigned int rsm_grant_count(void);
+
 /* import.c, map.c, transfer.c */
 u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
 		struct rsm_table *table);
+u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg,
+	       struct rsm_table *table);
 void rsm_import_close(struct rsm_import *imp);
 void rsm_import_free(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
@@ -210,6 +237,7 @@ u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
 
 /* local.c */
 bool rsm_user_may(kuid_t uid, kgid_t gid, unsigned int mode, u32 rights);
+void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp);
 
 /* copy.c */
 struct rsm_mem *rsm_mem_alloc(unsigned long npages);

@@ -43,6 +43,16 @@ static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
 		       RSM_SUCCESS : RSMERR_PERM_DENIED;
 }
 
+/* @imp becomes an importer of @exp, and takes over the caller's reference on it. */
+void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->importers_lock);
+	imp->exp = exp;
+	imp->length = exp->length;
+	rsm_import_set_mem(imp, exp->mem);
+	list_add_tail(&imp->link, &exp->importers);
+}
+
 /**
  * rsm_local_connect() - connect an import to a segment of this node
  * @imp: the import, with id and rights set
@@ -59,12 +69,8 @@ u32 rsm_local_connect(struct rsm_import *imp)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	status = admit(exp, imp);
-	if (!status) {
-		imp->exp = exp;
-		imp->length = exp->length;
-		rsm_import_set_mem(imp, exp->mem);
-		list_add_tail(&imp->link, &exp->importers);
-	}
+	if (!status)
+		rsm_local_join(imp, exp);
 	mutex_unlock(&exp->importers_lock);
 	if (status)
 		rsm_segment_put(&exp->seg);

@@ -150,13 +150,17 @@ int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma)
 }
 EXPORT_SYMBOL_GPL(rsm_map_mem);
 
-/* Rights asked for must be the connection's, now and after any mprotect. */
+/*
+ * Rights asked for must be the connection's, now and after any mprotect. What is
+ * mapped for writing can be read: an owner who publishes has been told so, one
+ * who grants has been promised that it can't.
+ */
 static int limit_rights(struct rsm_import *imp, struct vm_area_struct *vma)
 {
 	vm_flags_t refused = VM_EXEC;
 
 	if (!(imp->rights & RSM_PERM_READ))
-		refused |= VM_READ;
+		refused |= imp->ticket ? VM_READ | VM_WRITE : VM_READ;
 	if (!(imp->rights & RSM_PERM_WRITE))
 		refused |= VM_WRITE;
 	if (vma->vm_flags & refused)
@@ -178,6 +182,13 @@ static int need_scratch(struct rsm_import *imp)
 	return imp->scratch ? 0 : -ENOMEM;
 }
 
+/* Pages that are not the import's as a whole can't be mapped. */
+static bool is_reachable(const struct rsm_import *imp, struct vm_area_struct *vma)
+{
+	return vma->vm_pgoff >= PAGE_ALIGN(imp->start) >> PAGE_SHIFT &&
+	       rsm_range_ok(vma->vm_pgoff, vma_pages(vma), imp->end >> PAGE_SHIFT);
+}
+
 /* mmap of an import handle; see RSM_IOC_CONNECT for what it returns. */
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 {
@@ -185,12 +196,12 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	if (!rsm_range_ok(vma->vm_pgoff, vma_pages(vma), imp->length >> PAGE_SHIFT))
+	if (!is_reachable(imp, vma))
 		return -ENXIO;
 	err = limit_rights(imp, vma);
 	if (err)
 		return err;
-	if (!imp->seg.ctl->ops->map)
+	if (!imp->ops->map)
 		return -EOPNOTSUPP;
 
 	down_write(&imp->map_lock);
@@ -199,5 +210,5 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	if (err)
 		return err;
 	rsm_place_vma(vma, imp->seg.number);
-	return imp->seg.ctl->ops->map(imp, vma);
+	return imp->ops->map(imp, vma);
 }

@@ -8,10 +8,7 @@
 #include "internal.h"
 #include "compat.h"
 
-#include <linux/file.h>
 #include <linux/highmem.h>
-#include <linux/magic.h>
-#include <linux/mount.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -26,11 +23,13 @@
  * struct rsm_pinned - pinned pages of a process
  * @mem: as the core sees them
  * @mm: whom they are charged to
+ * @writable: they may be written
  * @page: the pages, in order
  */
 struct rsm_pinned {
 	struct rsm_mem mem;
 	struct mm_struct *mm;
+	bool writable;
 	struct page *page[];
 };
 
@@ -103,48 +102,30 @@ static u32 pin_status(long err)
 }
 
 /*
- * Memory that only mappings and descriptors name (System V segments, memfd,
- * shared anonymous memory) may be exported. A named file may not: it can be
- * truncated and written back behind everybody's back.
+ * Pin what will only be read. A private page must be the process's own already,
+ * or its first store would go to another one; since 6.2 a long-term pin sees to
+ * that. Before, it takes a pin for writing, forced where the mapping is not
+ * writable; shared memory can't be forced, and need not be.
  */
-static bool is_named_file(struct file *file)
+static int pin_to_read(unsigned long addr, unsigned long npages, struct page **page)
 {
-	unsigned long magic = file_inode(file)->i_sb->s_magic;
+	int got;
 
-	return !(file->f_path.mnt->mnt_flags & MNT_INTERNAL) ||
-	       (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC);
+	if (!RSM_READ_PINS_UNRELIABLE)
+		return pin_user_pages_fast(addr, npages, FOLL_LONGTERM, page);
+	got = pin_user_pages_fast(addr, npages, FOLL_WRITE | FOLL_FORCE | FOLL_LONGTERM, page);
+	return got == -EFAULT ? pin_user_pages_fast(addr, 1, FOLL_LONGTERM, page) : got;
 }
 
-static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused)
+static int pin_some(struct rsm_pinned *pinned, unsigned long addr, unsigned long done)
 {
-	if (vma->vm_flags & (VM_IO | VM_PFNMAP | refused))
-		return RSMERR_BAD_ADDR;
-	if (vma->vm_flags & VM_MAYSHARE && vma->vm_file && is_named_file(vma->vm_file))
-		return RSMERR_BAD_ADDR;
-	if ((vma->vm_flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
-		return RSMERR_PERM_DENIED;
-	return RSM_SUCCESS;
-}
+	unsigned long n = min(pinned->mem.npages - done, PIN_BATCH);
 
-static u32 check_range(struct mm_struct *mm, u64 vaddr, u64 length, vm_flags_t refused)
-{
-	unsigned long addr = vaddr, end = vaddr + length;
-	u32 status = RSM_SUCCESS;
-
-	if (mmap_read_lock_killable(mm))
-		return RSMERR_INTERRUPTED;
-	while (addr < end && !status) {
-		struct vm_area_struct *vma = find_vma(mm, addr);
-
-		if (!vma || vma->vm_start > addr) {
-			status = RSMERR_BAD_ADDR;
-		} else {
-			status = check_vma(vma, refused);
-			addr = vma->vm_end;
-		}
-	}
-	mmap_read_unlock(mm);
-	return status;
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (!pinned->writable)
+		return pin_to_read(addr, n, &pinned->page[done]);
+	return pin_user_pages_fast(addr, n, FOLL_WRITE | FOLL_LONGTERM, &pinned->page[done]);
 }
 
 static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
@@ -152,13 +133,8 @@ static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 	unsigned long done = 0, npages = pinned->mem.npages;
 
 	while (done < npages) {
-		int got = -EINTR;
+		int got = pin_some(pinned, vaddr + (done << PAGE_SHIFT), done);
 
-		if (!fatal_signal_pending(current))
-			got = pin_user_pages_fast(vaddr + (done << PAGE_SHIFT),
-						  min(npages - done, PIN_BATCH),
-						  FOLL_WRITE | FOLL_LONGTERM,
-						  &pinned->page[done]);
 		if (got <= 0) {
 			unpin(pinned, done);
 			return pin_status(got);
@@ -174,18 +150,20 @@ static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
  * @vaddr: start of the range
  * @length: bytes
  * @refused: kinds of mappings that will not do
+ * @flags: those of BIND
  * @mem: where to put it; unpinned and uncharged with its last reference
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
-u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, struct rsm_mem **mem)
+u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
+		  struct rsm_mem **mem)
 {
 	unsigned long npages = length >> PAGE_SHIFT;
 	struct rsm_pinned *pinned;
 	u32 status;
 
-	status = check_range(current->mm, vaddr, length, refused);
+	status = rsm_range_pinnable(vaddr, length, refused, flags);
 	if (status)
 		return status;
 	if (rsm_charge(current->mm, npages))
@@ -199,6 +177,7 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, struct rsm_mem **me
 	rsm_mem_init(&pinned->mem, &pinned_ops, npages);
 	pinned->mm = current->mm;
 	mmgrab(pinned->mm);
+	pinned->writable = !(flags & RSM_BIND_READ);
 
 	status = pin_pages(pinned, vaddr);
 	if (status) {
@@ -222,7 +201,7 @@ static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem
 	status = rsm_watch_start(exp, vaddr, exp->length, &w);
 	if (status)
 		return status;
-	status = rsm_pin_range(vaddr, exp->length, 0, mem);
+	status = rsm_pin_range(vaddr, exp->length, 0, exp->flags, mem);
 	if (status)
 		rsm_watch_stop(w);
 	else
@@ -292,7 +271,8 @@ static bool same_pages(struct rsm_pinned *pinned, unsigned long first,
  * @mm: address space, with a user
  * @vaddr: start of the range
  *
- * Return: true if the process still sees the pages, and may write them.
+ * Return: true if the process still sees the pages, and may write them if they
+ * were pinned for that.
  */
 bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr)
 {
@@ -305,7 +285,7 @@ bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr)
 	while (done < mem->npages && same) {
 		long got = rsm_pin_remote(mm, vaddr + (done << PAGE_SHIFT),
 					  min(mem->npages - done, CHECK_BATCH),
-					  FOLL_WRITE, now);
+					  pinned->writable ? FOLL_WRITE : 0, now);
 
 		same = got > 0 && same_pages(pinned, done, now, got);
 		if (got > 0) {

@@ -152,7 +152,7 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_PUBLISHED)
 		return RSMERR_SEG_ALREADY_PUBLISHED;
-	if (exp->state == RSM_DEAD || exp->flags & RSM_BIND_LOCAL)
+	if (exp->state == RSM_DEAD || rsm_is_local(exp))
 		return RSMERR_BAD_SEG_HNDL;
 	status = publish_under_id(exp, &id, acl);
 	if (!status)
@@ -217,6 +217,24 @@ u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 }
 
 /**
+ * rsm_abort_importers() - abort connections of this node
+ * @exp: the export
+ * @granted: the grant whose connections they are, NULL for all of them
+ */
+void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted)
+{
+	struct rsm_import *imp, *next;
+
+	lockdep_assert_held(&exp->importers_lock);
+	list_for_each_entry_safe(imp, next, &exp->importers, link) {
+		if (granted && imp->ticket != granted)
+			continue;
+		rsm_import_abort(imp);
+		list_del_init(&imp->link);
+	}
+}
+
+/**
  * rsm_export_withdraw() - abort all connections and free the id
  * @exp: an export, published or not
  *
@@ -225,17 +243,12 @@ u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
  */
 void rsm_export_withdraw(struct rsm_export *exp)
 {
-	struct rsm_import *imp, *next;
-
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
 		return;
 	mutex_lock(&exp->importers_lock);
 	exp->open = false;
-	list_for_each_entry_safe(imp, next, &exp->importers, link) {
-		rsm_import_abort(imp);
-		list_del_init(&imp->link);
-	}
+	rsm_abort_importers(exp, NULL);
 	mutex_unlock(&exp->importers_lock);
 	id_give_back(exp->id);
 	if (exp->seg.ctl->ops->unpublish)

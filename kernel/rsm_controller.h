@@ -22,6 +22,7 @@ struct rsm_mem;
 struct rsm_place;
 struct rsm_shown;
 struct rsm_table;
+struct rsm_ticket;
 struct rsm_watch;
 
 /**
@@ -154,6 +155,8 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
  * @importers_lock: guards @importers, @remote_importers and @open
+ * @tickets: its grants
+ * @grants: how many there are
  * @importers: import segments of this node that are connected
  * @remote_importers: the agent's: importing nodes
  * @open: connects are welcome
@@ -174,6 +177,8 @@ struct rsm_export {
 	struct work_struct death;
 	u32 id;
 	struct rsm_acl *acl;
+	struct list_head tickets;
+	unsigned int grants;
 	struct mutex importers_lock; /* likewise */
 	struct list_head importers;
 	struct list_head remote_importers;
@@ -184,10 +189,14 @@ struct rsm_export {
 /**
  * struct rsm_import - an import segment
  * @seg: common part
+ * @ops: who serves it: its controller, or the core if it was granted
+ * @ticket: the grant, referenced; NULL for a segment that has an id
  * @node: exporting node
  * @id: segment id there
  * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  * @length: bytes
+ * @start: first byte that it may reach
+ * @end: the byte behind the last one
  * @mapping: address space in which its mappings are found
  * @map_lock: guards @mem and @aborted; mappings change only while it is held
  *	for writing
@@ -201,10 +210,14 @@ struct rsm_export {
  */
 struct rsm_import {
 	struct rsm_segment seg;
+	const struct rsm_controller_ops *ops;
+	struct rsm_ticket *ticket;
 	u32 node;
 	u32 id;
 	u32 rights;
 	u64 length;
+	u64 start;
+	u64 end;
 	struct address_space *mapping;
 	struct rw_semaphore map_lock;
 	struct rsm_mem *mem;

@@ -84,8 +84,11 @@ static u32 copy_all(struct rsm_import *imp, struct rsm_local *local, u64 offset,
 	return status;
 }
 
-/* Memory that the caller's process bound to the handle @fd, or NULL. */
-static struct rsm_mem *local_handle_mem(int fd)
+/*
+ * Memory that the caller's process bound to the handle @fd, or NULL, and whether
+ * it was bound for reading only.
+ */
+static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 {
 	struct rsm_mem *mem = NULL;
 	struct rsm_export *exp = NULL;
@@ -98,6 +101,7 @@ static struct rsm_mem *local_handle_mem(int fd)
 	if (exp && rsm_is_creator(exp)) {
 		mutex_lock(&exp->lock);
 		mem = rsm_mem_get(exp->mem);
+		*read_only = exp->flags & RSM_BIND_READ;
 		mutex_unlock(&exp->lock);
 	}
 	fput(file);
@@ -105,11 +109,15 @@ static struct rsm_mem *local_handle_mem(int fd)
 }
 
 static u32 find_local_handle(const struct rsm_transfer_entry *e,
-			     struct rsm_local *local)
+			     struct rsm_local *local, bool put)
 {
-	local->mem = local_handle_mem(e->fd);
+	bool read_only = false;
+
+	local->mem = local_handle_mem(e->fd, &read_only);
 	if (!local->mem || e->addr)
 		return RSMERR_BAD_SGIO;
+	if (read_only && !put)
+		return RSMERR_PERM_DENIED;
 	local->offset = e->local_offset;
 	if (!rsm_range_ok(e->local_offset, e->length,
 			  (u64)local->mem->npages << PAGE_SHIFT))
@@ -131,23 +139,24 @@ static u32 find_local_address(const struct rsm_transfer_entry *e,
 	return RSM_SUCCESS;
 }
 
-static u32 find_local(const struct rsm_transfer_entry *e, struct rsm_local *local)
+static u32 find_local(const struct rsm_transfer_entry *e, struct rsm_local *local,
+		      bool put)
 {
 	if (e->type == RSM_HANDLE_TYPE)
-		return find_local_handle(e, local);
+		return find_local_handle(e, local, put);
 	if (e->type == RSM_VA_TYPE)
 		return find_local_address(e, local);
 	return RSMERR_BAD_SGIO;
 }
 
 static u32 check_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
-		       struct rsm_local *local)
+		       struct rsm_local *local, bool put)
 {
-	if (e->remote_offset > imp->length)
+	if (e->remote_offset < imp->start || e->remote_offset > imp->end)
 		return RSMERR_BAD_OFFSET;
-	if (!rsm_range_ok(e->remote_offset, e->length, imp->length))
+	if (!rsm_range_ok(e->remote_offset, e->length, imp->end))
 		return RSMERR_BAD_LENGTH;
-	return find_local(e, local);
+	return find_local(e, local, put);
 }
 
 /* The entries of one call, checked, and their local ends. */
@@ -157,7 +166,7 @@ struct batch {
 };
 
 static u32 read_batch(struct rsm_import *imp, struct rsm_transfer *arg,
-		      struct batch *b)
+		      struct batch *b, bool put)
 {
 	u32 status = RSM_SUCCESS;
 
@@ -165,7 +174,7 @@ static u32 read_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 			   arg->count * sizeof(*b->entry)))
 		return RSMERR_BAD_ADDR;
 	for (u32 i = 0; i < arg->count && !status; i++)
-		status = check_entry(imp, &b->entry[i], &b->local[i]);
+		status = check_entry(imp, &b->entry[i], &b->local[i], put);
 	return status;
 }
 
@@ -174,9 +183,8 @@ static u32 run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
 {
 	if (READ_ONCE(imp->aborted))
 		return RSMERR_CONN_ABORTED;
-	if (imp->seg.ctl->ops->transfer)
-		return imp->seg.ctl->ops->transfer(imp, local, e->remote_offset,
-						   e->length, put);
+	if (imp->ops->transfer)
+		return imp->ops->transfer(imp, local, e->remote_offset, e->length, put);
 	return copy_all(imp, local, e->remote_offset, e->length, put);
 }
 
@@ -185,7 +193,7 @@ static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 {
 	u32 status;
 
-	status = read_batch(imp, arg, b);
+	status = read_batch(imp, arg, b, put);
 	for (u32 i = 0; i < arg->count && !status; i++) {
 		status = run_entry(imp, &b->entry[i], &b->local[i], put);
 		if (!status)
@@ -236,8 +244,8 @@ u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
 
 	/* Accesses through mappings, on either side of the call, stay there. */
 	smp_mb();
-	if (imp->seg.ctl->ops->order)
-		status = imp->seg.ctl->ops->order(imp, arg->op);
+	if (imp->ops->order)
+		status = imp->ops->order(imp, arg->op);
 	if (arg->op != RSM_BARRIER_OPEN && is_aborted(imp))
 		return RSMERR_CONN_ABORTED;
 	return status;

@@ -57,7 +57,7 @@ static u32 copy_range(u64 vaddr, u64 length, struct rsm_mem *to)
 	struct rsm_mem *range;
 	u32 status;
 
-	status = rsm_pin_range(vaddr, length, NOT_MOVABLE, &range);
+	status = rsm_pin_range(vaddr, length, NOT_MOVABLE, 0, &range);
 	if (status)
 		return status;
 	rsm_mem_copy(to, range);

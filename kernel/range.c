@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which memory of a process may stand behind a segment. */
+
+#include "internal.h"
+
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/mount.h>
+
+/*
+ * Memory that only mappings and descriptors name (System V segments, memfd,
+ * shared anonymous memory) may be exported. A named file may not: it can be
+ * truncated and written back behind everybody's back. Of tmpfs it is never
+ * written back, and who has it truncated under a segment that has no id harms
+ * nobody but the segment's owner and those whom he has given a ticket.
+ */
+static bool is_refused_file(struct file *file, u32 flags)
+{
+	unsigned long magic = file_inode(file)->i_sb->s_magic;
+
+	if (file->f_path.mnt->mnt_flags & MNT_INTERNAL)
+		return magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC;
+	return !(flags & RSM_BIND_LOCAL) || magic != TMPFS_MAGIC;
+}
+
+static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused, u32 flags)
+{
+	vm_flags_t needed = flags & RSM_BIND_READ ? VM_READ : VM_READ | VM_WRITE;
+
+	if (vma->vm_flags & (VM_IO | VM_PFNMAP | refused))
+		return RSMERR_BAD_ADDR;
+	if (vma->vm_flags & VM_MAYSHARE && vma->vm_file &&
+	    is_refused_file(vma->vm_file, flags))
+		return RSMERR_BAD_ADDR;
+	return (vma->vm_flags & needed) == needed ? RSM_SUCCESS : RSMERR_PERM_DENIED;
+}
+
+/**
+ * rsm_range_pinnable() - may this range of the caller's be pinned?
+ * @vaddr: start of the range
+ * @length: bytes
+ * @refused: kinds of mappings that will not do
+ * @flags: those of BIND
+ *
+ * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED or RSMERR_INTERRUPTED.
+ */
+u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags)
+{
+	unsigned long addr = vaddr, end = vaddr + length;
+	struct mm_struct *mm = current->mm;
+	u32 status = RSM_SUCCESS;
+
+	if (mmap_read_lock_killable(mm))
+		return RSMERR_INTERRUPTED;
+	while (addr < end && !status) {
+		struct vm_area_struct *vma = find_vma(mm, addr);
+
+		if (!vma || vma->vm_start > addr) {
+			status = RSMERR_BAD_ADDR;
+		} else {
+			status = check_vma(vma, refused, flags);
+			addr = vma->vm_end;
+		}
+	}
+	mmap_read_unlock(mm);
+	return status;
+}
