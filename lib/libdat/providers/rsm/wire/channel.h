@@ -8,7 +8,7 @@
 #pragma once
 
 #include "wire/device.h"
-#include "wire/layout.h"
+#include "wire/ring.h"
 
 #include <memory>
 #include <optional>
@@ -23,14 +23,6 @@ struct SegmentAddress {
     Ticket ticket;
     Ticket nonce;        // what stands in the segment's Handshake: it is the right segment
 };
-
-// A message as the receiver sees it. The payload may change while it is looked at.
-struct Message {
-    MessageHeader header;
-    std::span<const std::byte> payload;
-};
-
-enum class Arrived { NOTHING, MESSAGE, NONSENSE };
 
 class Channel {
   public:

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "wire/ring.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace rsmdat {
+namespace {
+
+// A header travels as four words, so that each is read and written once.
+using Words64 = std::array<std::uint64_t, sizeof(MessageHeader) / sizeof(std::uint64_t)>;
+constexpr std::size_t PRESENT = offsetof(MessageHeader, present) / sizeof(std::uint64_t);
+using Word = std::atomic_ref<std::uint64_t>;
+
+std::uint64_t *words_of(const std::byte *cell) noexcept {
+    return reinterpret_cast<std::uint64_t *>(const_cast<std::byte *>(cell));
+}
+
+void store_header(std::byte *cell, const MessageHeader &header) noexcept {
+    const auto words = std::bit_cast<Words64>(header);
+    std::uint64_t *to = words_of(cell);
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (i != PRESENT)
+            Word(to[i]).store(words[i], std::memory_order_relaxed);
+    Word(to[PRESENT]).store(words[PRESENT], std::memory_order_release);
+}
+
+constexpr MessageHeader PAD_HEADER = [] {
+    MessageHeader header{};
+    header.kind = MessageKind::PAD;
+    header.present = 1;
+    return header;
+}();
+
+constexpr std::size_t room_of(std::size_t payload) noexcept {
+    return (sizeof(MessageHeader) + payload + CELL - 1) / CELL * CELL;
+}
+
+std::size_t length_of(std::span<const std::span<const std::byte>> pieces) noexcept {
+    std::size_t length = 0;
+    for (const auto &piece : pieces)
+        length += piece.size();
+    return length;
+}
+
+void copy_pieces(std::byte *to, std::span<const std::span<const std::byte>> pieces) noexcept {
+    for (const auto &piece : pieces) {
+        if (!piece.empty())
+            std::memcpy(to, piece.data(), piece.size());
+        to += piece.size();
+    }
+}
+
+} // namespace
+
+std::byte *RingWriter::at(std::uint64_t position) const noexcept {
+    return ring_.data() + (position & (ring_.size() - 1));
+}
+
+// The reader's word is only believed as far as it is possible.
+bool RingWriter::has_room(std::size_t bytes) noexcept {
+    if (bytes <= ring_.size() - (written_ - taken_)) [[likely]]
+        return true;
+    const std::uint64_t said = consumed_->load(std::memory_order_acquire);
+    if (said - taken_ <= written_ - taken_)
+        taken_ = said;
+    return bytes <= ring_.size() - (written_ - taken_);
+}
+
+bool RingWriter::put(const MessageHeader &header,
+                     std::span<const std::span<const std::byte>> pieces) noexcept {
+    const std::size_t length = length_of(pieces);
+    const std::size_t room = room_of(length);
+    const std::size_t to_end = ring_.size() - (written_ & (ring_.size() - 1));
+    const std::size_t pad = room > to_end ? to_end : 0;
+    if (length > limit() || !has_room(pad + room + CELL))
+        return false;
+    std::byte *cell = at(written_ + pad);
+    copy_pieces(cell + sizeof(header), pieces);
+    Word(words_of(at(written_ + pad + room))[PRESENT]).store(0, std::memory_order_relaxed);
+    MessageHeader complete = header;
+    complete.length = static_cast<std::uint32_t>(length);
+    complete.present = 1;
+    store_header(cell, complete);
+    if (pad != 0)
+        store_header(at(written_), PAD_HEADER);
+    written_ += pad + room;
+    return true;
+}
+
+bool RingReader::copy_header(MessageHeader &header) const noexcept {
+    std::uint64_t *from = words_of(ring_.data() + offset());
+    Words64 words{};
+    words[PRESENT] = Word(from[PRESENT]).load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (i != PRESENT)
+            words[i] = Word(from[i]).load(std::memory_order_relaxed);
+    header = std::bit_cast<MessageHeader>(words);
+    return header.present != 0;
+}
+
+Arrived RingReader::look() noexcept {
+    MessageHeader header{};
+    if (!copy_header(header))
+        return Arrived::NOTHING;
+    if (header.kind == MessageKind::PAD) {
+        // Behind it, at the start of the ring, there is a message already.
+        if (offset() == 0)
+            return Arrived::NONSENSE;
+        read_ += ring_.size() - offset();
+        if (!copy_header(header) || header.kind == MessageKind::PAD)
+            return Arrived::NONSENSE;
+    }
+    const std::size_t to_end = ring_.size() - offset() - sizeof(header);
+    if (header.length > std::min(to_end, ring_limit(ring_.size())))
+        return Arrived::NONSENSE;
+    current_ = {header, ring_.subspan(offset() + sizeof(header), header.length)};
+    return Arrived::MESSAGE;
+}
+
+Arrived RingReader::get(Message &message) noexcept {
+    if (!current_)
+        if (const Arrived arrived = look(); arrived != Arrived::MESSAGE)
+            return arrived;
+    message = *current_;
+    return Arrived::MESSAGE;
+}
+
+void RingReader::consume() noexcept {
+    if (!current_)
+        return;
+    read_ += room_of(current_->payload.size());
+    consumed_->store(read_, std::memory_order_release);
+    current_.reset();
+}
+
+} // namespace rsmdat

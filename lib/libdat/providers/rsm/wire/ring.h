@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// One ring of messages: cells of 64 bytes, filled by one process and emptied by another.
+//
+// A message takes as many cells as it needs, all in a row; a PAD takes those up to the ring's end
+// when a message does not fit there. The header's word `present` is stored last. The writer clears
+// the one of the cell behind a message before the message can be seen: so the reader, which looks
+// at nothing but the next cell, finds either a message or nothing, and never the rest of an old
+// payload.
+#pragma once
+
+#include "wire/layout.h"
+
+#include <optional>
+#include <span>
+
+namespace rsmdat {
+
+constexpr std::size_t CELL = 64;
+constexpr std::size_t MIN_RING = 4096; // both are powers of 2
+constexpr std::size_t MAX_RING = 1U << 20;
+
+// A message as the receiver sees it. The payload may change while it is looked at.
+struct Message {
+    MessageHeader header;
+    std::span<const std::byte> payload;
+};
+
+enum class Arrived { NOTHING, MESSAGE, NONSENSE };
+
+// Largest payload of a message. Four such messages fit, so writer and reader can work at a time,
+// and one and its PAD always fit into an empty ring.
+constexpr std::size_t ring_limit(std::size_t ring) noexcept {
+    return ring / 4 - sizeof(MessageHeader);
+}
+
+class RingWriter {
+  public:
+    RingWriter() noexcept = default;
+    // `consumed` is the reader's word: hostile, too.
+    RingWriter(std::span<std::byte> ring, const std::atomic<std::uint64_t> &consumed) noexcept
+        : ring_(ring), consumed_(&consumed) {}
+
+    // False if there is no room now.
+    bool put(const MessageHeader &header,
+             std::span<const std::span<const std::byte>> pieces) noexcept;
+    [[nodiscard]] std::size_t limit() const noexcept { return ring_limit(ring_.size()); }
+
+  private:
+    [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
+    [[nodiscard]] std::byte *at(std::uint64_t position) const noexcept;
+
+    std::span<std::byte> ring_;
+    const std::atomic<std::uint64_t> *consumed_ = nullptr;
+    std::uint64_t written_ = 0; // bytes, ever
+    std::uint64_t taken_ = 0;   // what the reader last said
+};
+
+class RingReader {
+  public:
+    RingReader() noexcept = default;
+    RingReader(std::span<const std::byte> ring, std::atomic<std::uint64_t> &consumed) noexcept
+        : ring_(ring), consumed_(&consumed) {}
+
+    // The oldest message, the same one until consume().
+    Arrived get(Message &message) noexcept;
+    void consume() noexcept;
+
+  private:
+    Arrived look() noexcept;
+    [[nodiscard]] bool copy_header(MessageHeader &header) const noexcept;
+    [[nodiscard]] std::size_t offset() const noexcept { return read_ & (ring_.size() - 1); }
+
+    std::span<const std::byte> ring_;
+    std::atomic<std::uint64_t> *consumed_ = nullptr;
+    std::uint64_t read_ = 0; // bytes, ever
+    std::optional<Message> current_;
+};
+
+} // namespace rsmdat
