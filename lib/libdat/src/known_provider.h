@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The registered providers, to be looked at with every call of the API: without
+// a lock, and in no time if the provider is the first, which is the rule.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "api.h"
+
+namespace dat {
+
+class KnownProviders {
+  public:
+    bool contains(const DAT_PROVIDER *provider) const noexcept {
+        return provider != nullptr &&
+               (first_.slots[0].load(std::memory_order_acquire) == provider ||
+                find(provider) != nullptr);
+    }
+
+    // Callers of these two see to it that there is one at a time.
+    void add(const DAT_PROVIDER *provider);
+    void remove(const DAT_PROVIDER *provider) noexcept;
+
+  private:
+    using Slot = std::atomic<const DAT_PROVIDER *>;
+
+    // Chained, never taken off the chain: somebody may be reading it.
+    struct Chunk {
+        std::array<Slot, 16> slots{};
+        std::atomic<Chunk *> next{nullptr};
+    };
+
+    const Slot *find(const DAT_PROVIDER *provider) const noexcept;
+
+    Chunk first_;
+};
+
+extern constinit KnownProviders known_providers;
+
+} // namespace dat
