@@ -7,7 +7,8 @@
 #include "wire/device.h"
 #include "wire/layout.h"
 
-#include <deque>
+#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 namespace rsmdat {
 
 class Ep;
+class Lmr;
 class Pz;
 
 // Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
@@ -23,6 +25,7 @@ struct Pinned {
     Export handle;
     std::uint64_t start;  // page-rounded
     std::uint64_t length; // page-rounded
+    bool writable;        // peers may be let in to write
 };
 
 // Memory that a context names. Ia::lock guards it.
@@ -34,18 +37,21 @@ struct Region {
     unsigned privileges = 0; // DAT_MEM_PRIV_*; of an RMR the two remote ones only
     bool local = true;       // may be used in an LMR triplet: not an RMR's
     bool open = true;        // peers may reach it; false until an RMR's bind takes effect
+    Lmr *lmr = nullptr;      // whose it is; null: an RMR's
     std::shared_ptr<Pinned> pinned;
-    struct Given {
-        const Ep *to;
-        Ticket ticket;
-    };
-    std::vector<Given> given; // tickets, revoked when the region or the connection ends
+    std::vector<const Ep *> holders; // EPs whose peers have tickets to it
+
+    [[nodiscard]] bool contains(std::uint64_t start, std::uint64_t bytes) const noexcept {
+        return start >= address && bytes <= length && start - address <= length - bytes;
+    }
 };
 
 class Contexts {
   public:
     explicit Contexts(Ia &ia) noexcept;
     ~Contexts();
+    Contexts(const Contexts &) = delete;
+    Contexts &operator=(const Contexts &) = delete;
 
     // A region under a context never used lately; throws std::bad_alloc; null when all are in use.
     Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
@@ -53,9 +59,10 @@ class Contexts {
     void destroy(Region &region) noexcept; // revokes
     [[nodiscard]] Region *find(std::uint32_t context) const noexcept;
 
-    // Local side. Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets are skipped,
-    // unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG or _WRITE_FLAG.
-    // DAT_SUCCESS, or the post's error (bad vectors are argument 3). Adds to `total`, overflow-safe.
+    // Local side. Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets
+    // are skipped, unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG
+    // or _WRITE_FLAG. DAT_SUCCESS, or the post's error (a bad count, or more than fits in `pieces`,
+    // is argument 2; bad vectors are argument 3). Adds to `total`, overflow-safe.
     DAT_RETURN gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                       unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
                       DAT_VLEN &total) const noexcept;
@@ -69,34 +76,71 @@ class Contexts {
                                                             std::uint64_t address,
                                                             std::uint64_t length,
                                                             unsigned privilege) const noexcept;
-    // Target side, same node: a ticket for the peer of `ep`. Nothing if it may not.
+    // Target side, same node: a ticket for the peer of `ep`, always the same one for a region.
+    // Nothing if it may not.
     std::optional<Grant> grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept;
     // The connection of `ep` has ended: its tickets are void.
     void revoke(const Ep &ep) noexcept;
 
+    // For the limits, and for cookies: kept by the objects themselves.
+    DAT_COUNT lmrs = 0;
+    DAT_COUNT rmrs = 0;
+    using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
+    std::multimap<Cookie, const Lmr *> shared; // of type SHARED_VIRTUAL
+
   private:
-    // P2 decides
-    Ia &ia_;
+    // A context is the slot's number and, above that, how often the slot has been used. No slot
+    // is used again before many others are waiting for that: a stale context stays one for long.
+    struct Slot : Region {
+        std::uint32_t uses = 0;
+        std::uint32_t next = 0; // waiting slot behind this one
+    };
+    static constexpr unsigned INDEX_BITS = 17;
+    static constexpr std::uint32_t MOST_SLOTS = 1U << INDEX_BITS;
+    static constexpr std::uint32_t CHUNK = 1024;
+    static constexpr std::uint32_t LEAST_WAITING = 4096;
+    using Holding = std::pair<const Ep *, Region *>;
+
+    [[nodiscard]] Slot &slot(std::uint32_t index) const noexcept {
+        return chunks_[index / CHUNK][index % CHUNK];
+    }
+    std::optional<std::uint32_t> take_slot();
+    void give_back(std::uint32_t index) noexcept;
+    [[nodiscard]] DAT_RETURN check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
+                                   unsigned privilege) const noexcept;
+    const Ticket *ticket_of(const Ep &ep, Region &region, std::uint32_t permission);
+
+    std::vector<std::unique_ptr<Slot[]>> chunks_;
+    std::uint32_t used_ = 0; // slots that have ever been used
+    std::uint32_t first_waiting_ = 0;
+    std::uint32_t last_waiting_ = 0;
+    std::uint32_t waiting_ = 0;
+    std::map<Holding, Ticket> tickets_;
 };
 
 // Initiator side, same node: memory of the peer that a Grant lets us reach.
 class RemoteRegion {
   public:
-    // Null if the ticket is dead (the region is gone).
+    // Null if the ticket is dead (the region is gone) or the grant makes no sense. Throws
+    // std::bad_alloc.
     static std::unique_ptr<RemoteRegion> open(const Device &device, const Grant &grant);
     ~RemoteRegion();
+    RemoteRegion(const RemoteRegion &) = delete;
+    RemoteRegion &operator=(const RemoteRegion &) = delete;
 
-    enum class Outcome { DONE, DENIED, GONE };
-    // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last bytes
-    // of a write become visible last. Local pieces are trusted memory of this process.
+    // DENIED: outside what was granted. GONE: the region, or the peer. FAULT: our own memory can't
+    // be read or written any more.
+    enum class Outcome { DONE, DENIED, GONE, FAULT };
+    // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last
+    // bytes of a write become visible last. Local pieces are trusted memory of this process.
     Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
                   std::uint64_t length) const noexcept;
     Outcome read(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
                  std::uint64_t length) const noexcept;
 
   private:
-    RemoteRegion();
     struct Inside;
+    explicit RemoteRegion(std::unique_ptr<Inside> inside) noexcept;
     std::unique_ptr<Inside> inside_;
 };
 

@@ -3,16 +3,37 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <dat/udat.h>
 #include <span>
 
 namespace rsmdat {
 
-// Everything before the last up to 8 bytes is visible before them, and they appear in one piece if `to` allows it.
+// How many bytes at the end of a range can be stored in one piece: 1, 2, 4 or 8.
+std::size_t last_bytes(std::uint64_t end, std::uint64_t length) noexcept;
+
+// Everything before the last up to 8 bytes is visible before them, and they appear in one piece if
+// `to` allows it.
 void copy_last_bytes_last(std::byte *to, const std::byte *from, std::size_t length) noexcept;
 
-// Walks a vector of pieces: copies `bytes` of it, from `offset` on, out of or into plain memory.
-void copy_from_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset, std::span<std::byte> to) noexcept;
+// Walks a vector of pieces.
+class PieceCursor {
+  public:
+    // From this byte of all of them on.
+    PieceCursor(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset) noexcept;
+    // The next bytes that lie together, at most this many; none at the end. Moves behind them.
+    std::span<std::byte> next(std::uint64_t most) noexcept;
+
+  private:
+    void skip_finished() noexcept;
+    std::span<const DAT_LMR_TRIPLET> pieces_; // what is left, the one we are in first
+    std::uint64_t offset_;                    // in that
+};
+
+// Copies a part of a vector, from `offset` on, out of or into plain memory. The vector is long
+// enough.
+void copy_from_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+                      std::span<std::byte> to) noexcept;
 void copy_to_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
                     std::span<const std::byte> from) noexcept;
 

@@ -4,6 +4,8 @@
 
 #include "memory/lmr.h"
 
+#include <memory>
+
 namespace rsmdat {
 
 class Rmr final : public Object {
@@ -13,27 +15,33 @@ class Rmr final : public Object {
     Rmr(Ia &ia, Pz &pz);
     ~Rmr() override;
 
-    // A bind is prepared at post (everything that can fail), takes effect when the EP's request queue
-    // reaches it, and is dropped without effect if it is flushed.
+    // A bind is prepared at post (everything that can fail), takes effect when the EP's request
+    // queue reaches it, and is dropped without effect if it is flushed: apply() or drop(), once.
+    // The RMR may be freed in between; the LMR, which counts as bound from here on, may not.
     struct Prepared {
-        Rmr *rmr = nullptr;
-        Lmr *lmr = nullptr;       // null: unbind
-        Region *region = nullptr; // the new context's, not reachable by peers before apply()
+        std::shared_ptr<Rmr *> rmr; // points to null when the RMR is gone
+        Lmr *lmr = nullptr;         // null: unbind
+        Region *region = nullptr;   // the new context's, not reachable by peers before apply()
         DAT_LMR_TRIPLET triplet{};
         DAT_MEM_PRIV_FLAGS privileges{};
     };
     // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included.
-    DAT_RETURN prepare(const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges, const Pz *ep_pz,
-                       Prepared &prepared);
-    void apply(Prepared &prepared) noexcept;
-    void drop(Prepared &prepared) noexcept;
+    DAT_RETURN prepare(const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
+                       const Pz *ep_pz, Prepared &prepared);
+    static void apply(Prepared &prepared) noexcept;
+    static void drop(Prepared &prepared) noexcept;
 
     Pz *pz;
     Lmr *lmr = nullptr;       // bound to
     Region *region = nullptr; // null: unbound
     DAT_LMR_TRIPLET triplet{};
     DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
-    int pending = 0; // binds posted and not yet carried out
+
+  private:
+    DAT_RETURN prepare_bind(const DAT_LMR_TRIPLET &triplet, unsigned privileges, const Pz *ep_pz,
+                            Prepared &prepared) const;
+    void unbind() noexcept;
+    std::shared_ptr<Rmr *> self_;
 };
 
 } // namespace rsmdat
