@@ -8,8 +8,10 @@
 namespace rsmdat::api {
 
 // ia*.cpp
-DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_evd_qlen, DAT_EVD_HANDLE *async_evd,
-                   DAT_IA_HANDLE *ia, DAT_BOOLEAN ro_aware) noexcept;
+// The table's function is made from this: the record says which provider was asked (provider.h).
+struct Record;
+DAT_RETURN ia_open(Record &record, const char *name, DAT_COUNT async_evd_qlen,
+                   DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia) noexcept;
 DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
                     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK prov_mask,
                     DAT_PROVIDER_ATTR *prov_attr) noexcept;
@@ -22,7 +24,8 @@ DAT_RETURN pz_query(DAT_PZ_HANDLE pz, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *para
 DAT_RETURN pz_free(DAT_PZ_HANDLE pz) noexcept;
 
 // event*.cpp
-DAT_RETURN cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno) noexcept;
+DAT_RETURN cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
+                      DAT_CNO_HANDLE *cno) noexcept;
 DAT_RETURN cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AGENT agent) noexcept;
 DAT_RETURN cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param) noexcept;
 DAT_RETURN cno_free(DAT_CNO_HANDLE cno) noexcept;
@@ -50,13 +53,15 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTIO
                       DAT_VADDR *registered_address) noexcept;
 DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param) noexcept;
 DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept;
-DAT_RETURN lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count) noexcept;
-DAT_RETURN lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count) noexcept;
+DAT_RETURN lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+                              DAT_VLEN count) noexcept;
+DAT_RETURN lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+                               DAT_VLEN count) noexcept;
 DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept;
 DAT_RETURN rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param) noexcept;
-DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet, DAT_MEM_PRIV_FLAGS privileges,
-                    DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                    DAT_RMR_CONTEXT *context) noexcept;
+DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
+                    DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+                    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) noexcept;
 DAT_RETURN rmr_free(DAT_RMR_HANDLE rmr) noexcept;
 
 // connect*.cpp
@@ -65,7 +70,8 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd
                      const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep) noexcept;
 DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
                               DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
-                              DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep) noexcept;
+                              DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr,
+                              DAT_EP_HANDLE *ep) noexcept;
 DAT_RETURN ep_query(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param) noexcept;
 DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param) noexcept;
 DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qualifier,
@@ -84,12 +90,13 @@ DAT_RETURN psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HA
                           DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept;
 DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param) noexcept;
 DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept;
-DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
-                      DAT_RSP_HANDLE *rsp) noexcept;
+DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep,
+                      DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept;
 DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param) noexcept;
 DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept;
 DAT_RETURN cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param) noexcept;
-DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, const DAT_PVOID data) noexcept;
+DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
+                     const DAT_PVOID data) noexcept;
 DAT_RETURN cr_reject(DAT_CR_HANDLE cr) noexcept;
 DAT_RETURN cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qualifier) noexcept;
 
@@ -106,7 +113,8 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIP
                               DAT_COMPLETION_FLAGS flags) noexcept;
 DAT_RETURN ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *allocated, DAT_COUNT *span) noexcept;
 DAT_RETURN ep_set_watermark(DAT_EP_HANDLE ep, DAT_COUNT soft, DAT_COUNT hard) noexcept;
-DAT_RETURN srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *srq) noexcept;
+DAT_RETURN srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr,
+                      DAT_SRQ_HANDLE *srq) noexcept;
 DAT_RETURN srq_free(DAT_SRQ_HANDLE srq) noexcept;
 DAT_RETURN srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                          DAT_DTO_COOKIE cookie) noexcept;

@@ -34,7 +34,8 @@ constexpr DAT_RETURN no_resource(DAT_RETURN_SUBTYPE subtype) noexcept {
 }
 
 // Runs the body of an API function: nothing is thrown across the C ABI.
-template <class Body> DAT_RETURN guarded(Body &&body) noexcept {
+template <class Body>
+DAT_RETURN guarded(Body &&body) noexcept {
     try {
         return body();
     } catch (const std::bad_alloc &) {

@@ -2,10 +2,11 @@
 // An open interface adapter: owner of everything made through it, and of the one lock that guards
 // it all.
 //
-// Locking: Ia::lock guards every object of the Ia. API functions take it right after they have
-// found their first handle's object; functions of classes expect it held unless they say otherwise.
-// It is given up only while a thread sleeps (Evd::wait, Cno::wait), while an ioctl or mmap that can take
-// long runs (pinning, connecting: marked so where it happens), and around an agent of the consumer's.
+// Locking: Ia::lock guards every object of the Ia. API functions take it with enter() (object.h);
+// functions of classes expect it held unless they say otherwise. It is given up only while a thread
+// sleeps (Evd::wait, Cno::wait), while an ioctl or mmap that can take long runs (pinning,
+// connecting: marked so where it happens), and around an agent of the consumer's: always with
+// Outside, and whatever was found before must be looked up again afterwards.
 // The engine's thread takes it like everybody else. There is no other lock above or below it but
 // those inside malloc and the handle cells.
 #pragma once
@@ -13,9 +14,9 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "core/options.h"
+#include "event/futex.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -27,48 +28,91 @@ class Evd;
 class Contexts;
 class NodeTable;
 
-using Lock = std::mutex;
-using Guard = std::unique_lock<Lock>;
-
 class Ia final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_IA;
 
     // Opens /dev/rsm and starts the engine. Throws std::bad_alloc, and Unavailable (device.h).
     Ia(DAT_PROVIDER &provider, std::string name, Options options);
-    ~Ia() override; // destroys what is left, in the order of udapl-functions.md section 3
+    // Ia::lock not held. Lets waiters go, waits for everybody who is Outside and destroys what is
+    // left, in the order of udapl-functions.md section 3.
+    ~Ia() override;
 
     // Takes over a new object; a reference to it. Throws std::bad_alloc.
-    template <class T> T &adopt(std::unique_ptr<T> object) {
+    template <class T>
+    T &adopt(std::unique_ptr<T> object) {
         T &result = *object;
         take(std::move(object));
         return result;
     }
     // Ends an object; its handle is dead when this returns.
     void destroy(Object &object) noexcept;
-    // Objects that the consumer made; the async EVD of open is not one.
+    // Objects that the consumer made or has been given; the async EVD of open is not one.
     [[nodiscard]] std::size_t consumer_objects() const noexcept;
     [[nodiscard]] const std::vector<std::unique_ptr<Object>> &objects() const noexcept {
         return objects_;
     }
 
-    // Puts an async event on every async EVD of this Ia.
+    // Where async events go from now on: an EVD of this Ia's own, or one of another Ia's, which may
+    // disappear.
+    void use_async_evd(Evd &own);
+    void use_foreign_async_evd(DAT_EVD_HANDLE evd) noexcept;
+    // Puts an event there.
     void report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept;
 
-    Lock lock;
+    // No handle of this Ia or its objects is a live one any more.
+    void hide_all() noexcept;
+
+    DAT_PROVIDER &provider;
+    Lock &lock;
     const std::string name;
     const Options options;
     std::unique_ptr<Device> device;
-    std::unique_ptr<Contexts> contexts;  // memory/contexts.h
-    std::unique_ptr<NodeTable> nodes;    // connect/nodes.h
-    std::unique_ptr<Engine> engine;      // wire/engine.h
-    Evd *async_evd = nullptr;            // null: out of scope
-    bool owns_async_evd = false;
+    std::unique_ptr<Contexts> contexts;                 // memory/contexts.h
+    std::unique_ptr<NodeTable> nodes;                   // connect/nodes.h
+    std::unique_ptr<Engine> engine;                     // wire/engine.h
+    Evd *async_evd = nullptr;                           // made by dat_ia_open
+    DAT_EVD_HANDLE async_handle = DAT_EVD_OUT_OF_SCOPE; // what dat_ia_query answers
     bool closing = false;
 
   private:
+    friend class Outside;
     void take(std::unique_ptr<Object> object);
+    void leave_foreign_async_evd() noexcept;
+    void release_waiters(Guard &guard) noexcept;
+    void destroy_all(DAT_HANDLE_TYPE kind) noexcept;
     std::vector<std::unique_ptr<Object>> objects_;
+    std::vector<DAT_OS_WAIT_PROXY_AGENT> orphans_; // agents to tell of the end
+    int outside_ = 0; // threads that have given up the lock for a while
+    Futex came_back_;
 };
+
+// Gives up Ia::lock for the time it exists. The Ia stays until the thread has come back, its
+// objects may not.
+class Outside {
+  public:
+    Outside(Ia &ia, Guard &guard) noexcept : ia_(ia), guard_(guard) {
+        ++ia_.outside_;
+        guard_.unlock();
+    }
+    ~Outside() {
+        guard_.lock();
+        if (--ia_.outside_ == 0 && ia_.closing)
+            ia_.came_back_.wake();
+    }
+    Outside(const Outside &) = delete;
+    Outside &operator=(const Outside &) = delete;
+
+  private:
+    Ia &ia_;
+    Guard &guard_;
+};
+
+// An argument that has to belong to a given Ia, whose lock is held.
+template <class T>
+T *find(DAT_HANDLE handle, const Ia &ia) noexcept {
+    Object *object = find_object(handle, ia.lock);
+    return object && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
+}
 
 } // namespace rsmdat

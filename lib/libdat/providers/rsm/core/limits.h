@@ -21,5 +21,8 @@ constexpr DAT_COUNT RMRS = 60000;
 constexpr DAT_COUNT SRQS = 65536;
 constexpr DAT_COUNT RECVS_PER_SRQ = 65536;
 constexpr DAT_COUNT PRIVATE_DATA = 256; // bytes
+// An EP's Protection Zone may be another one than its SRQ's: receives are checked against the
+// SRQ's.
+constexpr bool SRQ_EP_PZ_DIFFERENCE = true;
 
 } // namespace rsmdat::limits

@@ -11,7 +11,7 @@
 namespace rsmdat {
 
 struct Options {
-    std::string controller = "loopback"; // RSM controller that reaches other nodes, or loopback
+    std::string controller = "loopback";  // RSM controller that reaches other nodes, or loopback
     std::string nodes = "/etc/rsm/nodes"; // which addresses are which node (connect/nodes.h)
     std::size_t ring = 16384; // bytes of a connection's request ring: a power of 2, 4096 to 1048576
 };

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "core/object.h"
+
+#include "core/ia.h"
+
+#include <memory>
+#include <new>
+#include <sys/mman.h>
+
+namespace rsmdat {
+
+namespace {
+
+constexpr std::size_t MOST_CELLS = std::size_t{1} << 22; // costs address space only
+constexpr std::size_t RANGE = MOST_CELLS * sizeof(HandleCell);
+constexpr std::size_t GROWTH = 65536;
+// Free cells wait in line until there are this many: the longer a handle stays dead, the surer a
+// program that still uses it is told.
+constexpr std::size_t LEAST_WAITING = 1024;
+
+struct Cells {
+    std::mutex mutex; // of all but `base` and `size`
+    std::atomic<std::uintptr_t> base{0};
+    std::atomic<std::size_t> size{0}; // bytes in use, from the base
+    std::size_t usable = 0;           // bytes that may be read and written
+    HandleCell *first = nullptr;      // free ones
+    HandleCell *last = nullptr;
+    std::size_t waiting = 0;
+};
+
+constinit Cells cells;
+
+void reserve_range() {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *range = ::mmap(nullptr, RANGE, PROT_NONE, flags, -1, 0);
+    if (range == MAP_FAILED)
+        throw std::bad_alloc();
+    cells.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_release);
+}
+
+void grow(std::uintptr_t base) {
+    if (cells.usable == RANGE)
+        throw std::bad_alloc();
+    auto *end = reinterpret_cast<void *>(base + cells.usable);
+    if (::mprotect(end, GROWTH, PROT_READ | PROT_WRITE) != 0)
+        throw std::bad_alloc();
+    cells.usable += GROWTH;
+}
+
+HandleCell &new_cell() {
+    if (cells.base.load(std::memory_order_relaxed) == 0)
+        reserve_range();
+    const auto base = cells.base.load(std::memory_order_relaxed);
+    const auto size = cells.size.load(std::memory_order_relaxed);
+    if (size == cells.usable)
+        grow(base);
+    auto *cell = std::construct_at(reinterpret_cast<HandleCell *>(base + size));
+    cells.size.store(size + sizeof(HandleCell), std::memory_order_release);
+    return *cell;
+}
+
+HandleCell &waiting_cell() noexcept {
+    HandleCell &cell = *cells.first;
+    cells.first = cell.next;
+    --cells.waiting;
+    return cell;
+}
+
+// The object stays null.
+HandleCell *take_cell(DAT_PROVIDER &provider) {
+    const std::scoped_lock guard(cells.mutex);
+    HandleCell &cell = cells.waiting > LEAST_WAITING ? waiting_cell() : new_cell();
+    cell.provider = &provider;
+    return &cell;
+}
+
+void give_back(HandleCell &cell) noexcept {
+    const std::scoped_lock guard(cells.mutex);
+    cell.next = nullptr;
+    if (cells.waiting == 0)
+        cells.first = &cell;
+    else
+        cells.last->next = &cell;
+    cells.last = &cell;
+    ++cells.waiting;
+}
+
+} // namespace
+
+Object::Object(DAT_PROVIDER &provider, DAT_HANDLE_TYPE kind, Ia &ia)
+    : kind_(kind), ia_(&ia), cell_(take_cell(provider)) {}
+
+Object::Object(DAT_HANDLE_TYPE kind, Ia &ia) : Object(ia.provider, kind, ia) {
+    publish(ia.lock);
+}
+
+Object::~Object() {
+    hide();
+    give_back(*cell_);
+}
+
+void Object::publish(Lock &lock) noexcept {
+    cell_->lock.store(&lock, std::memory_order_relaxed);
+    cell_->object.store(this, std::memory_order_release);
+}
+
+void Object::hide() noexcept {
+    cell_->object.store(nullptr, std::memory_order_release);
+}
+
+HandleCell *find_cell(DAT_HANDLE handle) noexcept {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
+    if (offset >= cells.size.load(std::memory_order_acquire) || offset % sizeof(HandleCell) != 0)
+        return nullptr;
+    return static_cast<HandleCell *>(handle);
+}
+
+Object *find_object(DAT_HANDLE handle) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
+}
+
+Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    if (!cell || cell->lock.load(std::memory_order_acquire) != &lock)
+        return nullptr;
+    Object *object = cell->object.load(std::memory_order_acquire);
+    // Of another Ia by now? The lock that is held says that ours stay what they are.
+    return cell->lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
+}
+
+Entered<Object> enter_object(DAT_HANDLE handle) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    if (!cell || !cell->object.load(std::memory_order_acquire))
+        return {};
+    Lock *lock = cell->lock.load(std::memory_order_acquire);
+    Guard guard(*lock);
+    // The object may have been freed meanwhile, or the cell be another object's.
+    Object *object = find_object(handle, *lock);
+    return object ? Entered<Object>(*object, std::move(guard)) : Entered<Object>();
+}
+
+void lock_handles() noexcept {
+    cells.mutex.lock();
+}
+
+void unlock_handles() noexcept {
+    cells.mutex.unlock();
+}
+
+// The old range stays mapped: libdat reads a handle's first word before we are asked.
+void forget_all_handles() noexcept {
+    cells.base.store(0, std::memory_order_relaxed);
+    cells.size.store(0, std::memory_order_relaxed);
+    cells.usable = cells.waiting = 0;
+    cells.first = cells.last = nullptr;
+    cells.mutex.unlock();
+}
+
+} // namespace rsmdat
