@@ -3,27 +3,30 @@
 # CMake package.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS rsm EXPORT rsm-targets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES
-    ${PROJECT_SOURCE_DIR}/include/uapi/linux/rsm.h
-    ${PROJECT_SOURCE_DIR}/include/uapi/linux/rsm_common.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/linux)
+# rsm_install_library(LIBRARY PACKAGE name VERSION version DESCRIPTION text)
+# The headers are those in include/ beside the caller. A program finds the library
+# by find_package(name), as rsm::LIBRARY, or by pkg-config, as libLIBRARY.
+function(rsm_install_library library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE;VERSION;DESCRIPTION" "")
+    install(TARGETS ${library} EXPORT ${arg_PACKAGE}-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-configure_file(${PROJECT_SOURCE_DIR}/cmake/librsm.pc.in librsm.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/librsm.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/library.pc.in lib${library}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${library}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/rsm)
-configure_package_config_file(
-    ${PROJECT_SOURCE_DIR}/cmake/rsm-config.cmake.in rsm-config.cmake
-    INSTALL_DESTINATION ${package_directory})
-write_basic_package_version_file(rsm-config-version.cmake COMPATIBILITY SameMajorVersion)
-install(FILES
-    ${CMAKE_CURRENT_BINARY_DIR}/rsm-config.cmake
-    ${CMAKE_CURRENT_BINARY_DIR}/rsm-config-version.cmake
-    DESTINATION ${package_directory})
-install(EXPORT rsm-targets NAMESPACE rsm:: DESTINATION ${package_directory})
+    set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/${arg_PACKAGE})
+    configure_package_config_file(
+        ${PROJECT_SOURCE_DIR}/cmake/package-config.cmake.in ${arg_PACKAGE}-config.cmake
+        INSTALL_DESTINATION ${package_directory})
+    write_basic_package_version_file(${arg_PACKAGE}-config-version.cmake
+        VERSION ${arg_VERSION} COMPATIBILITY SameMajorVersion)
+    install(FILES
+        ${CMAKE_CURRENT_BINARY_DIR}/${arg_PACKAGE}-config.cmake
+        ${CMAKE_CURRENT_BINARY_DIR}/${arg_PACKAGE}-config-version.cmake
+        DESTINATION ${package_directory})
+    install(EXPORT ${arg_PACKAGE}-targets NAMESPACE rsm:: DESTINATION ${package_directory})
+endfunction()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// From a handle to its provider, which is all that stands between a program's
+// mistake and a jump to nowhere.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "api.h"
+#include "registry.h"
+
+namespace dat {
+
+// NULL and the special values of an EVD are no handles; nor is anything that an
+// object can't begin at.
+constexpr bool is_handle(std::uintptr_t address) noexcept {
+    return address != 0 && address % 4 == 0;
+}
+
+inline bool is_handle(DAT_HANDLE handle) noexcept {
+    return is_handle(reinterpret_cast<std::uintptr_t>(handle));
+}
+
+// The provider of an object, or NULL: not an object of anybody's who is
+// registered, or one that was freed and overwritten. Handles are only known to be
+// aligned to four bytes.
+inline const DAT_PROVIDER *provider_of(DAT_HANDLE handle) noexcept {
+    if (!is_handle(handle)) [[unlikely]]
+        return nullptr;
+    const DAT_PROVIDER *provider = nullptr;
+    std::memcpy(&provider, handle, sizeof(provider));
+    return known_provider(provider) ? provider : nullptr;
+}
+
+} // namespace dat
