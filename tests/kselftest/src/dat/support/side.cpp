@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "dat/support/side.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <ios>
+
+namespace rsmtest::dat {
+
+std::ostream &operator<<(std::ostream &out, const Result &result)
+{
+    const char *major = "?";
+    const char *minor = "?";
+    (void)dat_strerror(result.value, &major, &minor);
+    return out << major << (*minor ? "/" : "") << minor << " (" << std::hex << std::showbase
+               << result.value << std::dec << ')';
+}
+
+const char *ia_name()
+{
+    const char *name = std::getenv("RSM_DAT_IA");
+    return name ? name : "rsm0";
+}
+
+DAT_TIMEOUT patience(int milliseconds)
+{
+    return static_cast<DAT_TIMEOUT>(
+        std::chrono::duration_cast<std::chrono::microseconds>(scaled(milliseconds)).count());
+}
+
+Adapter::Adapter(const char *name)
+{
+    EXPECT_OK(dat_ia_open(const_cast<DAT_NAME_PTR>(name), 16, &async, &ia));
+}
+
+Adapter::~Adapter()
+{
+    if (ia) {
+        EXPECT_OK(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+    }
+}
+
+sockaddr_in Adapter::address() const
+{
+    DAT_IA_ATTR attributes{};
+    EXPECT_OK(dat_ia_query(ia, nullptr, DAT_IA_FIELD_IA_ADDRESS_PTR, &attributes, 0, nullptr));
+    sockaddr_in result{};
+    std::memcpy(&result, attributes.ia_address_ptr, sizeof(result));
+    return result;
+}
+
+DAT_PZ_HANDLE Adapter::make_pz() const
+{
+    DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_pz_create(ia, &pz));
+    return pz;
+}
+
+DAT_EVD_HANDLE Adapter::make_evd(DAT_EVD_FLAGS flags, DAT_COUNT length, DAT_CNO_HANDLE cno) const
+{
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_evd_create(ia, length, cno, flags, &evd));
+    return evd;
+}
+
+Registered::Registered(const Adapter &adapter, DAT_PZ_HANDLE pz, void *address, std::size_t bytes,
+                       int privileges)
+    : start(static_cast<std::byte *>(address)), length(bytes)
+{
+    DAT_REGION_DESCRIPTION region{};
+    region.for_va = address;
+    EXPECT_OK(dat_lmr_create(adapter, DAT_MEM_TYPE_VIRTUAL, region, bytes, pz,
+                             static_cast<DAT_MEM_PRIV_FLAGS>(privileges), &lmr, &lmr_context,
+                             &rmr_context, nullptr, nullptr));
+}
+
+Registered::~Registered()
+{
+    if (lmr) {
+        EXPECT_OK(dat_lmr_free(lmr));
+    }
+}
+
+DAT_LMR_TRIPLET Registered::piece(std::size_t offset, std::size_t size) const
+{
+    return {lmr_context, 0, reinterpret_cast<DAT_VADDR>(start + offset), size};
+}
+
+DAT_RMR_TRIPLET Registered::remote(std::size_t offset, std::size_t size) const
+{
+    return {rmr_context, 0, reinterpret_cast<DAT_VADDR>(start + offset), size};
+}
+
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, int milliseconds)
+{
+    DAT_EVENT event{};
+    DAT_COUNT more = 0;
+    const DAT_RETURN result = dat_evd_wait(evd, patience(milliseconds), 1, &event, &more);
+    EXPECT_OK(result);
+    if (result != DAT_SUCCESS)
+        event = {};
+    else
+        EXPECT_EQ(event.evd_handle, evd);
+    return event;
+}
+
+DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, int milliseconds)
+{
+    const DAT_EVENT event = next_event(evd, milliseconds);
+    EXPECT_EQ(event.event_number, number) << std::hex << event.event_number;
+    return event;
+}
+
+DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 id, DAT_DTO_COMPLETION_STATUS status,
+                           int milliseconds)
+{
+    const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, milliseconds);
+    const auto &data = event.event_data.dto_completion_event_data;
+    EXPECT_EQ(data.user_cookie.as_64, id);
+    EXPECT_EQ(data.status, status);
+    return data.transfered_length;
+}
+
+void expect_no_event(DAT_EVD_HANDLE evd, int milliseconds)
+{
+    DAT_EVENT event{};
+    DAT_COUNT more = 0;
+    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED),
+               dat_evd_wait(evd, static_cast<DAT_TIMEOUT>(milliseconds) * 1000, 1, &event, &more))
+        << std::hex << event.event_number;
+}
+
+DAT_DTO_COOKIE cookie(DAT_UINT64 value)
+{
+    DAT_DTO_COOKIE result{};
+    result.as_64 = value;
+    return result;
+}
+
+DAT_EP_STATE state_of(DAT_EP_HANDLE ep)
+{
+    DAT_EP_STATE state{};
+    EXPECT_OK(dat_ep_get_status(ep, &state, nullptr, nullptr));
+    return state;
+}
+
+DAT_EP_ATTR default_attributes(const Adapter &adapter)
+{
+    const DAT_PZ_HANDLE pz = adapter.make_pz();
+    const DAT_EVD_HANDLE evd = adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
+    DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+    DAT_EP_PARAM param{};
+    EXPECT_OK(dat_ep_create(adapter, pz, evd, evd, evd, nullptr, &ep));
+    EXPECT_OK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+    EXPECT_OK(dat_ep_free(ep));
+    EXPECT_OK(dat_evd_free(evd));
+    EXPECT_OK(dat_pz_free(pz));
+    return param.ep_attr;
+}
+
+Side::Side(const DAT_EP_ATTR *attributes, std::size_t bytes, int privileges)
+    : pz(adapter.make_pz()), receives(adapter.make_evd(DAT_EVD_DTO_FLAG)),
+      requests(adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)),
+      connections(adapter.make_evd(DAT_EVD_CONNECTION_FLAG)),
+      arrivals(adapter.make_evd(DAT_EVD_CR_FLAG)), pages((bytes + page_size() - 1) / page_size()),
+      memory(adapter, pz, pages.data(), bytes, privileges)
+{
+    EXPECT_OK(dat_ep_create(adapter, pz, receives, requests, connections, attributes, &ep));
+}
+
+void Side::accept_from(Side &active)
+{
+    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+    DAT_CONN_QUAL qualifier = 0;
+    EXPECT_OK(dat_psp_create_any(adapter, &qualifier, arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
+    EXPECT_OK(connect(active, qualifier));
+    const DAT_EVENT event = expect_event(arrivals, DAT_CONNECTION_REQUEST_EVENT);
+    EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep, 0, nullptr));
+    expect_event(active.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    expect_event(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_OK(dat_psp_free(psp));
+}
+
+DAT_RETURN Side::send(std::size_t offset, std::size_t size, DAT_UINT64 id, int flags) const
+{
+    DAT_LMR_TRIPLET piece = memory.piece(offset, size);
+    return dat_ep_post_send(ep, 1, &piece, cookie(id), static_cast<DAT_COMPLETION_FLAGS>(flags));
+}
+
+DAT_RETURN Side::receive(std::size_t offset, std::size_t size, DAT_UINT64 id, int flags) const
+{
+    DAT_LMR_TRIPLET piece = memory.piece(offset, size);
+    return dat_ep_post_recv(ep, 1, &piece, cookie(id), static_cast<DAT_COMPLETION_FLAGS>(flags));
+}
+
+DAT_RETURN Side::write(std::size_t offset, const DAT_RMR_TRIPLET &to, DAT_UINT64 id,
+                       int flags) const
+{
+    DAT_LMR_TRIPLET piece = memory.piece(offset, to.segment_length);
+    return dat_ep_post_rdma_write(ep, 1, &piece, cookie(id), &to,
+                                  static_cast<DAT_COMPLETION_FLAGS>(flags));
+}
+
+DAT_RETURN Side::read(std::size_t offset, const DAT_RMR_TRIPLET &from, DAT_UINT64 id,
+                      int flags) const
+{
+    DAT_LMR_TRIPLET piece = memory.piece(offset, from.segment_length);
+    return dat_ep_post_rdma_read(ep, 1, &piece, cookie(id), &from,
+                                 static_cast<DAT_COMPLETION_FLAGS>(flags));
+}
+
+DAT_RETURN connect(const Side &side, DAT_CONN_QUAL qualifier, int milliseconds,
+                   const std::string &private_data)
+{
+    sockaddr_in address = side.adapter.address();
+    return dat_ep_connect(side.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
+                          patience(milliseconds), static_cast<DAT_COUNT>(private_data.size()),
+                          private_data.empty() ? nullptr
+                                               : const_cast<char *>(private_data.data()),
+                          DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+} // namespace rsmtest::dat
