@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The shared memory of a connection. Each side exports one segment, which the other one imports and
-// writes into: two rings of messages and a page of words. A side believes nothing that it reads there:
-// headers are copied once and checked, and what it has written itself it remembers privately.
+// writes into: two rings of messages and a page of words. A side believes nothing that it reads
+// there: headers are copied once and checked, and what it has written itself it remembers
+// privately.
 //
-// Two rings because requests may have to wait for the consumer (a send without a receive posted), and
-// responses never do.
+// Two rings because requests may have to wait for the consumer (a send without a receive posted),
+// and responses never do.
 #pragma once
 
 #include "wire/device.h"
@@ -18,10 +19,10 @@ namespace rsmdat {
 
 // Where a peer finds our segment.
 struct SegmentAddress {
-    std::uint32_t node;  // node that exports it
-    std::uint32_t id;    // segment id, or 0: `ticket` counts (same node)
+    std::uint32_t node; // node that exports it
+    std::uint32_t id;   // segment id, or 0: `ticket` counts (same node)
     Ticket ticket;
-    Ticket nonce;        // what stands in the segment's Handshake: it is the right segment
+    Ticket nonce; // what stands in the segment's Handshake: it is the right segment
 };
 
 class Channel {
@@ -60,7 +61,8 @@ class Channel {
     void set_executed(std::uint64_t count) noexcept;
     [[nodiscard]] std::optional<std::uint64_t> executed(std::uint64_t sent) noexcept;
 
-    // Doorbell, if the peer sleeps. Call once after a batch of send/consume/set_executed/handshake writes.
+    // Doorbell, if the peer sleeps. Call once after a batch of send/consume/set_executed/handshake
+    // writes.
     void ring() noexcept;
     void ring_always() noexcept; // handshake
     void arm() noexcept;    // we are about to sleep: peers must ring. Poll once more afterwards
@@ -68,7 +70,7 @@ class Channel {
     [[nodiscard]] bool armed() const noexcept;
     bool recently_polled = false; // the engine's
 
-    [[nodiscard]] bool alive() const noexcept; // the peer's segment is still there
+    [[nodiscard]] bool alive() const noexcept;  // the peer's segment is still there
     [[nodiscard]] int bell_fd() const noexcept; // POLLIN: the peer rang
     void take_bells() noexcept;
     [[nodiscard]] int peer_fd() const noexcept; // POLLRDHUP: the peer is gone

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// /dev/rsm as an Ia uses it: handles, their words, and the commands given to them. Status values are
-// RSM_SUCCESS and RSMERR_*. No Ia::lock is needed for the functions of one handle.
+// /dev/rsm as an Ia uses it: handles, their words, and the commands given to them. Status values
+// are RSM_SUCCESS and RSMERR_*. No Ia::lock is needed for the functions of one handle.
 #pragma once
+
+#include "wire/mapping.h"
 
 #include <linux/rsm.h>
 
@@ -58,8 +60,8 @@ class Device {
   private:
     HandleFd control_;
     std::uint32_t node_ = 0;
-    const volatile std::byte *status_ = nullptr; // mappings of the whole tables, demand-faulted
-    std::byte *consumed_ = nullptr;
+    Mapping status_; // of the whole tables: pages appear when they are touched
+    Mapping consumed_;
 };
 
 // An export handle: destroyed with RSM_IOC_DESTROY so that a forked child does not keep it alive.
@@ -82,7 +84,8 @@ class Export {
     std::uint32_t take_events() const noexcept;
 
     [[nodiscard]] int fd() const noexcept { return handle_.get(); }
-    [[nodiscard]] bool in_window() const noexcept { return window_; } // see RSM_IOC_BIND: must be mapped over the range
+    // See RSM_IOC_BIND: the memory is not where it was bound, this handle has to be mapped.
+    [[nodiscard]] bool in_window() const noexcept { return window_; }
     explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
   private:
@@ -96,19 +99,15 @@ class Export {
 class Import {
   public:
     Import() noexcept = default;
-    Import(Import &&) noexcept;
-    Import &operator=(Import &&other) noexcept;
-    ~Import();
 
     static int connect(const Device &device, std::string_view controller, std::uint32_t node,
                        std::uint32_t id, std::uint32_t permission, Import &result) noexcept;
     static int redeem(const Device &device, const Ticket &ticket, Import &result) noexcept;
     int map(std::uint64_t offset, std::size_t length, int protection) noexcept;
 
-    [[nodiscard]] std::span<std::byte> mapping() const noexcept { return mapping_; }
+    [[nodiscard]] std::span<std::byte> mapping() const noexcept { return mapping_.bytes(); }
     [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
-    // Is the connection alive? Call after accesses, behind a full fence: true means that all of them
-    // reached the segment.
+    // Is the connection alive? True means that all accesses before the call reached the segment.
     [[nodiscard]] bool alive() const noexcept;
     int put(std::uint64_t offset, std::span<const std::byte> from) const noexcept; // by the kernel
     int get(std::uint64_t offset, std::span<std::byte> to) const noexcept;
@@ -119,12 +118,17 @@ class Import {
     explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
   private:
+    Import(const Device &device, HandleFd handle, std::uint32_t slot, std::uint32_t generation,
+           std::uint64_t length) noexcept
+        : device_(&device), handle_(std::move(handle)), slot_(slot), generation_(generation),
+          length_(length) {}
+
     const Device *device_ = nullptr;
     HandleFd handle_;
     std::uint32_t slot_ = RSM_NO_SLOT;
     std::uint32_t generation_ = 0;
     std::uint64_t length_ = 0;
-    std::span<std::byte> mapping_;
+    Mapping mapping_;
 };
 
 } // namespace rsmdat

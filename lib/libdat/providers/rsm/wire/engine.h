@@ -17,8 +17,9 @@ class Channel;
 // Something with a descriptor that can become ready.
 class Source {
   public:
-    // epoll's events. On the engine's thread with Ia::lock held. Level-triggered: take the events away or
-    // call Engine::forget. Must not destroy other Sources' owners except through Ia::destroy.
+    // epoll's events. On the engine's thread with Ia::lock held. Level-triggered: take the events
+    // away or call Engine::forget. Must not destroy other Sources' owners except through
+    // Ia::destroy.
     virtual void ready(std::uint32_t events) noexcept = 0;
 
   protected:
