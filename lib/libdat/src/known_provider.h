@@ -14,9 +14,12 @@ namespace dat {
 class KnownProviders {
   public:
     bool contains(const DAT_PROVIDER *provider) const noexcept {
-        return provider != nullptr &&
-               (first_.slots[0].load(std::memory_order_acquire) == provider ||
-                find(provider) != nullptr);
+        return provider != nullptr && (is_first(provider) || find(provider) != nullptr);
+    }
+
+    // Part of contains() that needs no call. Not for NULL.
+    bool is_first(const DAT_PROVIDER *provider) const noexcept {
+        return first_.slots[0].load(std::memory_order_acquire) == provider;
     }
 
     // Callers of these two see to it that there is one at a time.
