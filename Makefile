@@ -26,7 +26,7 @@ ETC     = $(DESTDIR)/etc
 EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
 UNITS   = $(DESTDIR)/usr/lib/systemd/system
 
-.PHONY: all help lib modules demo demo-vms check check-quick bench style install \
+.PHONY: all help lib modules demo demo-vms demo-dat check check-quick bench style install \
 	uninstall clean deps-build deps-run deps-check
 
 all: lib modules
@@ -34,6 +34,7 @@ all: lib modules
 help:
 	@echo "make demo         build everything and show it at work in a virtual machine"
 	@echo "make demo-vms     the same between two virtual machines that share memory"
+	@echo "make demo-dat     uDAPL at work: a server and a client"
 	@echo "make check        build and run every test (check-quick: without debug kernel)"
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
@@ -73,10 +74,17 @@ demo-vms: deps-run
 		--copy $(BUILD)/examples:/demo --on 2 'sh /demo/demo-vms export' \
 		-- sh /demo/demo-vms
 
+demo-dat: deps-run
+	@$(MAKE) --no-print-directory all
+	@tools/rsm-vm --kernel $(KERNEL) --timeout 1200 --copy $(BUILD)/examples:/demo \
+		-- sh /demo/demo-dat
+
 bench:
 	@$(MAKE) --no-print-directory all
 	@echo "over loopback, in one virtual machine:"
 	@KERNEL=$(KERNEL) tests/bench/run one $(BENCH)
+	@echo "uDAPL, in one virtual machine:"
+	@KERNEL=$(KERNEL) tests/bench/run dat $(BENCH)
 	@echo "between two virtual machines:"
 	@KERNEL=$(KERNEL) tests/bench/run two $(BENCH)
 

@@ -64,6 +64,7 @@ Result run(const Settings &settings, const Row &row) {
 
 std::vector<Row> all_rows() {
     auto rows = loopback_rows();
+    std::ranges::move(dat_rows(), std::back_inserter(rows));
     std::ranges::move(peer_rows(), std::back_inserter(rows));
     return rows;
 }
@@ -83,6 +84,7 @@ struct Options {
     bool list = false;
     bool enforce = false;
     bool serve = false;
+    bool dat = false;
 };
 
 void add_measuring_options(CLI::App &app, Settings &settings) {
@@ -116,11 +118,19 @@ void add_options(CLI::App &app, Options &options) {
                        "measure with this node, where rsmperf --serve runs, not over loopback");
     app.add_flag("--serve", options.serve, "serve a node that measures with --peer, for ever")
         ->excludes(peer);
+    app.add_flag("--dat", options.dat, "measure uDAPL over loopback, not RSMAPI")->excludes(peer);
     add_measuring_options(app, options.settings);
 }
 
+std::vector<Row> rows_of(const Options &options) {
+    if (options.dat) {
+        return dat_rows();
+    }
+    return options.settings.peer > 0 ? peer_rows() : loopback_rows();
+}
+
 std::vector<Row> chosen(const Options &options) {
-    auto rows = options.settings.peer > 0 ? peer_rows() : loopback_rows();
+    auto rows = rows_of(options);
     const auto &only = options.only;
     if (!only.empty()) {
         std::erase_if(rows,

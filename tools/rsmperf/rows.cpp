@@ -29,6 +29,21 @@ std::vector<Row> loopback_rows() {
     };
 }
 
+std::vector<Row> dat_rows() {
+    return {
+        {"dat_write8", "uDAPL RDMA write of 8 bytes, posted and reaped",
+         "UCX put latency of 8 bytes, POSIX shm", 0.5, dat_write8},
+        {"dat_write_1m", "uDAPL RDMA write of 1 MiB, posted and reaped", "memcpy to POSIX shm",
+         1 / 0.95, dat_write_1m},
+        {"dat_send8", "uDAPL send -> receive of 8 bytes, half a round trip",
+         "UCX tag latency of 8 bytes, POSIX shm", 1.0, dat_send8},
+        {"dat_register", "dat_lmr_create + dat_lmr_free of 16 MiB",
+         "io_uring buffer registration of the same range", 1.3, dat_register},
+        {"dat_connect", "uDAPL connect + disconnect + reset", "TCP connect + one byte + close",
+         std::nullopt, dat_connect},
+    };
+}
+
 std::vector<Row> peer_rows() {
     const std::string loopback = "the same over loopback";
 

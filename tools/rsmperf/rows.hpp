@@ -7,8 +7,10 @@
 
 namespace rsmperf {
 
-// Over loopback, between processes, and with another node, in the order of the reports.
+// Over loopback, between processes, by RSMAPI and by uDAPL, and with another node, in the order of
+// the reports.
 std::vector<Row> loopback_rows();
+std::vector<Row> dat_rows();
 std::vector<Row> peer_rows();
 
 Times load_store(const Settings &settings);
@@ -23,6 +25,11 @@ Times wake(const Settings &settings);
 Times post(const Settings &settings);
 Times connect_cycle(const Settings &settings);
 Times connect_crowd(const Settings &settings);
+Times dat_write8(const Settings &settings);
+Times dat_write_1m(const Settings &settings);
+Times dat_send8(const Settings &settings);
+Times dat_register(const Settings &settings);
+Times dat_connect(const Settings &settings);
 Times peer_load_store(const Settings &settings);
 Times peer_put_1m(const Settings &settings);
 Times peer_signal(const Settings &settings);

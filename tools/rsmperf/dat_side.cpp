@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "dat_side.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace rsmperf {
+
+namespace {
+
+constexpr DAT_TIMEOUT patience_us = 60 * 1000 * 1000;
+constexpr DAT_COUNT queue_length = 256;
+
+// The IA of dat.conf that this node's processes share.
+char adapter_name[] = "rsm0";
+
+} // namespace
+
+void fail_dat(DAT_RETURN status, const char *call) {
+    const char *major = "?";
+    const char *minor = "";
+    (void)dat_strerror(status, &major, &minor);
+    throw std::runtime_error(std::string(call) + ": " + major + " " + minor);
+}
+
+DatAdapter::DatAdapter() {
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    check_dat(dat_ia_open(adapter_name, 8, &async, &ia_), "dat_ia_open");
+    check_dat(dat_pz_create(ia_, &pz_), "dat_pz_create");
+}
+
+DatAdapter::~DatAdapter() {
+    (void)dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+void DatAdapter::register_and_free(char *start, std::size_t size) const {
+    DAT_REGION_DESCRIPTION region{};
+    DAT_LMR_HANDLE lmr = nullptr;
+    region.for_va = start;
+    check_dat(dat_lmr_create(ia_, DAT_MEM_TYPE_VIRTUAL, region, size, pz_, DAT_MEM_PRIV_ALL_FLAG,
+                             &lmr, nullptr, nullptr, nullptr, nullptr),
+              "dat_lmr_create");
+    check_dat(dat_lmr_free(lmr), "dat_lmr_free");
+}
+
+DatSide::DatSide(std::size_t size) : memory_(size) {
+    DAT_REGION_DESCRIPTION region{};
+    region.for_va = memory_.data();
+    check_dat(dat_evd_create(adapter_.ia(), queue_length, DAT_HANDLE_NULL,
+                             static_cast<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG),
+                             &evd_),
+              "dat_evd_create");
+    check_dat(
+        dat_evd_create(adapter_.ia(), queue_length, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests_),
+        "dat_evd_create");
+    check_dat(dat_ep_create(adapter_.ia(), adapter_.pz(), evd_, evd_, evd_, nullptr, &ep_),
+              "dat_ep_create");
+    check_dat(dat_lmr_create(adapter_.ia(), DAT_MEM_TYPE_VIRTUAL, region, size, adapter_.pz(),
+                             DAT_MEM_PRIV_ALL_FLAG, &lmr_, &lmr_context_, &rmr_context_, nullptr,
+                             nullptr),
+              "dat_lmr_create");
+}
+
+void DatSide::listen() {
+    check_dat(
+        dat_psp_create_any(adapter_.ia(), &qualifier_, requests_, DAT_PSP_CONSUMER_FLAG, &psp_),
+        "dat_psp_create_any");
+}
+
+DAT_EVENT DatSide::next(DAT_EVENT_NUMBER number) const {
+    const auto evd = number == DAT_CONNECTION_REQUEST_EVENT ? requests_ : evd_;
+    DAT_EVENT event{};
+    DAT_COUNT more = 0;
+    do {
+        check_dat(dat_evd_wait(evd, patience_us, 1, &event, &more), "dat_evd_wait");
+    } while (event.event_number == DAT_DTO_COMPLETION_EVENT && number != event.event_number);
+    if (event.event_number != number) {
+        throw std::runtime_error("an unexpected event of a connection");
+    }
+    return event;
+}
+
+void DatSide::accept() {
+    const auto request = next(DAT_CONNECTION_REQUEST_EVENT);
+    check_dat(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, ep_, 0, nullptr),
+              "dat_cr_accept");
+    next(DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+void DatSide::connect(DAT_CONN_QUAL qualifier) {
+    DAT_IA_ATTR attributes{};
+    check_dat(
+        dat_ia_query(adapter_.ia(), nullptr, DAT_IA_FIELD_IA_ADDRESS_PTR, &attributes, 0, nullptr),
+        "dat_ia_query");
+    check_dat(dat_ep_connect(ep_, attributes.ia_address_ptr, qualifier, patience_us, 0, nullptr,
+                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+              "dat_ep_connect");
+    next(DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+void DatSide::hang_up() {
+    check_dat(dat_ep_disconnect(ep_, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect");
+    wait_for_hang_up();
+}
+
+void DatSide::wait_for_hang_up() {
+    next(DAT_CONNECTION_EVENT_DISCONNECTED);
+    check_dat(dat_ep_reset(ep_), "dat_ep_reset");
+}
+
+DAT_LMR_TRIPLET DatSide::piece(std::size_t size) const {
+    return {.lmr_context = lmr_context_,
+            .pad = 0,
+            .virtual_address = reinterpret_cast<DAT_VADDR>(memory_.data()),
+            .segment_length = size};
+}
+
+DatMemory DatSide::memory() const {
+    return {rmr_context_, reinterpret_cast<DAT_VADDR>(memory_.data())};
+}
+
+void DatSide::write(const DatMemory &to, std::size_t size) {
+    auto local = piece(size);
+    const DAT_RMR_TRIPLET remote{to.context, 0, to.address, size};
+    check_dat(dat_ep_post_rdma_write(ep_, 1, &local, {}, &remote, DAT_COMPLETION_DEFAULT_FLAG),
+              "dat_ep_post_rdma_write");
+    reap();
+}
+
+void DatSide::send(std::size_t size) {
+    auto local = piece(size);
+    check_dat(dat_ep_post_send(ep_, 1, &local, {}, DAT_COMPLETION_SUPPRESS_FLAG),
+              "dat_ep_post_send");
+}
+
+void DatSide::post_receive(std::size_t size) {
+    auto local = piece(size);
+    check_dat(dat_ep_post_recv(ep_, 1, &local, {}, DAT_COMPLETION_DEFAULT_FLAG),
+              "dat_ep_post_recv");
+}
+
+void DatSide::reap() {
+    DAT_EVENT event;
+    DAT_RETURN status = dat_evd_dequeue(evd_, &event);
+    while (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
+        status = dat_evd_dequeue(evd_, &event);
+    }
+    check_dat(status, "dat_evd_dequeue");
+    if (event.event_number != DAT_DTO_COMPLETION_EVENT ||
+        event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS) {
+        throw std::runtime_error("a transfer failed");
+    }
+}
+
+} // namespace rsmperf

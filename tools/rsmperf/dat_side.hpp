@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+// One side of a uDAPL connection that is measured. Throws what DAT returns.
+#pragma once
+
+#include <dat/udat.h>
+
+#include "memory.hpp"
+#include "peer.hpp"
+
+namespace rsmperf {
+
+[[noreturn]] void fail_dat(DAT_RETURN status, const char *call);
+
+// Throws unless the status is DAT_SUCCESS. Inline, as it is part of what is measured.
+inline void check_dat(DAT_RETURN status, const char *call) {
+    if (status != DAT_SUCCESS) {
+        fail_dat(status, call);
+    }
+}
+
+// Where a side's memory is, for the other one.
+struct DatMemory {
+    DAT_RMR_CONTEXT context;
+    DAT_VADDR address;
+};
+
+// An IA with a protection zone.
+class DatAdapter {
+  public:
+    DatAdapter();
+    DatAdapter(const DatAdapter &) = delete;
+    DatAdapter &operator=(const DatAdapter &) = delete;
+    ~DatAdapter();
+
+    [[nodiscard]] DAT_IA_HANDLE ia() const { return ia_; }
+    [[nodiscard]] DAT_PZ_HANDLE pz() const { return pz_; }
+    void register_and_free(char *start, std::size_t size) const;
+
+  private:
+    DAT_IA_HANDLE ia_ = nullptr;
+    DAT_PZ_HANDLE pz_ = nullptr;
+};
+
+// An endpoint, one EVD for all it has to say, and registered memory.
+class DatSide {
+  public:
+    explicit DatSide(std::size_t size);
+
+    void listen(); // under an own qualifier
+    [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
+    void accept();
+    void connect(DAT_CONN_QUAL qualifier); // to this node; waits for ESTABLISHED
+    void hang_up();                        // and be ready to connect again
+    void wait_for_hang_up();
+
+    // Posted and reaped.
+    void write(const DatMemory &to, std::size_t size);
+    void send(std::size_t size);
+    void post_receive(std::size_t size);
+    void reap(); // spins
+
+    [[nodiscard]] DatMemory memory() const;
+    [[nodiscard]] char *data() const { return memory_.data(); }
+
+  private:
+    [[nodiscard]] DAT_LMR_TRIPLET piece(std::size_t size) const;
+    DAT_EVENT next(DAT_EVENT_NUMBER number) const; // sleeps
+
+    DatAdapter adapter_;
+    PrivateMemory memory_;
+    DAT_EVD_HANDLE evd_ = nullptr;
+    DAT_EVD_HANDLE requests_ = nullptr;
+    DAT_EP_HANDLE ep_ = nullptr;
+    DAT_PSP_HANDLE psp_ = nullptr;
+    DAT_CONN_QUAL qualifier_ = 0;
+    DAT_LMR_HANDLE lmr_ = nullptr;
+    DAT_LMR_CONTEXT lmr_context_ = 0;
+    DAT_RMR_CONTEXT rmr_context_ = 0;
+};
+
+} // namespace rsmperf
