@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support/raw.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 
@@ -114,6 +115,41 @@ Outcome connect(int fd, std::uint32_t id, std::uint32_t permission)
 {
     rsm_connect argument = connect_argument(id, permission);
     return call(fd, RSM_IOC_CONNECT, argument);
+}
+
+Outcome grant(int fd, Ticket &ticket, std::uint64_t offset, std::uint64_t length,
+              std::uint32_t permission)
+{
+    rsm_grant argument{};
+    argument.offset = offset;
+    argument.length = length;
+    argument.permission = permission;
+    const Outcome outcome = call(fd, RSM_IOC_GRANT, argument);
+    if (outcome == success)
+        ticket = {{argument.ticket[0], argument.ticket[1]}};
+    return outcome;
+}
+
+Outcome revoke(int fd, const Ticket &ticket)
+{
+    rsm_revoke argument{};
+    std::copy_n(ticket.word, 2, argument.ticket);
+    return call(fd, RSM_IOC_REVOKE, argument);
+}
+
+rsm_redeem redeem_argument(const Ticket &ticket, int control)
+{
+    rsm_redeem argument{};
+    argument.size = sizeof(argument);
+    std::copy_n(ticket.word, 2, argument.ticket);
+    argument.control_fd = control;
+    return argument;
+}
+
+Outcome redeem(int fd, const Ticket &ticket)
+{
+    rsm_redeem argument = redeem_argument(ticket);
+    return call(fd, RSM_IOC_REDEEM, argument);
 }
 
 Outcome post(int fd, std::uint32_t flags)

@@ -52,6 +52,18 @@ Outcome republish(int fd, std::span<const rsm_acl_entry> acl = {});
 Outcome unpublish(int fd);
 Outcome destroy(int fd);
 Outcome connect(int fd, std::uint32_t id, std::uint32_t permission = RSM_PERM_RDWR);
+
+// What GRANT gives and REDEEM takes.
+struct Ticket {
+    std::uint64_t word[2] = {};
+    bool operator==(const Ticket &) const = default;
+};
+Outcome grant(int fd, Ticket &ticket, std::uint64_t offset, std::uint64_t length,
+              std::uint32_t permission = RSM_PERM_RDWR);
+Outcome revoke(int fd, const Ticket &ticket);
+rsm_redeem redeem_argument(const Ticket &ticket, int control = -1);
+Outcome redeem(int fd, const Ticket &ticket);
+
 Outcome post(int fd, std::uint32_t flags = 0);
 Outcome wait(int fd, std::int64_t timeout_ns = 0);
 Outcome barrier(int fd, std::uint32_t operation);

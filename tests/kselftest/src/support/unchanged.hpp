@@ -8,14 +8,14 @@
 
 namespace rsmtest {
 
-// Remembers pinned pages and published ids; they must be the same at the end.
+// Remembers pinned pages, published ids and grants; they must be the same at the end.
 class Unchanged {
 public:
     Unchanged() : before_(counters()) {}
     ~Unchanged()
     {
         EXPECT_TRUE(eventually([&] { return counters() == before_; }, 2000))
-            << "pins or published ids changed";
+            << "pins, published ids or grants changed";
     }
     Unchanged(const Unchanged &) = delete;
     Unchanged &operator=(const Unchanged &) = delete;
@@ -25,7 +25,7 @@ private:
     {
         Counters all = kernel_counters();
         Counters some;
-        for (const char *name : {"pinned_pages", "published"})
+        for (const char *name : {"pinned_pages", "published", "grants"})
             some[name] = all[name];
         return some;
     }

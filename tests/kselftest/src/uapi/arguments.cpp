@@ -51,6 +51,9 @@ const Command commands[] = {
      offsetof(rsm_barrier_request, reserved), offsetof(rsm_barrier_request, op)},
     {"DESTROY", RSM_IOC_DESTROY, sizeof(rsm_destroy), 0, 0},
     {"RANGE", RSM_IOC_RANGE, sizeof(rsm_range), offsetof(rsm_range, reserved), 0},
+    {"GRANT", RSM_IOC_GRANT, sizeof(rsm_grant), offsetof(rsm_grant, reserved), 0},
+    {"REVOKE", RSM_IOC_REVOKE, sizeof(rsm_revoke), 0, 0},
+    {"REDEEM", RSM_IOC_REDEEM, sizeof(rsm_redeem), offsetof(rsm_redeem, reserved), 0},
 };
 
 int call(int fd, unsigned long command, void *argument)
@@ -93,7 +96,7 @@ TEST_F(UapiArguments, unknown_commands)
     std::byte argument[256] = {};
     set_word(argument, sizeof(argument));
     for (const int fd : handles()) {
-        for (unsigned number = 0x10; number < 0x100; number++)
+        for (unsigned number = 0x13; number < 0x100; number++)
             ASSERT_EQ(call(fd, _IO(RSM_IOC_TYPE, number), argument), ENOTTY) << number;
         EXPECT_EQ(call(fd, _IOWR(RSM_IOC_TYPE, 0, rsm_info), argument), ENOTTY);
         EXPECT_EQ(call(fd, _IO(0xD6, 0), argument), ENOTTY);
@@ -181,6 +184,9 @@ TEST_F(UapiArguments, reserved_fields_and_unknown_flags)
             }
         }
     }
+    rsm_bind read = raw::bind_argument(buffer.data(), page_size(), RSM_BIND_READ);
+    EXPECT_EQ(raw::call(blank.get(), RSM_IOC_BIND, read), error(EOPNOTSUPP))
+        << "RSM_BIND_READ without RSM_BIND_LOCAL";
     rsm_publish argument{};
     argument.id = 5;
     EXPECT_EQ(raw::call(published.handle.get(), RSM_IOC_REPUBLISH, argument), error(EOPNOTSUPP))
@@ -229,6 +235,20 @@ TEST_F(UapiArguments, results_that_can_not_be_stored)
     try_it(published.handle.get(), RSM_IOC_UNPUBLISH, rsm_unpublish{});
     const Fd another = raw::open_segment();
     try_it(another.get(), RSM_IOC_CONNECT, raw::connect_argument(published.id, RSM_PERM_RDWR));
+    Pages granted(1);
+    const Fd granting = raw::open_segment();
+    ASSERT_EQ(raw::bind(granting.get(), granted.data(), granted.size(), RSM_BIND_LOCAL), success);
+    rsm_grant grant{};
+    grant.length = 1;
+    grant.permission = RSM_PERM_READ;
+    try_it(granting.get(), RSM_IOC_GRANT, grant);
+    raw::Ticket ticket;
+    ASSERT_EQ(raw::grant(granting.get(), ticket, 0, 1), success);
+    const Fd redeeming = raw::open_segment();
+    try_it(redeeming.get(), RSM_IOC_REDEEM, raw::redeem_argument(ticket));
+    rsm_revoke revoke{};
+    std::memcpy(revoke.ticket, ticket.word, sizeof(revoke.ticket));
+    try_it(granting.get(), RSM_IOC_REVOKE, revoke);
 }
 
 TEST_F(UapiArguments, strings_without_an_end)
@@ -259,6 +279,8 @@ TEST_F(UapiArguments, control_descriptors_of_another_kind)
         EXPECT_EQ(raw::call(blank.get(), RSM_IOC_BIND, bind), error(EBADF)) << wrong;
         rsm_connect connect = raw::connect_argument(published.id, RSM_PERM_RDWR, wrong);
         EXPECT_EQ(raw::call(blank.get(), RSM_IOC_CONNECT, connect), error(EBADF)) << wrong;
+        rsm_redeem redeem = raw::redeem_argument({}, wrong);
+        EXPECT_EQ(raw::call(blank.get(), RSM_IOC_REDEEM, redeem), error(EBADF)) << wrong;
     }
 }
 

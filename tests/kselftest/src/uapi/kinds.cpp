@@ -52,6 +52,7 @@ TEST_F(UapiKinds, table_of_commands)
     for (const int fd : {control.get(), exported, imported.get()}) {
         EXPECT_EQ(raw::bind(fd, memory.data(), memory.size()), wrong_kind);
         EXPECT_EQ(raw::connect(fd, published.id), wrong_kind);
+        EXPECT_EQ(raw::redeem(fd, {}), wrong_kind);
     }
     for (const int fd : {control.get(), blank.get(), imported.get()}) {
         EXPECT_EQ(raw::rebind(fd, memory.data(), memory.size()), wrong_kind);
@@ -61,6 +62,9 @@ TEST_F(UapiKinds, table_of_commands)
         EXPECT_EQ(raw::destroy(fd), wrong_kind);
         rsm_range range{};
         EXPECT_EQ(raw::call(fd, RSM_IOC_RANGE, range), wrong_kind);
+        raw::Ticket ticket;
+        EXPECT_EQ(raw::grant(fd, ticket, 0, 8), wrong_kind);
+        EXPECT_EQ(raw::revoke(fd, ticket), wrong_kind);
     }
     for (const int fd : {control.get(), blank.get()}) {
         EXPECT_EQ(raw::post(fd), wrong_kind);
