@@ -140,8 +140,10 @@ class RemoteRegion {
 
   private:
     struct Inside;
-    explicit RemoteRegion(std::unique_ptr<Inside> inside) noexcept;
     std::unique_ptr<Inside> inside_;
+
+  public:
+    explicit RemoteRegion(std::unique_ptr<Inside> inside) noexcept; // for open() only
 };
 
 } // namespace rsmdat

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "memory/kernel_copy.h"
+
+#include <algorithm>
+#include <sys/ioctl.h>
+
+namespace rsmdat {
+
+namespace {
+
+using Outcome = RemoteRegion::Outcome;
+
+// The kernel starts an entry again that a signal has interrupted, so none may take long.
+constexpr std::uint64_t LARGEST_ENTRY = 65536;
+
+// What is still to be copied: all but the last bytes, then these.
+struct Rest {
+    std::uint64_t offset;
+    std::uint64_t body;
+    std::uint64_t tail;
+};
+
+struct Batch {
+    std::array<rsm_transfer_entry, RSM_MAX_SGIOREQS> entries;
+    std::uint32_t count;
+};
+
+// False if the pieces end too early.
+bool add_entry(Batch &batch, Rest &rest, PieceCursor &cursor) noexcept {
+    std::uint64_t &part = rest.body > 0 ? rest.body : rest.tail;
+    const auto bytes = cursor.next(std::min(part, LARGEST_ENTRY));
+    rsm_transfer_entry entry{};
+    entry.type = RSM_VA_TYPE;
+    entry.fd = -1;
+    entry.addr = reinterpret_cast<std::uintptr_t>(bytes.data());
+    entry.remote_offset = rest.offset;
+    entry.length = bytes.size();
+    batch.entries[batch.count++] = entry;
+    part -= bytes.size();
+    rest.offset += bytes.size();
+    return !bytes.empty();
+}
+
+Outcome outcome_of(std::uint32_t status) noexcept {
+    switch (status) {
+    case RSM_SUCCESS:
+        return Outcome::DONE;
+    case RSMERR_PERM_DENIED:
+    case RSMERR_BAD_OFFSET:
+    case RSMERR_BAD_LENGTH:
+        return Outcome::DENIED;
+    case RSMERR_BAD_ADDR:
+    case RSMERR_INSUFFICIENT_MEM:
+        return Outcome::FAULT;
+    default:
+        return Outcome::GONE;
+    }
+}
+
+// Entries are copied in order.
+Outcome run(const KernelCopy &how, Batch &batch) noexcept {
+    std::uint32_t done = 0;
+    while (done < batch.count) {
+        rsm_transfer request{};
+        request.size = sizeof(request);
+        request.count = batch.count - done;
+        request.entries = reinterpret_cast<std::uintptr_t>(&batch.entries[done]);
+        if (::ioctl(how.fd, how.write ? RSM_IOC_PUTV : RSM_IOC_GETV, &request) != 0)
+            return Outcome::GONE;
+        if (request.status != RSM_SUCCESS && request.status != RSMERR_INTERRUPTED)
+            return outcome_of(request.status);
+        done = batch.count - std::min(request.residual, batch.count - done);
+    }
+    return Outcome::DONE;
+}
+
+} // namespace
+
+Outcome copy_by_kernel(const KernelCopy &how, std::uint64_t offset, PieceCursor &cursor,
+                       std::uint64_t length) noexcept {
+    const bool split = how.write && how.ends_request && length > 0;
+    const std::uint64_t tail = split ? last_bytes(offset + length, length) : 0;
+    Rest rest{offset, length - tail, tail};
+    Outcome outcome = Outcome::DONE;
+    while (outcome == Outcome::DONE && rest.body + rest.tail > 0) {
+        Batch batch;
+        batch.count = 0;
+        while (batch.count < batch.entries.size() && rest.body + rest.tail > 0) {
+            if (!add_entry(batch, rest, cursor))
+                return Outcome::FAULT;
+        }
+        outcome = run(how, batch);
+    }
+    return outcome;
+}
+
+} // namespace rsmdat
