@@ -29,15 +29,17 @@ class Channel {
   public:
     // Our segment, for a peer on `node`: local memory and a ticket if that is this node, else
     // published on `controller` to that node under a random id. RSMERR status.
+    // Throws std::bad_alloc.
     static int create(const Device &device, std::string_view controller, std::uint32_t node,
                       std::size_t ring, std::unique_ptr<Channel> &result);
     ~Channel();
 
     [[nodiscard]] const SegmentAddress &address() const noexcept;
-    // Imports the peer's segment and checks its nonce, sizes and version. May sleep. RSMERR status.
+    // Imports the peer's segment, which has to be on the node that ours is for, and checks its
+    // nonce, sizes and version. May sleep. RSMERR status.
     int attach(const SegmentAddress &peer) noexcept;
     [[nodiscard]] bool attached() const noexcept;
-    // Nobody else can attach to ours from now on (the peer has).
+    // Nobody else can attach to ours from now on (the peer has). Of a ticket only the peer knows.
     void close_door() noexcept;
     // The peer is on this node, so its memory may be reached directly.
     [[nodiscard]] bool local() const noexcept;
@@ -68,16 +70,21 @@ class Channel {
     void arm() noexcept;    // we are about to sleep: peers must ring. Poll once more afterwards
     void disarm() noexcept; // somebody polls
     [[nodiscard]] bool armed() const noexcept;
-    bool recently_polled = false; // the engine's
+    bool recently_polled = false; // set by those who poll, cleared by the engine
+    bool looked_after = false;    // the engine's: it is among the disarmed ones
 
     [[nodiscard]] bool alive() const noexcept;  // the peer's segment is still there
     [[nodiscard]] int bell_fd() const noexcept; // POLLIN: the peer rang
-    void take_bells() noexcept;
+    void take_bells() noexcept; // before the rings are looked at: from then on the peer rings again
     [[nodiscard]] int peer_fd() const noexcept; // POLLRDHUP: the peer is gone
 
   private:
     struct Inside;
     explicit Channel(std::unique_ptr<Inside> inside) noexcept;
+    int furnish(std::size_t request, std::size_t response) noexcept;
+    int open_door() noexcept;
+    int import_from(const SegmentAddress &peer, Import &import) const noexcept;
+    void say_sleeps(std::uint32_t value) noexcept;
     std::unique_ptr<Inside> inside_;
 };
 

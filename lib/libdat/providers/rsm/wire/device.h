@@ -34,6 +34,8 @@ class HandleFd {
     HandleFd &operator=(HandleFd &&other) noexcept;
     ~HandleFd();
     static int open(int flags, HandleFd &handle) noexcept; // RSMERR status
+    // A new descriptor of another kind, or of none (-1), that is to be kept in the same way.
+    static HandleFd keep(int fd) noexcept;
     [[nodiscard]] int get() const noexcept { return fd_; }
     explicit operator bool() const noexcept { return fd_ >= 0; }
 
@@ -109,6 +111,10 @@ class Import {
     [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
     // Is the connection alive? True means that all accesses before the call reached the segment.
     [[nodiscard]] bool alive() const noexcept;
+    // The same after loads alone: true means that these, acquiring, came from the segment.
+    [[nodiscard]] bool connected() const noexcept {
+        return device_->generation(slot_) == generation_;
+    }
     int put(std::uint64_t offset, std::span<const std::byte> from) const noexcept; // by the kernel
     int get(std::uint64_t offset, std::span<std::byte> to) const noexcept;
     int post() const noexcept; // rings the exporter

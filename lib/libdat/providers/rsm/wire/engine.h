@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread of an Ia: sleeps until a doorbell rings, a connection dies, a time comes or a agent is
-// to be called. It uses no CPU while nothing happens.
+// The thread of an Ia: sleeps until a doorbell rings, a connection dies, a time comes or an agent
+// is to be called. It uses no CPU while nothing happens.
 #pragma once
 
 #include "core/ia.h"
@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <thread>
 
 namespace rsmdat {
 
 class Channel;
+class Feeder;
 
 // Something with a descriptor that can become ready.
 class Source {
@@ -31,28 +33,37 @@ class Engine {
     using Clock = std::chrono::steady_clock;
     using Alarm = std::uint64_t; // 0: none
 
-    explicit Engine(Ia &ia);
-    ~Engine(); // Ia::lock not held: joins the thread
+    explicit Engine(Ia &ia);     // throws std::bad_alloc
+    explicit Engine(Lock &lock); // Ia::lock
+    // Ia::lock not held: joins the thread, unless called on it (by an agent).
+    ~Engine();
+    Engine(const Engine &) = delete;
+    Engine &operator=(const Engine &) = delete;
 
-    // With Ia::lock held; ready() is not called any more once forget() has returned.
+    // With Ia::lock held; ready() is not called any more once forget() has returned. Watching a
+    // descriptor again replaces what was. Throws std::bad_alloc.
     void watch(int fd, std::uint32_t events, Source &source);
     void forget(int fd) noexcept;
     // With Ia::lock held; `what` runs on the engine's thread with Ia::lock held, unless cancelled.
+    // It must not throw. Throws std::bad_alloc.
     Alarm at(Clock::time_point when, std::function<void()> what);
     void cancel(Alarm alarm) noexcept;
-    // Runs `what` on the engine's thread without Ia::lock.
+    // With Ia::lock held; runs `what`, which must not throw, on the engine's thread without
+    // Ia::lock. One after the other in the order of the calls. Throws std::bad_alloc.
     void later(std::function<void()> what);
 
     // Channels whose peers need not ring because somebody polls. The engine looks at them every few
-    // milliseconds; those that nobody has polled meanwhile are armed again.
-    void disarmed(Channel &channel, class Feeder &feeder);
+    // milliseconds; those that nobody has polled meanwhile are armed again. With Ia::lock held.
+    void disarmed(Channel &channel, Feeder &feeder) noexcept;
     void gone(Channel &channel) noexcept;
-    // Arms all of them, before a thread sleeps; the caller then polls once more.
+    // Arms and polls all of them, before a thread sleeps; the caller then looks at its queue once
+    // more.
     void arm_all() noexcept;
 
   private:
-    struct Inside;
-    std::unique_ptr<Inside> inside_;
+    class Inside;
+    std::shared_ptr<Inside> inside_; // the thread's, too
+    std::thread thread_;
 };
 
 } // namespace rsmdat

@@ -68,18 +68,20 @@ HandleFd::~HandleFd() {
         ::close(fd_);
 }
 
+// Without room above it stays where it is.
+HandleFd HandleFd::keep(int fd) noexcept {
+    HandleFd kept(fd);
+    if (fd < 0 || fd >= LOWEST_FD)
+        return kept;
+    HandleFd moved(within_limit([&] { return ::fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD); }));
+    return moved ? std::move(moved) : std::move(kept);
+}
+
 int HandleFd::open(int flags, HandleFd &handle) noexcept {
-    HandleFd opened(within_limit([&] { return ::open(DEVICE_PATH, flags | O_CLOEXEC); }));
-    if (!opened)
+    const int fd = within_limit([&] { return ::open(DEVICE_PATH, flags | O_CLOEXEC); });
+    if (fd < 0)
         return status_of_open_error(errno);
-    if (opened.get() < LOWEST_FD) {
-        const int low = opened.get();
-        HandleFd moved(within_limit([&] { return ::fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD); }));
-        // Without room above it stays where it is.
-        if (moved)
-            opened = std::move(moved);
-    }
-    handle = std::move(opened);
+    handle = keep(fd);
     return RSM_SUCCESS;
 }
 

@@ -81,7 +81,7 @@ int Import::map(std::uint64_t offset, std::size_t length, int protection) noexce
 
 bool Import::alive() const noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return device_->generation(slot_) == generation_;
+    return connected();
 }
 
 int Import::put(std::uint64_t offset, std::span<const std::byte> from) const noexcept {

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "wire/engine.h"
+
+#include "event/evd.h"
+#include "wire/alarms.h"
+#include "wire/channel.h"
+#include "wire/watches.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <pthread.h>
+#include <system_error>
+#include <vector>
+
+namespace rsmdat {
+namespace {
+
+using Clock = Engine::Clock;
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds SWEEP(4);
+constexpr Milliseconds LONGEST(1'000'000'000); // that epoll takes
+
+// For epoll: rounded up, so that it never ends early.
+int milliseconds_until(Clock::time_point when) noexcept {
+    if (when == Clock::time_point::max())
+        return -1;
+    const auto left = std::chrono::ceil<Milliseconds>(when - Clock::now());
+    return static_cast<int>(std::clamp(left, Milliseconds(0), LONGEST).count());
+}
+
+// A thread's signals are those of the thread that makes it: the consumer's handlers don't run here.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
+} // namespace
+
+class Engine::Inside {
+  public:
+    explicit Inside(Lock &lock) : lock_(lock) {} // throws std::bad_alloc
+
+    void run() noexcept;
+    void stop() noexcept;
+    // Sleeps no longer than that.
+    void wake_by(Clock::time_point when) noexcept;
+    void look_after(Channel &channel, Feeder &feeder) noexcept;
+    void leave(Channel &channel) noexcept;
+    void arm_all() noexcept;
+
+    Watches watches;
+    Alarms alarms;
+    std::vector<std::function<void()>> calls;
+
+  private:
+    struct Disarmed {
+        Channel *channel;
+        Feeder *feeder;
+    };
+    using Events = std::array<epoll_event, 64>;
+
+    [[nodiscard]] Clock::time_point plan() const noexcept;
+    void dispatch(std::span<const epoll_event> events) noexcept;
+    void run_alarms() noexcept;
+    void run_calls(Guard &guard) noexcept;
+    void sweep() noexcept;
+    void arm(std::size_t place) noexcept;
+    void drop(std::size_t place) noexcept;
+
+    Lock &lock_; // not to be touched once stopped_
+    std::atomic<bool> stopped_ = false;
+    // Until when the thread sleeps; the past while it is awake and plans again anyway.
+    Clock::time_point sleeps_until_ = Clock::time_point::min();
+    std::vector<Disarmed> disarmed_;
+    Clock::time_point next_sweep_{};
+};
+
+void Engine::Inside::run() noexcept {
+    Events events;
+    Guard guard(lock_);
+    for (;;) {
+        sleeps_until_ = plan();
+        const Clock::time_point until = sleeps_until_;
+        guard.unlock();
+        const int found = watches.wait(events, milliseconds_until(until));
+        if (found < 0 || stopped_.load(std::memory_order_acquire))
+            return;
+        guard.lock();
+        sleeps_until_ = Clock::time_point::min();
+        dispatch({events.data(), static_cast<std::size_t>(found)});
+        run_alarms();
+        sweep();
+        run_calls(guard);
+        if (!guard.owns_lock())
+            return;
+    }
+}
+
+void Engine::Inside::stop() noexcept {
+    stopped_.store(true, std::memory_order_release);
+    watches.wake();
+}
+
+void Engine::Inside::wake_by(Clock::time_point when) noexcept {
+    if (when >= sleeps_until_)
+        return;
+    sleeps_until_ = when;
+    watches.wake();
+}
+
+Clock::time_point Engine::Inside::plan() const noexcept {
+    if (!calls.empty())
+        return Clock::time_point::min();
+    const auto alarm = alarms.next().value_or(Clock::time_point::max());
+    return disarmed_.empty() ? alarm : std::min(alarm, next_sweep_);
+}
+
+void Engine::Inside::dispatch(std::span<const epoll_event> events) noexcept {
+    for (const auto &event : events)
+        if (Source *source = watches.source_of(event))
+            source->ready(event.events);
+}
+
+void Engine::Inside::run_alarms() noexcept {
+    const auto now = Clock::now();
+    while (const auto what = alarms.take_due(now))
+        what();
+}
+
+// An agent may close the Ia: then the lock is gone when it returns.
+void Engine::Inside::run_calls(Guard &guard) noexcept {
+    if (calls.empty())
+        return;
+    const auto taken = std::exchange(calls, {});
+    guard.unlock();
+    for (const auto &call : taken) {
+        call();
+        if (stopped_.load(std::memory_order_acquire))
+            return;
+    }
+    guard.lock();
+}
+
+void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
+    if (channel.looked_after)
+        return;
+    try {
+        disarmed_.push_back({&channel, &feeder});
+    } catch (const std::bad_alloc &) {
+        channel.arm();
+        return;
+    }
+    channel.looked_after = true;
+    if (disarmed_.size() > 1)
+        return;
+    next_sweep_ = Clock::now() + SWEEP;
+    wake_by(next_sweep_);
+}
+
+void Engine::Inside::drop(std::size_t place) noexcept {
+    disarmed_[place].channel->looked_after = false;
+    disarmed_[place] = disarmed_.back();
+    disarmed_.pop_back();
+}
+
+void Engine::Inside::leave(Channel &channel) noexcept {
+    if (!channel.looked_after)
+        return;
+    const auto found = std::ranges::find(disarmed_, &channel, &Disarmed::channel);
+    drop(static_cast<std::size_t>(found - disarmed_.begin()));
+}
+
+// What arrived before the peer could see that we sleep is looked for once more.
+void Engine::Inside::arm(std::size_t place) noexcept {
+    const Disarmed entry = disarmed_[place];
+    drop(place);
+    entry.channel->arm();
+    entry.feeder->poll();
+}
+
+void Engine::Inside::arm_all() noexcept {
+    while (!disarmed_.empty())
+        arm(disarmed_.size() - 1);
+}
+
+// From the end, because polling may end connections: their channels leave the list.
+void Engine::Inside::sweep() noexcept {
+    const auto now = Clock::now();
+    if (disarmed_.empty() || now < next_sweep_)
+        return;
+    next_sweep_ = now + SWEEP;
+    for (std::size_t place = disarmed_.size(); place-- > 0;) {
+        if (place >= disarmed_.size())
+            continue;
+        if (!std::exchange(disarmed_[place].channel->recently_polled, false))
+            arm(place);
+    }
+}
+
+Engine::Engine(Ia &ia) : Engine(ia.lock) {}
+
+Engine::Engine(Lock &lock) : inside_(std::make_shared<Inside>(lock)) {
+    const SignalsBlocked blocked;
+    try {
+        thread_ = std::thread([inside = inside_] { inside->run(); });
+    } catch (const std::system_error &) {
+        throw std::bad_alloc();
+    }
+    (void)::pthread_setname_np(thread_.native_handle(), "rsm-dat");
+}
+
+Engine::~Engine() {
+    inside_->stop();
+    if (thread_.get_id() == std::this_thread::get_id())
+        thread_.detach();
+    else
+        thread_.join();
+}
+
+void Engine::watch(int fd, std::uint32_t events, Source &source) {
+    inside_->watches.add(fd, events, source);
+}
+
+void Engine::forget(int fd) noexcept {
+    inside_->watches.remove(fd);
+}
+
+Engine::Alarm Engine::at(Clock::time_point when, std::function<void()> what) {
+    const Alarm alarm = inside_->alarms.add(when, std::move(what));
+    inside_->wake_by(when);
+    return alarm;
+}
+
+void Engine::cancel(Alarm alarm) noexcept {
+    inside_->alarms.cancel(alarm);
+}
+
+void Engine::later(std::function<void()> what) {
+    inside_->calls.push_back(std::move(what));
+    inside_->wake_by(Clock::time_point::min());
+}
+
+void Engine::disarmed(Channel &channel, Feeder &feeder) noexcept {
+    inside_->look_after(channel, feeder);
+}
+
+void Engine::gone(Channel &channel) noexcept {
+    inside_->leave(channel);
+}
+
+void Engine::arm_all() noexcept {
+    inside_->arm_all();
+}
+
+} // namespace rsmdat

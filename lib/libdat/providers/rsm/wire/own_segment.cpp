@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "wire/own_segment.h"
+
+#include <cerrno>
+#include <unistd.h>
+
+namespace rsmdat {
+namespace {
+
+constexpr int BOTH = PROT_READ | PROT_WRITE;
+constexpr std::string_view NO_INTERCONNECT = "loopback";
+
+std::size_t whole_pages(std::size_t length) noexcept {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return (length + page - 1) / page * page;
+}
+
+} // namespace
+
+// What lives in a window is not in the memory that was bound; that is given up for the view.
+int OwnSegment::show() noexcept {
+    const std::size_t length = memory_.bytes().size();
+    Mapping view(::mmap(nullptr, length, BOTH, MAP_SHARED, handle_.fd(), 0), length);
+    if (!view)
+        return errno == ENODEV ? RSMERR_CTLR_NOT_PRESENT : RSMERR_INSUFFICIENT_MEM;
+    memory_ = std::move(view);
+    return RSM_SUCCESS;
+}
+
+int OwnSegment::create(const Device &device, std::string_view controller, std::size_t length,
+                       OwnSegment &result) noexcept {
+    const bool local = controller.empty();
+    const std::size_t size = whole_pages(length);
+    OwnSegment made;
+    made.memory_ = Mapping(::mmap(nullptr, size, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
+    if (!made.memory_)
+        return RSMERR_INSUFFICIENT_MEM;
+    int status =
+        Export::bind(device, local ? NO_INTERCONNECT : controller, made.memory_.bytes().data(),
+                     size, local ? RSM_BIND_LOCAL : 0, made.handle_);
+    if (status == RSM_SUCCESS && made.handle_.in_window())
+        status = made.show();
+    if (status == RSM_SUCCESS)
+        result = std::move(made);
+    return status;
+}
+
+} // namespace rsmdat

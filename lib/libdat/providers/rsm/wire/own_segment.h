@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Memory of ours that one peer is let into: a channel's half, or what a service point listens in.
+#pragma once
+
+#include "wire/device.h"
+#include "wire/mapping.h"
+
+namespace rsmdat {
+
+class OwnSegment {
+  public:
+    // `controller` empty: for a holder of a ticket on this node. Otherwise to be published. The
+    // memory is zero, `length` rounded up to whole pages. RSMERR status.
+    static int create(const Device &device, std::string_view controller, std::size_t length,
+                      OwnSegment &result) noexcept;
+
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return memory_.bytes(); }
+    [[nodiscard]] const Export &handle() const noexcept { return handle_; }
+
+  private:
+    int show() noexcept;
+
+    Mapping memory_;
+    Export handle_; // ends before its memory goes
+};
+
+} // namespace rsmdat
