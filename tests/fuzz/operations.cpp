@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "operations.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/rsm.h>
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t most_handles = 24;
 constexpr std::size_t most_mappings = 16;
+constexpr std::size_t most_tickets = 16;
 
 void *pages(std::size_t bytes)
 {
@@ -128,6 +130,15 @@ std::uint32_t Fuzzer::id()
                       : 0x620000 + static_cast<std::uint32_t>(below(4));
 }
 
+// One that is good or was, mostly.
+void Fuzzer::ticket(__u64 (&words)[2])
+{
+    if (!tickets_.empty())
+        std::copy_n(tickets_[below(tickets_.size())].word, 2, words);
+    if (one_in(16))
+        words[below(2)] = interesting();
+}
+
 int Fuzzer::descriptor()
 {
     if (handles_.empty() || one_in(32))
@@ -191,6 +202,8 @@ std::size_t Fuzzer::prepare(unsigned command)
         bind.vaddr = address();
         bind.length = length();
         bind.flags = static_cast<std::uint32_t>(one_in(16) ? number() : below(4));
+        if (one_in(2))
+            bind.flags |= one_in(3) ? RSM_BIND_LOCAL | RSM_BIND_READ : RSM_BIND_LOCAL;
         bind.control_fd = one_in(3) ? descriptor() : -1;
         return sizeof(bind);
     }
@@ -242,6 +255,24 @@ std::size_t Fuzzer::prepare(unsigned command)
         }
         return sizeof(transfer);
     }
+    case 0x0f:
+        return sizeof(rsm_range);
+    case 0x10: {
+        auto &grant = as<rsm_grant>(argument_);
+        grant.offset = one_in(16) ? interesting() : below(4 * page);
+        grant.length = one_in(16) ? interesting() : 1 + below(4 * page);
+        grant.permission = static_cast<std::uint32_t>(one_in(16) ? number() : (1 + below(3)) << 7);
+        return sizeof(grant);
+    }
+    case 0x11:
+        ticket(as<rsm_revoke>(argument_).ticket);
+        return sizeof(rsm_revoke);
+    case 0x12: {
+        auto &redeem = as<rsm_redeem>(argument_);
+        ticket(redeem.ticket);
+        redeem.control_fd = one_in(3) ? descriptor() : -1;
+        return sizeof(redeem);
+    }
     default:
         as<rsm_barrier_request>(argument_).op = static_cast<std::uint32_t>(below(4));
         return sizeof(rsm_barrier_request);
@@ -250,14 +281,26 @@ std::size_t Fuzzer::prepare(unsigned command)
 
 void Fuzzer::command()
 {
-    const auto which = static_cast<unsigned>(below(0x0f));
+    const auto which = static_cast<unsigned>(below(0x13));
     std::size_t size = prepare(which);
     if (one_in(32))
         size = static_cast<std::uint32_t>(one_in(2) ? below(page + 16) : number());
     as<std::uint32_t>(argument_) = static_cast<std::uint32_t>(size);
     if (one_in(24))
         argument_[below(page)] ^= static_cast<std::byte>(1u << below(8));
-    ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), argument_);
+    const int result = ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), argument_);
+    if (which == 0x10 && result == 0)
+        remember_ticket();
+}
+
+void Fuzzer::remember_ticket()
+{
+    const auto &grant = as<rsm_grant>(argument_);
+    if (grant.status != RSM_SUCCESS)
+        return;
+    if (tickets_.size() >= most_tickets)
+        tickets_.erase(tickets_.begin());
+    tickets_.push_back({{grant.ticket[0], grant.ticket[1]}});
 }
 
 void Fuzzer::garbage_command()

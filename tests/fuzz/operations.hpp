@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <linux/types.h>
 #include <random>
 #include <vector>
 
@@ -27,12 +28,14 @@ private:
     std::uint64_t address();
     std::uint64_t length();
     std::uint32_t id();
+    void ticket(__u64 (&words)[2]);
     int descriptor();
 
     void open_handle();
     void close_handle();
     void duplicate();
     void command();
+    void remember_ticket();
     void garbage_command();
     void map();
     void unmap_or_change();
@@ -52,6 +55,11 @@ private:
         bool writable;
     };
     std::vector<Mapping> mappings_;
+    struct Ticket {
+        std::uint64_t word[2];
+    };
+    // The last that were granted.
+    std::vector<Ticket> tickets_;
     std::byte *arena_;
     // The argument structure, on a page of its own.
     std::byte *argument_;
