@@ -29,6 +29,7 @@ struct RemoteRegion::Inside {
                                      PieceCursor &cursor) const noexcept;
     void copy_mapped(bool write, std::uint64_t from, std::uint64_t to,
                      PieceCursor &cursor) const noexcept;
+    [[nodiscard]] bool arrived(bool write) const noexcept;
 };
 
 namespace {
@@ -105,6 +106,14 @@ RemoteRegion::Outcome RemoteRegion::Inside::copy_range(bool write, std::uint64_t
                      : Outcome::DONE;
 }
 
+// Did what went through the mapping reach the segment, or come from it?
+bool RemoteRegion::Inside::arrived(bool write) const noexcept {
+    if (write)
+        return import.alive();
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return import.connected();
+}
+
 RemoteRegion::Outcome RemoteRegion::Inside::copy(bool write, std::uint64_t at,
                                                  std::span<const DAT_LMR_TRIPLET> pieces,
                                                  std::uint64_t bytes) const noexcept {
@@ -117,9 +126,7 @@ RemoteRegion::Outcome RemoteRegion::Inside::copy(bool write, std::uint64_t at,
     const Outcome outcome = copy_range(write, from, from + bytes, cursor);
     if (outcome != Outcome::DONE)
         return outcome;
-    // What went through the mapping has arrived if the connection still lives.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return import.alive() ? Outcome::DONE : Outcome::GONE;
+    return arrived(write) ? Outcome::DONE : Outcome::GONE;
 }
 
 RemoteRegion::Outcome RemoteRegion::write(std::uint64_t address,
