@@ -3,6 +3,7 @@
 
 #include "testctl.h"
 
+#include <linux/moduleparam.h>
 #include <linux/string.h>
 
 u32 testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
@@ -34,6 +35,24 @@ unsigned int testctl_peers(struct rsm_controller *ctl,
 	return 1;
 }
 
+/* Written to once: window0 goes away, used or not, as one that is unplugged. */
+static bool window_removed;
+
+static int remove_window(const char *val, const struct kernel_param *kp)
+{
+	if (window_removed)
+		return -ENODEV;
+	window_removed = true;
+	rsm_remove_controller(&testctl_window);
+	return 0;
+}
+
+static const struct kernel_param_ops remove_window_ops = {
+	.set = remove_window,
+};
+module_param_cb(remove_window, &remove_window_ops, NULL, 0200);
+MODULE_PARM_DESC(remove_window, "Anything written here removes window0");
+
 static int __init testctl_init(void)
 {
 	int err;
@@ -51,7 +70,8 @@ module_init(testctl_init);
 /* The core holds this module while a segment uses a controller. */
 static void __exit testctl_exit(void)
 {
-	rsm_unregister_controller(&testctl_window);
+	if (!window_removed)
+		rsm_unregister_controller(&testctl_window);
 	rsm_unregister_controller(&testctl_nomap);
 }
 module_exit(testctl_exit);

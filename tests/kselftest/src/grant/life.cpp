@@ -207,3 +207,29 @@ TEST_F(GrantLife, any_controller)
         munmap(base, pages.size());
     }
 }
+
+TEST_F(GrantLife, the_controller_goes_away)
+{
+    const TestControllers module;
+    ASSERT_TRUE(module.loaded());
+    Pages pages(2);
+    pages.at() = 7;
+    const Fd exporting = raw::open_segment();
+    rsm_bind bind = raw::bind_argument(pages.data(), pages.size(), RSM_BIND_LOCAL, -1, "window0");
+    ASSERT_EQ(raw::call(exporting.get(), RSM_IOC_BIND, bind), success);
+    Ticket ticket;
+    ASSERT_EQ(raw::grant(exporting.get(), ticket, 0, pages.size()), success);
+    const Fd handle = redeemed(ticket);
+    void *base = raw::map(handle.get(), pages.size());
+    ASSERT_NE(base, nullptr);
+    EXPECT_EQ(word(base), 7u);
+    ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/remove_window", "1"));
+    EXPECT_TRUE(hung_up(handle.get())) << "not ended when the removal was done";
+    expect_ended(handle, base, ticket);
+    EXPECT_EQ(copy(handle.get(), RSM_IOC_PUTV, local.data(), 0, 8), status(RSMERR_CONN_ABORTED));
+    EXPECT_EQ(raw::grant(exporting.get(), ticket, 0, 8), status(RSMERR_BAD_SEG_HNDL));
+    EXPECT_EQ(raw::post(exporting.get()), success);
+    const Fd untouched = redeemed(grant_all());
+    EXPECT_FALSE(hung_up(untouched.get())) << "another controller's";
+    munmap(base, pages.size());
+}
