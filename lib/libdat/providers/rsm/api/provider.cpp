@@ -161,6 +161,7 @@ Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
             continue;
         all[i].info = info;
         all[i].table.device_name = all[i].info.ia_name;
+        all[i].table.extension = &all[i];
         all[i].table.ia_open_func = OPENS[i];
         all[i].options = parse_options(params ? params : "");
         fill(all[i].table);

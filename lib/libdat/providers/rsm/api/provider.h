@@ -15,7 +15,8 @@ namespace rsmdat::api {
 
 struct Record {
     DAT_PROVIDER table{};
-    DAT_PROVIDER_INFO info{};       // as registered; table.device_name points to its ia_name
+    DAT_PROVIDER_INFO
+        info{}; // as registered; table.device_name points to its ia_name, table.extension to this
     std::optional<Options> options; // none: what dat.conf said was malformed
     bool used = false;
 };

@@ -12,10 +12,12 @@
 #pragma once
 
 #include "core/error.h"
+#include "core/lock_pool.h"
 #include "core/object.h"
 #include "core/options.h"
 #include "event/futex.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ class Engine;
 class Evd;
 class Contexts;
 class NodeTable;
+struct Arrival;
 
 class Ia final : public Object {
   public:
@@ -49,21 +52,27 @@ class Ia final : public Object {
     void destroy(Object &object) noexcept;
     // Objects that the consumer made or has been given; the async EVD of open is not one.
     [[nodiscard]] std::size_t consumer_objects() const noexcept;
+    [[nodiscard]] DAT_COUNT count(DAT_HANDLE_TYPE kind) const noexcept { return counts_[kind]; }
     [[nodiscard]] const std::vector<std::unique_ptr<Object>> &objects() const noexcept {
         return objects_;
     }
 
     // Where async events go from now on: an EVD of this Ia's own, or one of another Ia's, which may
-    // disappear.
-    void use_async_evd(Evd &own);
-    void use_foreign_async_evd(DAT_EVD_HANDLE evd) noexcept;
+    // disappear. The second takes the other's lock, and wants no other held; false if it is none.
+    void use_async_evd(Evd &own) noexcept;
+    [[nodiscard]] bool use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept;
     // Puts an event there.
     void report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept;
 
-    // No handle of this Ia or its objects is a live one any more.
-    void hide_all() noexcept;
+    // No handle of this Ia or its objects is a live one any more: ~Ia may follow.
+    void close() noexcept;
 
     DAT_PROVIDER &provider;
+
+  private:
+    const PooledLock pooled_lock_;
+
+  public:
     Lock &lock;
     const std::string name;
     const Options options;
@@ -74,16 +83,23 @@ class Ia final : public Object {
     Evd *async_evd = nullptr;                           // made by dat_ia_open
     DAT_EVD_HANDLE async_handle = DAT_EVD_OUT_OF_SCOPE; // what dat_ia_query answers
     bool closing = false;
+    Futex agent_returned; // rings when an agent of a Cno has
 
   private:
     friend class Outside;
     void take(std::unique_ptr<Object> object);
     void leave_foreign_async_evd() noexcept;
-    void release_waiters(Guard &guard) noexcept;
+    void report_to_foreign(const Arrival &arrival) noexcept;
+    void release_waiters() noexcept;
+    void await_outside(Guard &guard) noexcept;
+    [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
+    void destroy_all() noexcept;
     void destroy_all(DAT_HANDLE_TYPE kind) noexcept;
+
     std::vector<std::unique_ptr<Object>> objects_;
-    std::vector<DAT_OS_WAIT_PROXY_AGENT> orphans_; // agents to tell of the end
-    int outside_ = 0; // threads that have given up the lock for a while
+    std::array<DAT_COUNT, DAT_HANDLE_TYPE_SRQ + 1> counts_{};
+    std::uint32_t async_generation_ = 0; // of an async EVD of another Ia's
+    int outside_ = 0;                    // threads that have given up the lock for a while
     Futex came_back_;
 };
 

@@ -23,8 +23,8 @@ struct Cells {
     std::atomic<std::uintptr_t> base{0};
     std::atomic<std::size_t> size{0}; // bytes in use, from the base
     std::size_t usable = 0;           // bytes that may be read and written
-    HandleCell *first = nullptr;      // free ones
-    HandleCell *last = nullptr;
+    std::uint32_t first = 0;          // free ones, as HandleCell::next counts
+    std::uint32_t last = 0;
     std::size_t waiting = 0;
 };
 
@@ -59,8 +59,17 @@ HandleCell &new_cell() {
     return *cell;
 }
 
+HandleCell &cell_at(std::uint32_t number) noexcept {
+    const auto base = cells.base.load(std::memory_order_relaxed);
+    return reinterpret_cast<HandleCell *>(base)[number - 1];
+}
+
+std::uint32_t number_of(const HandleCell &cell) noexcept {
+    return static_cast<std::uint32_t>(&cell - &cell_at(1)) + 1;
+}
+
 HandleCell &waiting_cell() noexcept {
-    HandleCell &cell = *cells.first;
+    HandleCell &cell = cell_at(cells.first);
     cells.first = cell.next;
     --cells.waiting;
     return cell;
@@ -71,17 +80,16 @@ HandleCell *take_cell(DAT_PROVIDER &provider) {
     const std::scoped_lock guard(cells.mutex);
     HandleCell &cell = cells.waiting > LEAST_WAITING ? waiting_cell() : new_cell();
     cell.provider = &provider;
+    cell.generation.fetch_add(1, std::memory_order_relaxed);
     return &cell;
 }
 
 void give_back(HandleCell &cell) noexcept {
     const std::scoped_lock guard(cells.mutex);
-    cell.next = nullptr;
-    if (cells.waiting == 0)
-        cells.first = &cell;
-    else
-        cells.last->next = &cell;
-    cells.last = &cell;
+    const auto number = number_of(cell);
+    cell.next = 0;
+    (cells.waiting == 0 ? cells.first : cell_at(cells.last).next) = number;
+    cells.last = number;
     ++cells.waiting;
 }
 
@@ -154,7 +162,7 @@ void forget_all_handles() noexcept {
     cells.base.store(0, std::memory_order_relaxed);
     cells.size.store(0, std::memory_order_relaxed);
     cells.usable = cells.waiting = 0;
-    cells.first = cells.last = nullptr;
+    cells.first = cells.last = 0;
     cells.mutex.unlock();
 }
 

@@ -30,10 +30,11 @@ using Guard = std::unique_lock<Lock>;
 // What a DAT_HANDLE points to. All lie in one range of addresses and are never given back, so a
 // handle that was freed, or is no handle at all, can be told; a freed cell is used again late.
 struct HandleCell {
-    DAT_PROVIDER *provider;       // must come first: libdat reads it
-    std::atomic<Object *> object; // null when freed
-    std::atomic<Lock *> lock;     // of the object's Ia
-    HandleCell *next;             // of the free ones
+    DAT_PROVIDER *provider;                // must come first: libdat reads it
+    std::atomic<Object *> object;          // null when freed
+    std::atomic<Lock *> lock;              // of the object's Ia
+    std::atomic<std::uint32_t> generation; // how often it has been used
+    std::uint32_t next;                    // free cell, counted from 1; 0: the last
 };
 
 class Object {
@@ -45,6 +46,8 @@ class Object {
     [[nodiscard]] DAT_HANDLE handle() const noexcept { return cell_; }
     [[nodiscard]] DAT_HANDLE_TYPE kind() const noexcept { return kind_; }
     [[nodiscard]] Ia &ia() const noexcept { return *ia_; }
+    // With the handle it tells this object from all that will ever be.
+    [[nodiscard]] std::uint32_t generation() const noexcept { return cell_->generation; }
 
     DAT_CONTEXT context{};
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "core/ia.h"
+
+#include "connect/nodes.h"
+#include "event/evd.h"
+#include "memory/contexts.h"
+#include "wire/device.h"
+#include "wire/engine.h"
+
+namespace rsmdat {
+
+namespace {
+
+bool reaches(const Device &opened, const Options &options) noexcept {
+    return options.controller == Options().controller || opened.has_controller(options.controller);
+}
+
+} // namespace
+
+Ia::Ia(DAT_PROVIDER &of, std::string as, Options with)
+    : Object(of, KIND, *this), provider(of), lock(*pooled_lock_), name(std::move(as)),
+      options(std::move(with)), device(std::make_unique<Device>()) {
+    if (!reaches(*device, options))
+        throw Unavailable("no controller " + options.controller);
+    contexts = std::make_unique<Contexts>(*this);
+    nodes = std::make_unique<NodeTable>(options.nodes, device->node());
+    engine = std::make_unique<Engine>(*this);
+    publish(lock);
+}
+
+void Ia::take(std::unique_ptr<Object> object) {
+    object->index_ = objects_.size();
+    objects_.push_back(std::move(object));
+    ++counts_[objects_.back()->kind()];
+}
+
+// The last one takes its place.
+void Ia::destroy(Object &object) noexcept {
+    const auto place = object.index_;
+    --counts_[object.kind()];
+    const auto last = std::move(objects_[place]);
+    if (place + 1 < objects_.size()) {
+        objects_[place] = std::move(objects_.back());
+        objects_[place]->index_ = place;
+    }
+    objects_.pop_back();
+}
+
+std::size_t Ia::consumer_objects() const noexcept {
+    return objects_.size() - (async_evd ? 1 : 0);
+}
+
+void Ia::use_async_evd(Evd &own) noexcept {
+    ++own.users;
+    async_evd = &own;
+    async_handle = own.handle();
+}
+
+bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
+    const auto evd = enter<Evd>(handle);
+    if (!evd || !evd->accepts(DAT_EVD_ASYNC_FLAG) || evd->ia().name != name)
+        return false;
+    ++evd->users;
+    async_handle = handle;
+    async_generation_ = evd->generation();
+    return true;
+}
+
+void Ia::leave_foreign_async_evd() noexcept {
+    if (async_evd)
+        return;
+    const auto evd = enter<Evd>(async_handle);
+    if (evd && evd->generation() == async_generation_)
+        --evd->users;
+}
+
+void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept {
+    Arrival arrival;
+    arrival.event.event_number = number;
+    arrival.event.event_data.asynch_error_event_data.dat_handle = about;
+    arrival.event.event_data.asynch_error_event_data.reason = reason;
+    if (async_evd)
+        async_evd->deliver(arrival);
+    else if (async_handle != DAT_EVD_OUT_OF_SCOPE)
+        report_to_foreign(arrival);
+}
+
+// Under the other Ia's lock, so not under ours. An event for which there is no memory is lost, as
+// one for which there is no room.
+void Ia::report_to_foreign(const Arrival &arrival) noexcept {
+    try {
+        engine->later([arrival, to = async_handle, generation = async_generation_] {
+            const auto evd = enter<Evd>(to);
+            if (evd && evd->generation() == generation)
+                evd->deliver(arrival);
+        });
+    } catch (const std::bad_alloc &) {
+        return;
+    }
+}
+
+} // namespace rsmdat

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The events of an EVD: a ring of fixed size, so that nothing is allocated when one arrives.
+#pragma once
+
+#include "core/object.h"
+
+#include <memory>
+
+namespace rsmdat {
+
+// One event on its way to the consumer.
+struct Arrival {
+    DAT_EVENT event{};     // evd_handle is filled in by the Evd
+    bool notifies = true;  // wakes waiters and triggers the CNO
+    int *credit = nullptr; // counted down when the event is dequeued or dropped; lives as long as
+                           // the object whose handle is `owner`
+    DAT_HANDLE owner = nullptr; // EP it belongs to, for purge()
+};
+
+class EventQueue {
+  public:
+    explicit EventQueue(DAT_COUNT length); // throws std::bad_alloc
+
+    [[nodiscard]] DAT_COUNT length() const noexcept { return length_; }
+    [[nodiscard]] DAT_COUNT count() const noexcept { return count_; }
+    [[nodiscard]] bool full() const noexcept { return count_ == length_; }
+    // How many of them notify.
+    [[nodiscard]] DAT_COUNT notifying() const noexcept { return notifying_; }
+
+    void push(const Arrival &arrival, DAT_HANDLE evd) noexcept; // not full()
+    void pop(DAT_EVENT &event) noexcept;                        // count() > 0
+    // Drops an owner's events.
+    void purge(DAT_HANDLE owner) noexcept;
+    // Keeps them, but forgets whose they are.
+    void disown(DAT_HANDLE owner) noexcept;
+    void clear() noexcept;
+    // The request of a connection that nobody has taken; null if there is none. It is dropped.
+    DAT_CR_HANDLE take_request() noexcept;
+    // A queue of another length takes what is in this one; there is room for it.
+    void resize(DAT_COUNT length);
+
+  private:
+    // Without initializers: the memory of a long queue is not touched before it is needed.
+    struct Entry {
+        DAT_EVENT event;
+        int *credit;
+        DAT_HANDLE owner;
+        bool notifies;
+    };
+
+    [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept; // counted from the first
+    Entry &append() noexcept;
+    void forget(const Entry &entry) noexcept;
+    static void settle(const Entry &entry) noexcept;
+    template <class Keep>
+    void filter(Keep keep) noexcept;
+
+    DAT_COUNT length_;
+    DAT_COUNT first_ = 0;
+    DAT_COUNT count_ = 0;
+    DAT_COUNT notifying_ = 0;
+    std::unique_ptr<Entry[]> entries_;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What an EVD polls for events.
+#pragma once
+
+#include <vector>
+
+namespace rsmdat {
+
+// Something whose progress may bring events: an EP with a live connection.
+class Feeder {
+  public:
+    // Looks for work and does it. Ia::lock held. Must not destroy the Feeder or any Evd.
+    virtual void poll() noexcept = 0;
+    // Somebody is about to poll often: the peer need not ring. Cheap when it is so already.
+    virtual void disarm() noexcept = 0;
+
+  protected:
+    ~Feeder() = default;
+};
+
+// Feeders come and go while they are polled: a connection may end then.
+class Feeders {
+  public:
+    void add(Feeder &feeder);             // throws std::bad_alloc
+    void remove(Feeder &feeder) noexcept; // one of as many as it was added
+    void poll(bool disarm) noexcept;
+    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+
+  private:
+    struct Entry {
+        Feeder *feeder;
+        int times; // 0: gone while all were polled
+    };
+    [[nodiscard]] std::vector<Entry>::iterator find(const Feeder &feeder) noexcept;
+    void sweep() noexcept;
+    std::vector<Entry> all_;
+    bool polling_ = false;
+    bool gaps_ = false;
+};
+
+} // namespace rsmdat
