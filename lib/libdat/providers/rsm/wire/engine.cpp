@@ -27,8 +27,10 @@ constexpr Milliseconds LONGEST(1'000'000'000); // that epoll takes
 int milliseconds_until(Clock::time_point when) noexcept {
     if (when == Clock::time_point::max())
         return -1;
-    const auto left = std::chrono::ceil<Milliseconds>(when - Clock::now());
-    return static_cast<int>(std::clamp(left, Milliseconds(0), LONGEST).count());
+    const auto now = Clock::now();
+    if (when <= now)
+        return 0;
+    return static_cast<int>(std::min(std::chrono::ceil<Milliseconds>(when - now), LONGEST).count());
 }
 
 // A thread's signals are those of the thread that makes it: the consumer's handlers don't run here.

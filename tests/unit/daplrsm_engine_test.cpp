@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// The engine's thread and its alarms, with pipes in the place of doorbells.
+#include "core/ia.h"
+#include "wire/alarms.h"
+#include "wire/engine.h"
+
+#include <array>
+#include <condition_variable>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <memory>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using rsmdat::Alarms;
+using rsmdat::Engine;
+using rsmdat::Guard;
+using rsmdat::Lock;
+using namespace std::chrono_literals;
+using Clock = Engine::Clock;
+
+TEST(Alarms, GoOffInTheOrderOfTheirTimes) {
+    Alarms alarms;
+    const auto now = Clock::now();
+    std::vector<int> order;
+    alarms.add(now - 1s, [&] { order.push_back(2); });
+    alarms.add(now - 2s, [&] { order.push_back(1); });
+    alarms.add(now - 1s, [&] { order.push_back(3); });
+    alarms.add(now + 1s, [&] { order.push_back(4); });
+    EXPECT_EQ(alarms.next(), now - 2s);
+    while (const auto what = alarms.take_due(now))
+        what();
+    EXPECT_EQ(order, (std::vector{1, 2, 3}));
+    EXPECT_EQ(alarms.next(), now + 1s);
+}
+
+TEST(Alarms, DoNotGoOffWhenCancelled) {
+    Alarms alarms;
+    const auto now = Clock::now();
+    const auto first = alarms.add(now, [] {});
+    const auto second = alarms.add(now, [] {});
+    EXPECT_NE(first, 0U);
+    EXPECT_NE(first, second);
+    alarms.cancel(first);
+    alarms.cancel(first);
+    alarms.cancel(0);
+    EXPECT_TRUE(alarms.take_due(now));
+    EXPECT_FALSE(alarms.take_due(now));
+    alarms.cancel(second);
+    EXPECT_EQ(alarms.next(), std::nullopt);
+}
+
+// A pipe; counts how often it was found ready.
+class Bell : public rsmdat::Source {
+  public:
+    explicit Bell(std::condition_variable &its_changed) : changed(its_changed) {
+        EXPECT_EQ(::pipe(ends.data()), 0);
+    }
+    ~Bell() {
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+    Bell(const Bell &) = delete;
+    Bell &operator=(const Bell &) = delete;
+
+    void ready(std::uint32_t its_events) noexcept override {
+        char byte = 0;
+        EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+        events = its_events;
+        ++rung;
+        if (on_ready)
+            on_ready();
+        changed.notify_all();
+    }
+    void ring() const { EXPECT_EQ(::write(ends[1], "!", 1), 1); }
+    [[nodiscard]] int fd() const { return ends[0]; }
+
+    std::condition_variable &changed;
+    std::array<int, 2> ends{};
+    std::uint32_t events = 0;
+    int rung = 0;
+    std::function<void()> on_ready;
+};
+
+class EngineTest : public testing::Test {
+  protected:
+    template <class Condition>
+    bool comes(Guard &guard, Condition condition) {
+        return changed.wait_for(guard, 20s, condition);
+    }
+    // Everything that was to be done before this call has been done.
+    void settle() {
+        Guard guard(lock);
+        bool done = false;
+        engine->at(Clock::now() + 20ms, [&] {
+            done = true;
+            changed.notify_all();
+        });
+        ASSERT_TRUE(comes(guard, [&] { return done; }));
+    }
+
+    Lock lock;
+    std::condition_variable changed;
+    std::unique_ptr<Engine> engine = std::make_unique<Engine>(lock);
+};
+
+TEST_F(EngineTest, HearsABell) {
+    Bell bell(changed);
+    Guard guard(lock);
+    engine->watch(bell.fd(), EPOLLIN, bell);
+    for (int i = 1; i <= 3; ++i) {
+        bell.ring();
+        ASSERT_TRUE(comes(guard, [&] { return bell.rung == i; }));
+    }
+    EXPECT_EQ(bell.events, static_cast<std::uint32_t>(EPOLLIN));
+    engine->forget(bell.fd());
+}
+
+TEST_F(EngineTest, ForgetsABellAtOnce) {
+    Bell bell(changed);
+    {
+        const Guard guard(lock);
+        engine->watch(bell.fd(), EPOLLIN, bell);
+        bell.ring();
+        // The thread may have the event already, and waits for the lock.
+        std::this_thread::sleep_for(20ms);
+        engine->forget(bell.fd());
+        engine->forget(bell.fd());
+    }
+    settle();
+    EXPECT_EQ(bell.rung, 0);
+}
+
+TEST_F(EngineTest, AnOldEventIsNotThatOfTheNextOwner) {
+    Bell first(changed);
+    Bell second(changed);
+    {
+        const Guard guard(lock);
+        engine->watch(first.fd(), EPOLLIN, first);
+        first.ring();
+        std::this_thread::sleep_for(20ms);
+        engine->watch(first.fd(), EPOLLPRI, second);
+    }
+    settle();
+    EXPECT_EQ(first.rung + second.rung, 0);
+    const Guard guard(lock);
+    engine->forget(first.fd());
+}
+
+TEST_F(EngineTest, ABellMayMakeTheEngineForgetAnother) {
+    Bell first(changed);
+    Bell second(changed);
+    first.on_ready = [&] { engine->forget(second.fd()); };
+    second.on_ready = [&] { engine->forget(first.fd()); };
+    {
+        const Guard guard(lock);
+        engine->watch(first.fd(), EPOLLIN, first);
+        engine->watch(second.fd(), EPOLLIN, second);
+        first.ring();
+        second.ring();
+    }
+    settle();
+    EXPECT_EQ(first.rung + second.rung, 1);
+}
+
+TEST_F(EngineTest, WhatCanNotBeWatchedIsAnError) {
+    Bell bell(changed);
+    const Guard guard(lock);
+    EXPECT_THROW(engine->watch(-1, EPOLLIN, bell), std::bad_alloc);
+}
+
+TEST_F(EngineTest, AnAlarmIsNotEarlyAndAnEarlierOneShortensTheSleep) {
+    Guard guard(lock);
+    std::vector<int> order;
+    const auto due = Clock::now() + 60ms;
+    Clock::time_point went_off{};
+    engine->at(due, [&] {
+        went_off = Clock::now();
+        order.push_back(2);
+        changed.notify_all();
+    });
+    guard.unlock();
+    std::this_thread::sleep_for(10ms);
+    guard.lock();
+    engine->at(due - 40ms, [&] { order.push_back(1); });
+    ASSERT_TRUE(comes(guard, [&] { return order.size() == 2; }));
+    EXPECT_EQ(order, (std::vector{1, 2}));
+    EXPECT_GE(went_off, due);
+}
+
+TEST_F(EngineTest, ACancelledAlarmStaysSilent) {
+    bool went_off = false;
+    {
+        const Guard guard(lock);
+        engine->cancel(engine->at(Clock::now(), [&] { went_off = true; }));
+    }
+    settle();
+    EXPECT_FALSE(went_off);
+}
+
+TEST_F(EngineTest, CallsRunInOrderWithoutTheLock) {
+    Guard guard(lock);
+    std::vector<int> order;
+    bool free = false;
+    engine->later([&] {
+        free = lock.try_lock();
+        order.push_back(1);
+        if (free)
+            lock.unlock();
+    });
+    engine->later([&] {
+        const Guard inner(lock);
+        order.push_back(2);
+        engine->later([&] {
+            const Guard innermost(lock);
+            order.push_back(3);
+            changed.notify_all();
+        });
+    });
+    ASSERT_TRUE(comes(guard, [&] { return order.size() == 3; }));
+    EXPECT_TRUE(free);
+    EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+TEST_F(EngineTest, ACallMayEndTheEngine) {
+    std::condition_variable ended;
+    bool second_ran = false;
+    Guard guard(lock);
+    engine->later([&] {
+        auto last = std::move(engine);
+        last.reset();
+        const Guard inner(lock);
+        ended.notify_all();
+    });
+    engine->later([&] { second_ran = true; });
+    ASSERT_TRUE(ended.wait_for(guard, 20s, [&] { return engine == nullptr; }));
+    guard.unlock();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(second_ran);
+}
+
+TEST_F(EngineTest, SignalsAreForOtherThreads) {
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    Guard guard(lock);
+    bool done = false;
+    engine->later([&] {
+        ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+        const Guard inner(lock);
+        done = true;
+        changed.notify_all();
+    });
+    ASSERT_TRUE(comes(guard, [&] { return done; }));
+    EXPECT_EQ(::sigismember(&blocked, SIGALRM), 1);
+    EXPECT_EQ(::sigismember(&blocked, SIGTERM), 1);
+    sigset_t ours;
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &ours);
+    EXPECT_EQ(::sigismember(&ours, SIGTERM), 0);
+}
+
+std::chrono::microseconds processor_time() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto of = [](const timeval &time) {
+        return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    };
+    return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+TEST_F(EngineTest, UsesNoProcessorWhileNothingHappens) {
+    Bell bell(changed);
+    {
+        Guard guard(lock);
+        engine->watch(bell.fd(), EPOLLIN, bell);
+        bell.ring();
+        ASSERT_TRUE(comes(guard, [&] { return bell.rung == 1; }));
+    }
+    settle();
+    const auto before = processor_time();
+    std::this_thread::sleep_for(300ms);
+    EXPECT_LT(processor_time() - before, 100ms);
+    const Guard guard(lock);
+    engine->forget(bell.fd());
+}
+
+TEST_F(EngineTest, EndsWhileItsThreadIsBusy) {
+    Bell bell(changed);
+    {
+        const Guard guard(lock);
+        bell.on_ready = [&] { bell.ring(); };
+        engine->watch(bell.fd(), EPOLLIN, bell);
+        bell.ring();
+    }
+    std::this_thread::sleep_for(10ms);
+    engine.reset();
+    EXPECT_GT(bell.rung, 0);
+}
+
+} // namespace
