@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// What the provider `rsm` lets whom touch: contexts, without a kernel.
+#include "memory/contexts.h"
+
+#include "core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace rsmdat;
+
+constexpr unsigned LOCAL_READ = DAT_MEM_PRIV_LOCAL_READ_FLAG;
+constexpr unsigned LOCAL_WRITE = DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
+constexpr unsigned REMOTE_READ = DAT_MEM_PRIV_REMOTE_READ_FLAG;
+constexpr unsigned REMOTE_WRITE = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+constexpr unsigned ALL = DAT_MEM_PRIV_ALL_FLAG;
+constexpr std::uint64_t START = 0x10003;
+constexpr std::uint64_t LENGTH = 1000;
+
+// Stands for objects of which only the address counts.
+struct alignas(64) Stranger {
+    std::byte inside[64];
+    template <class T>
+    T &as() {
+        return reinterpret_cast<T &>(*this);
+    }
+};
+
+class DaplRsmContexts : public testing::Test {
+  protected:
+    Stranger ia, zone, other_zone, peer;
+    Contexts contexts{ia.as<Ia>()};
+    std::shared_ptr<Pinned> pinned =
+        std::make_shared<Pinned>(Export(), std::uint64_t{0x10000}, std::uint64_t{0x1000}, true);
+
+    Region &make(unsigned privileges, bool local = true) {
+        Region *region = contexts.create(zone.as<Pz>(), pinned, START, LENGTH, privileges, local);
+        EXPECT_NE(region, nullptr);
+        return *region;
+    }
+    DAT_RETURN gather(Stranger &pz, unsigned privilege, const std::vector<DAT_LMR_TRIPLET> &iov) {
+        used = 0;
+        total = 0;
+        return contexts.gather(&pz.as<Pz>(), static_cast<DAT_COUNT>(iov.size()), iov.data(),
+                               privilege, pieces, used, total);
+    }
+    DAT_RETURN gather(unsigned privilege, const DAT_LMR_TRIPLET &piece) {
+        return gather(zone, privilege, {piece});
+    }
+    auto reach(const Region &region, std::uint64_t start, std::uint64_t length,
+               unsigned privilege) {
+        return contexts.reach(&zone.as<Pz>(), region.context, start, length, privilege);
+    }
+
+    std::array<DAT_LMR_TRIPLET, 4> pieces{};
+    DAT_COUNT used = 0;
+    DAT_VLEN total = 0;
+};
+
+DAT_LMR_TRIPLET piece(const Region &region, std::uint64_t start = START,
+                      std::uint64_t length = LENGTH) {
+    return {region.context, 0xdeadbeef, start, length};
+}
+
+TEST_F(DaplRsmContexts, ZeroAndStrangersAreNone) {
+    EXPECT_EQ(contexts.find(0), nullptr);
+    EXPECT_EQ(contexts.find(1), nullptr);
+    const Region &region = make(ALL);
+    EXPECT_EQ(contexts.find(region.context), &region);
+    EXPECT_EQ(contexts.find(0), nullptr);
+    for (unsigned bit = 0; bit < 32; ++bit)
+        EXPECT_EQ(contexts.find(region.context ^ 1U << bit), nullptr);
+}
+
+TEST_F(DaplRsmContexts, AreNotUsedAgainForLong) {
+    std::set<DAT_LMR_CONTEXT> seen;
+    for (int i = 0; i < 300000; ++i) {
+        Region &region = make(ALL);
+        const DAT_LMR_CONTEXT context = region.context;
+        ASSERT_TRUE(seen.insert(context).second) << i;
+        contexts.destroy(region);
+        ASSERT_EQ(contexts.find(context), nullptr);
+    }
+}
+
+// With one slot left the first of its contexts comes back after 32767 uses, and never 0.
+TEST_F(DaplRsmContexts, UsesWrapAround) {
+    Region *region = nullptr;
+    while (Region *next = contexts.create(zone.as<Pz>(), nullptr, START, LENGTH, LOCAL_READ, true))
+        region = next;
+    const DAT_LMR_CONTEXT first = region->context;
+    std::uint32_t uses = 0;
+    do {
+        contexts.destroy(*region);
+        region = contexts.create(zone.as<Pz>(), nullptr, START, LENGTH, LOCAL_READ, true);
+        ASSERT_NE(region, nullptr);
+        ASSERT_NE(region->context, 0U);
+    } while (++uses < 100000 && region->context != first);
+    EXPECT_EQ(uses, 32767U);
+}
+
+TEST_F(DaplRsmContexts, RunOut) {
+    std::vector<Region *> all;
+    std::set<DAT_LMR_CONTEXT> seen;
+    while (Region *region =
+               contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true)) {
+        all.push_back(region);
+        ASSERT_TRUE(seen.insert(region->context).second);
+    }
+    EXPECT_EQ(all.size(), 131072U);
+    contexts.destroy(*all.back());
+    EXPECT_NE(contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true), nullptr);
+    EXPECT_EQ(contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true), nullptr);
+    for (const Region *region : all)
+        EXPECT_EQ(region->length, LENGTH);
+}
+
+TEST_F(DaplRsmContexts, GatherTakesWhatIsThere) {
+    const Region &region = make(LOCAL_READ);
+    EXPECT_EQ(gather(zone, LOCAL_READ,
+                     {piece(region),
+                      piece(region, START + LENGTH - 1, 1),
+                      piece(region, 0, 0),
+                      {0, 0, 0, 0},
+                      piece(region, START, 1)}),
+              DAT_SUCCESS);
+    EXPECT_EQ(used, 3);
+    EXPECT_EQ(total, LENGTH + 2);
+    EXPECT_EQ(pieces[1].virtual_address, START + LENGTH - 1);
+    EXPECT_EQ(pieces[2].segment_length, 1U);
+    EXPECT_EQ(gather(zone, LOCAL_READ, {}), DAT_SUCCESS);
+}
+
+TEST_F(DaplRsmContexts, GatherChecksTheVector) {
+    const Region &region = make(LOCAL_READ);
+    const std::vector<DAT_LMR_TRIPLET> five(5, piece(region, START, 1));
+    EXPECT_EQ(gather(zone, LOCAL_READ, five), invalid_parameter(2));
+    EXPECT_EQ(contexts.gather(&zone.as<Pz>(), -1, five.data(), LOCAL_READ, pieces, used, total),
+              invalid_parameter(2));
+    EXPECT_EQ(contexts.gather(&zone.as<Pz>(), 1, nullptr, LOCAL_READ, pieces, used, total),
+              invalid_parameter(3));
+    used = 0;
+    total = UINT64_MAX;
+    EXPECT_EQ(contexts.gather(&zone.as<Pz>(), 1, five.data(), LOCAL_READ, pieces, used, total),
+              invalid_parameter(3));
+}
+
+TEST_F(DaplRsmContexts, GatherChecksBounds) {
+    const Region &region = make(ALL);
+    for (const auto &[start, length] :
+         std::vector<std::pair<std::uint64_t, std::uint64_t>>{{START - 1, 1},
+                                                              {START - 1, LENGTH},
+                                                              {START, LENGTH + 1},
+                                                              {START + LENGTH, 1},
+                                                              {START + 1, LENGTH},
+                                                              {START, UINT64_MAX},
+                                                              {START + 1, UINT64_MAX - START},
+                                                              {UINT64_MAX, 1},
+                                                              {UINT64_MAX, UINT64_MAX},
+                                                              {0, START + LENGTH}})
+        EXPECT_EQ(gather(LOCAL_READ, piece(region, start, length)), invalid_parameter(3))
+            << start << ' ' << length;
+}
+
+TEST_F(DaplRsmContexts, GatherChecksRights) {
+    const auto privileges = [](bool write) {
+        return failure(DAT_PRIVILEGES_VIOLATION,
+                       write ? DAT_PRIVILEGES_WRITE : DAT_PRIVILEGES_READ);
+    };
+    const auto protection = [](bool write) {
+        return failure(DAT_PROTECTION_VIOLATION,
+                       write ? DAT_PROTECTION_WRITE : DAT_PROTECTION_READ);
+    };
+    for (const bool write : {false, true}) {
+        const unsigned needed = write ? LOCAL_WRITE : LOCAL_READ;
+        Region &region = make(ALL);
+        EXPECT_EQ(gather(needed, piece(region)), DAT_SUCCESS);
+        EXPECT_EQ(gather(other_zone, needed, {piece(region)}), protection(write));
+        EXPECT_EQ(gather(needed, piece(make(ALL & ~needed))), privileges(write));
+        EXPECT_EQ(gather(needed, piece(make(ALL, false))), privileges(write)); // an RMR's
+        const DAT_LMR_TRIPLET stale = piece(region);
+        EXPECT_TRUE(contexts.still_good(&zone.as<Pz>(), stale, needed));
+        contexts.destroy(region);
+        EXPECT_EQ(gather(needed, stale), privileges(write));
+        EXPECT_FALSE(contexts.still_good(&zone.as<Pz>(), stale, needed));
+    }
+}
+
+TEST_F(DaplRsmContexts, ReachIsExact) {
+    const Region &region = make(ALL);
+    const auto bytes = reach(region, START + 1, LENGTH - 1, REMOTE_WRITE);
+    ASSERT_TRUE(bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes->data()), START + 1);
+    EXPECT_EQ(bytes->size(), LENGTH - 1);
+    EXPECT_TRUE(reach(region, START + LENGTH, 0, REMOTE_READ));
+    EXPECT_FALSE(reach(region, START + LENGTH + 1, 0, REMOTE_READ));
+    EXPECT_FALSE(reach(region, START - 1, 1, REMOTE_READ));
+    EXPECT_FALSE(reach(region, START, LENGTH + 1, REMOTE_READ));
+    EXPECT_FALSE(reach(region, START + 1, UINT64_MAX, REMOTE_READ));
+    EXPECT_FALSE(reach(region, UINT64_MAX, 2, REMOTE_READ));
+}
+
+TEST_F(DaplRsmContexts, ReachChecksRights) {
+    EXPECT_FALSE(reach(make(ALL & ~REMOTE_READ), START, 1, REMOTE_READ));
+    EXPECT_FALSE(reach(make(ALL & ~REMOTE_WRITE), START, 1, REMOTE_WRITE));
+    EXPECT_TRUE(reach(make(REMOTE_WRITE), START, 1, REMOTE_WRITE));
+    Region &window = make(REMOTE_READ, false);
+    EXPECT_TRUE(reach(window, START, 1, REMOTE_READ));
+    EXPECT_FALSE(contexts.reach(&other_zone.as<Pz>(), window.context, START, 1, REMOTE_READ));
+    window.open = false; // its bind has not been carried out
+    EXPECT_FALSE(reach(window, START, 1, REMOTE_READ));
+    window.open = true;
+    const DAT_RMR_CONTEXT stale = window.context;
+    contexts.destroy(window);
+    EXPECT_FALSE(contexts.reach(&zone.as<Pz>(), stale, START, 1, REMOTE_READ));
+}
+
+// The kernel refuses all grants here: there is no handle.
+TEST_F(DaplRsmContexts, NoTicketNoGrant) {
+    const Region &region = make(ALL);
+    const Ep &ep = peer.as<Ep>();
+    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), region.context));
+    EXPECT_FALSE(contexts.grant(ep, &other_zone.as<Pz>(), region.context));
+    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), region.context + 1));
+    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), make(ALL & ~0x22U).context));
+    EXPECT_TRUE(region.holders.empty());
+    contexts.revoke(ep);
+}
+
+} // namespace
