@@ -4,8 +4,7 @@
 
 #include "core/ia.h"
 #include "memory/pz.h"
-
-#include <vector>
+#include "transfer/buffers.h"
 
 namespace rsmdat {
 
@@ -13,13 +12,52 @@ class Srq final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_SRQ;
 
+    // An EP with a message and no buffer for it.
+    class Waiter {
+      public:
+        Waiter() noexcept = default;
+        Waiter(const Waiter &) = delete;
+        Waiter &operator=(const Waiter &) = delete;
+        virtual void buffer_posted() noexcept = 0;
+
+      protected:
+        ~Waiter() = default;
+
+      private:
+        friend class Srq;
+        Waiter *behind_ = nullptr;
+        bool waits_ = false;
+    };
+
+    // Throws std::bad_alloc.
     Srq(Ia &ia, Pz &pz, const DAT_SRQ_ATTR &attributes);
     ~Srq() override;
+
+    DAT_RETURN post(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie) noexcept;
+    DAT_RETURN resize(DAT_COUNT max_recv_dtos);
+    DAT_RETURN set_low_watermark(DAT_COUNT count) noexcept;
+
+    [[nodiscard]] DAT_COUNT available() const noexcept {
+        return static_cast<DAT_COUNT>(buffers.waiting());
+    }
+    // The oldest buffer; there is one.
+    Buffers::Slot take() noexcept;
+    // buffer_posted() is called, once, when there is a buffer.
+    void wait(Waiter &waiter) noexcept;
+    void leave(Waiter &waiter) noexcept;
 
     Pz *pz;
     int eps = 0; // attached
     DAT_SRQ_ATTR attributes;
-    // P5 decides: the queue; EPs with a message waiting for a buffer are poked on post
+    Buffers buffers;
+    int outstanding = 0; // posted, and their events not dequeued
+
+  private:
+    void feed_waiters() noexcept;
+    void check_low_watermark() noexcept;
+
+    Waiter *first_ = nullptr; // who has waited longest
+    bool low_armed_ = false;
 };
 
 } // namespace rsmdat

@@ -25,6 +25,7 @@ enum class MessageKind : std::uint8_t {
     GRANT = 6,     // response ring: answer: status 0 and a Grant as payload, or status != 0
     FAULT = 7, // response ring: request number `total` (counted from 0) failed with `status`; the
                // sender of this breaks the connection
+    DONE = 8,  // response ring: the sender has carried out `total` requests and ends the connection
 };
 
 namespace message_flags {

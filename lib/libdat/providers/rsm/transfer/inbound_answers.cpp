@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The peer's requests: what we have to say to them.
+#include "transfer/inbound.h"
+
+#include "connect/ep.h"
+
+#include <algorithm>
+
+namespace rsmdat {
+namespace {
+
+// How long a peer may take to hear why the connection ends.
+constexpr std::chrono::milliseconds PATIENCE{200};
+
+} // namespace
+
+bool Inbound::take_ask(const MessageHeader &header) noexcept {
+    if (ask_ || !line_.local())
+        return false;
+    ask_ = header.context;
+    return true;
+}
+
+// In the order of the requests: a fault comes after what was asked for before it.
+void Inbound::answer() noexcept {
+    if (ask_)
+        answer_ask();
+    while (!reads_.empty() && answer_read(reads_.front()))
+        reads_.pop();
+    if (fault_ && reads_.empty())
+        report_fault();
+}
+
+void Inbound::answer_ask() noexcept {
+    const auto grant = ep_.ia().contexts->grant(ep_, ep_.pz, *ask_);
+    MessageHeader header{};
+    header.kind = MessageKind::GRANT;
+    header.status = grant ? 0 : DAT_DTO_ERR_REMOTE_ACCESS;
+    header.context = *ask_;
+    header.length = grant ? sizeof(Grant) : 0;
+    const std::array parts{grant ? std::as_bytes(std::span(&*grant, 1)) : Part{}};
+    if (line_.send(Line::Ring::RESPONSE, header, parts))
+        ask_.reset();
+}
+
+// True if there is no more to say about it.
+bool Inbound::answer_read(Read &read) noexcept {
+    const auto source = ep_.ia().contexts->reach(ep_.pz, read.context, read.address, read.left,
+                                                 DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    if (!source) {
+        fault(DAT_DTO_ERR_REMOTE_ACCESS, read.number);
+        return false;
+    }
+    MessageHeader header{};
+    header.kind = MessageKind::READ_DATA;
+    std::span<const std::byte> left = *source;
+    while (!left.empty()) {
+        const std::array part{left.first(std::min(left.size(), line_.limit(Line::Ring::RESPONSE)))};
+        header.length = static_cast<std::uint32_t>(part[0].size());
+        if (!line_.send(Line::Ring::RESPONSE, header, part))
+            return false;
+        left = left.subspan(part[0].size());
+        read.address += part[0].size();
+        read.left -= part[0].size();
+    }
+    return true;
+}
+
+// Nothing more is carried out; whatever else was to be answered is moot.
+void Inbound::fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept {
+    if (!reads_.empty() && number == reads_.front().number)
+        reads_.clear();
+    fault_ = {status, number};
+    arriving_ = {};
+    if (patience_ != 0)
+        return;
+    try {
+        patience_ = ep_.ia().engine->at(Engine::Clock::now() + PATIENCE, [this] {
+            patience_ = 0;
+            failed_ = true;
+            ep_.transfer.progress();
+        });
+    } catch (const std::bad_alloc &) {
+        failed_ = true;
+    }
+}
+
+void Inbound::report_fault() noexcept {
+    MessageHeader header{};
+    header.kind = MessageKind::FAULT;
+    header.status = static_cast<std::uint16_t>(fault_->status);
+    header.total = fault_->number;
+    failed_ |= line_.send(Line::Ring::RESPONSE, header);
+}
+
+void Inbound::last_words() noexcept {
+    MessageHeader header{};
+    header.kind = MessageKind::DONE;
+    header.total = executed_;
+    (void)line_.send(Line::Ring::RESPONSE, header);
+}
+
+} // namespace rsmdat

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A vector of local memory cut to what one message takes.
+#pragma once
+
+#include "core/limits.h"
+
+#include <dat/udat.h>
+
+#include <array>
+#include <span>
+
+namespace rsmdat {
+
+using Part = std::span<const std::byte>;
+
+inline Part part_of(const DAT_LMR_TRIPLET &piece, std::uint64_t offset,
+                    std::uint64_t length) noexcept {
+    const auto *start = reinterpret_cast<const std::byte *>(piece.virtual_address);
+    return {start + offset, static_cast<std::size_t>(length)};
+}
+
+class Parts {
+  public:
+    // `length` bytes from `offset` on, which are there; valid as long as this is.
+    std::span<const Part> cut(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+                              std::uint64_t length) noexcept {
+        std::size_t count = 0;
+        for (const DAT_LMR_TRIPLET &piece : pieces) {
+            const std::uint64_t here = piece.segment_length;
+            const std::uint64_t skipped = std::min(offset, here);
+            const std::uint64_t taken = std::min(here - skipped, length);
+            if (taken > 0)
+                parts_[count++] = part_of(piece, skipped, taken);
+            offset -= skipped;
+            length -= taken;
+        }
+        return {parts_.data(), count};
+    }
+
+  private:
+    std::array<Part, limits::IOV> parts_;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/remotes.h"
+
+#include <algorithm>
+
+namespace rsmdat {
+
+Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
+    const auto fits = [&](const Entry &entry) {
+        return entry.answered && entry.context == context;
+    };
+    if (!fits(entries_[last_])) {
+        const auto found = std::ranges::find_if(entries_, fits);
+        if (found == entries_.end())
+            return nullptr;
+        last_ = static_cast<std::size_t>(found - entries_.begin());
+    }
+    entries_[last_].used = ++clock_;
+    return &entries_[last_];
+}
+
+void Remotes::insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept {
+    Entry &oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
+    oldest = {.context = context, .answered = true, .used = ++clock_, .region = std::move(region)};
+}
+
+} // namespace rsmdat

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Memory of the peer on the same node that we have asked for and may reach directly: a few
+// regions, the ones used last.
+#pragma once
+
+#include "memory/contexts.h"
+
+#include <array>
+
+namespace rsmdat {
+
+class Remotes {
+  public:
+    struct Entry {
+        DAT_RMR_CONTEXT context = 0;
+        bool answered = false;
+        std::uint64_t used = 0;
+        // Null: the peer did not let us in; what it says to a request in the ring counts.
+        std::unique_ptr<RemoteRegion> region;
+    };
+
+    // What the peer has answered for a context; null if it was not asked.
+    [[nodiscard]] Entry *find(DAT_RMR_CONTEXT context) noexcept;
+    // Takes the place of the one that was not used for the longest time.
+    void insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept;
+    void forget(Entry &entry) noexcept { entry = {}; }
+    void clear() noexcept { entries_ = {}; }
+
+  private:
+    std::array<Entry, 16> entries_;
+    std::size_t last_ = 0;
+    std::uint64_t clock_ = 0;
+};
+
+} // namespace rsmdat
