@@ -54,7 +54,7 @@ std::optional<ApiVersion> parse_api_version(std::string_view text) {
     if (!text.starts_with('u') && !text.starts_with('k'))
         return std::nullopt;
     const auto dot = text.find('.');
-    if (dot == text.npos)
+    if (dot == std::string_view::npos)
         return std::nullopt;
     const auto major_part = parse_number(text.substr(1, dot - 1));
     const auto minor_part = parse_number(text.substr(dot + 1));
@@ -98,7 +98,7 @@ Use read_line(std::string_view line, ConfRecord &record) {
 
 void say_dropped(std::size_t number, std::string_view why) noexcept {
     std::array<char, 24> digits{};
-    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    const auto *end = std::to_chars(digits.begin(), digits.end(), number).ptr;
     debug(Debug::static_registry,
           {"dat.conf: line ", {digits.data(), static_cast<std::size_t>(end - digits.data())}, why});
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t longest_file = 16U << 20U;
 
 struct Close {
-    void operator()(std::FILE *file) const noexcept { std::fclose(file); }
+    void operator()(std::FILE *file) const noexcept { static_cast<void>(std::fclose(file)); }
 };
 
 // The file's text, or nothing and errno.

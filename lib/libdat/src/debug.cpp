@@ -73,7 +73,7 @@ void debug(Debug kind, std::initializer_list<std::string_view> parts) noexcept {
     for (const auto part : parts)
         line.add(part);
     if (where.to_stderr)
-        std::fputs(line.finish(true), stderr);
+        static_cast<void>(std::fputs(line.finish(true), stderr));
     if (where.to_syslog)
         ::syslog(LOG_USER | LOG_DEBUG, "%s", line.finish(false));
     errno = saved;

@@ -2,6 +2,7 @@
 // DAT_PROVIDER_INFO, as the API has a key.
 #pragma once
 
+#include <cstring>
 #include <optional>
 
 #include "api.h"
@@ -9,8 +10,12 @@
 
 namespace dat {
 
-constexpr bool is_boolean(DAT_BOOLEAN value) noexcept {
-    return value == DAT_FALSE || value == DAT_TRUE;
+// Looks at the bytes: as an enum, any other value would be undefined.
+inline bool is_boolean(const DAT_BOOLEAN &value) noexcept {
+    unsigned number = 0;
+    static_assert(sizeof(number) == sizeof(value));
+    std::memcpy(&number, &value, sizeof(number));
+    return number <= DAT_TRUE;
 }
 
 // Nothing if the name does not end or the boolean is none.

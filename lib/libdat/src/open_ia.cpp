@@ -17,9 +17,9 @@ constexpr std::string_view relaxed_order_prefix = "RO_AWARE_";
 // What dat_ia_openv() is asked for.
 struct Request {
     Key key;
-    DAT_BOOLEAN relaxed_order_aware;
-    DAT_COUNT queue_length;
-    DAT_EVD_HANDLE *async_evd;
+    DAT_BOOLEAN relaxed_order_aware = DAT_FALSE;
+    DAT_COUNT queue_length = 0;
+    DAT_EVD_HANDLE *async_evd = nullptr;
 };
 
 // What every handle is: nothing else passes the check of the other functions.
@@ -65,7 +65,8 @@ Request make_request(std::string_view name, DAT_COUNT queue_length, DAT_EVD_HAND
     return {std::move(key), aware ? DAT_TRUE : DAT_FALSE, queue_length, async_evd};
 }
 
-DAT_RETURN check_open(const char *name, const DAT_IA_HANDLE *adapter, DAT_BOOLEAN thread_safety) {
+DAT_RETURN check_open(const char *name, const DAT_IA_HANDLE *adapter,
+                      const DAT_BOOLEAN &thread_safety) {
     if (name == nullptr || ::strnlen(name, DAT_NAME_MAX_LENGTH) == DAT_NAME_MAX_LENGTH)
         return error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
     if (adapter == nullptr)
@@ -98,19 +99,19 @@ void say_result(const char *what, const char *name, DAT_RETURN status) noexcept 
 } // namespace
 } // namespace dat
 
-DAT_RETURN dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen,
-                        DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia, DAT_UINT32 major_version,
-                        DAT_UINT32 minor_version, DAT_BOOLEAN thread_safety) {
+DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, // NOLINT(misc-misplaced-const)
+                        DAT_COUNT async_evd_min_qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia,
+                        DAT_UINT32 dapl_major, DAT_UINT32 dapl_minor, DAT_BOOLEAN thread_safety) {
     if (ia != nullptr)
         *ia = DAT_HANDLE_NULL;
-    if (const auto status = dat::check_open(name, ia, thread_safety); status != DAT_SUCCESS)
+    if (const auto status = dat::check_open(ia_name, ia, thread_safety); status != DAT_SUCCESS)
         return status;
     const auto status = dat::guarded([&] {
-        const dat::Key version{{}, major_version, minor_version, thread_safety == DAT_TRUE};
-        return dat::open_adapter(dat::make_request(name, async_evd_min_qlen, async_evd, version),
+        const dat::Key version{{}, dapl_major, dapl_minor, thread_safety == DAT_TRUE};
+        return dat::open_adapter(dat::make_request(ia_name, async_evd_min_qlen, async_evd, version),
                                  *ia);
     });
-    dat::say_result("dat_ia_open ", name, status);
+    dat::say_result("dat_ia_open ", ia_name, status);
     return status;
 }
 

@@ -21,7 +21,7 @@ std::string last_error() {
 }
 
 bool is_bare(const std::string &name) noexcept {
-    return name.find('/') == name.npos;
+    return name.find('/') == std::string::npos;
 }
 
 // Any address within libdat: what is exported may be another's, preloaded.
@@ -57,7 +57,7 @@ std::string path_beside(const void *address, const std::string &name) {
         return {};
     const std::string self = info.dli_fname;
     const auto slash = self.rfind('/');
-    return slash == self.npos ? std::string() : self.substr(0, slash + 1) + name;
+    return slash == std::string::npos ? std::string() : self.substr(0, slash + 1) + name;
 }
 
 void ProviderLibrary::Unload::operator()(void *handle) const noexcept {

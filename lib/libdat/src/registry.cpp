@@ -17,6 +17,16 @@ constexpr std::array usual_files{"/etc/dat/dat.conf", "/etc/dat.conf"};
 
 constinit std::atomic<bool> torn_down = false;
 
+// Before there can be a thread that forks while another is in the middle of it.
+// Without memory now, the first call tries again.
+[[gnu::constructor]] void set_up() noexcept {
+    static_cast<void>(guarded([] {
+        Registry::instance();
+        debug(Debug::generic, {"libdat is there"});
+        return DAT_RETURN(DAT_SUCCESS);
+    }));
+}
+
 // After the program's own handlers of exit() and the destructors of the
 // libraries that need this one.
 [[gnu::destructor]] void tear_down() noexcept {

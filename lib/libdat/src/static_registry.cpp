@@ -17,15 +17,15 @@ thread_local const void *loading = nullptr;
 class Loading {
   public:
     Loading(const void *record, bool &flag) noexcept
-        : flag_(flag), before_(std::exchange(loading, record)) {
-        flag_ = true;
-    }
+        : flag_(flag = true), before_(std::exchange(loading, record)) {}
+    Loading(const Loading &) = delete;
+    Loading &operator=(const Loading &) = delete;
+    Loading(Loading &&) = delete;
+    Loading &operator=(Loading &&) = delete;
     ~Loading() {
         flag_ = false;
         loading = before_;
     }
-    Loading(const Loading &) = delete;
-    Loading &operator=(const Loading &) = delete;
 
   private:
     bool &flag_;

@@ -27,7 +27,7 @@ class StaticRegistry {
     void close(Record &record) noexcept;
 
   private:
-    void load(Record &record);
+    static void load(Record &record);
 
     DynamicRegistry &dynamic_;
     std::vector<Record> records_;

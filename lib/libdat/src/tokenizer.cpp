@@ -31,7 +31,7 @@ bool take_quoted(std::string_view &text, std::string &field) {
 // ending the field, and stays.
 void take_plain(std::string_view &text, std::string &field) {
     std::size_t end = 0;
-    while (end < text.size() && blanks.find(text[end]) == blanks.npos) {
+    while (end < text.size() && blanks.find(text[end]) == std::string_view::npos) {
         const char c = text[end++];
         if (c == '"')
             break;
@@ -54,7 +54,7 @@ bool take_field(std::string_view &text, std::string &field) {
 } // namespace
 
 std::optional<std::vector<std::string>> split_fields(std::string_view line, std::size_t limit) {
-    if (line.find('\0') != line.npos)
+    if (line.find('\0') != std::string_view::npos)
         return std::nullopt;
     // Of a file written elsewhere: a carriage return ends the line, too.
     if (line.ends_with('\r'))
