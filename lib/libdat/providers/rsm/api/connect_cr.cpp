@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// dat_cr_*.
+#include "api/functions.h"
+
+#include "api/query.h"
+#include "connect/service.h"
+
+namespace rsmdat::api {
+namespace {
+
+// The endpoint to accept with: the request's own, or one that the consumer brings.
+DAT_RETURN find_endpoint(const Cr &cr, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
+    const bool given = handle != DAT_HANDLE_NULL;
+    ep = given ? find<Ep>(handle, cr.ia()) : cr.ep;
+    if (ep == nullptr || (given && cr.ep != nullptr))
+        return invalid_handle(DAT_INVALID_HANDLE_EP);
+    if (ep->pz == nullptr || ep->connect_evd == nullptr)
+        return invalid_handle(DAT_INVALID_HANDLE_EP);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN check_data(DAT_COUNT size, const void *data) noexcept {
+    if (size > 0 && data == nullptr)
+        return invalid_parameter(4);
+    return size >= 0 && size <= limits::PRIVATE_DATA ? DAT_RETURN{DAT_SUCCESS}
+                                                     : invalid_parameter(3);
+}
+
+DAT_RETURN check_state(const Cr &cr, const Ep &ep) noexcept {
+    return cr.ep == &ep || ep.state == DAT_EP_STATE_UNCONNECTED ? DAT_RETURN{DAT_SUCCESS}
+                                                                : ep.wrong_state();
+}
+
+// Who listens on a qualifier of this Ia.
+Sp *listener_on(const Ia &ia, DAT_CONN_QUAL qualifier) noexcept {
+    for (const auto &object : ia.objects()) {
+        if (object->kind() != DAT_HANDLE_TYPE_PSP && object->kind() != DAT_HANDLE_TYPE_RSP)
+            continue;
+        auto *sp = static_cast<Sp *>(object.get());
+        if (sp->qualifier == qualifier && sp->listening())
+            return sp;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+DAT_RETURN cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param) noexcept {
+    const auto entered = enter<Cr>(cr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_CR);
+    const DAT_RETURN result = check_query(mask, DAT_CR_FIELD_ALL, param);
+    if (result != DAT_SUCCESS)
+        return result;
+    Terms &offer = entered->offer;
+    param->remote_ia_address_ptr = address_pointer(entered->link->remote);
+    param->remote_port_qual = entered->link->remote_port;
+    param->private_data_size = static_cast<DAT_COUNT>(offer.private_data_size);
+    param->private_data = offer.private_data_size > 0 ? offer.private_data : nullptr;
+    param->local_ep_handle = entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
+                     const DAT_PVOID data) noexcept {
+    return guarded([&]() -> DAT_RETURN {
+        const auto entered = enter<Cr>(cr);
+        if (!entered)
+            return invalid_handle(DAT_INVALID_HANDLE_CR);
+        Ep *with = nullptr;
+        DAT_RETURN result = find_endpoint(*entered, ep, with);
+        if (result == DAT_SUCCESS)
+            result = check_data(size, data);
+        if (result == DAT_SUCCESS)
+            result = check_state(*entered, *with);
+        if (result != DAT_SUCCESS)
+            return result;
+        entered->accept(*with,
+                        {static_cast<const std::byte *>(data), static_cast<std::size_t>(size)});
+        entered->ia().destroy(*entered);
+        return DAT_SUCCESS;
+    });
+}
+
+DAT_RETURN cr_reject(DAT_CR_HANDLE cr) noexcept {
+    const auto entered = enter<Cr>(cr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_CR);
+    entered->reject();
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qualifier) noexcept {
+    const auto entered = enter<Cr>(cr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_CR);
+    if (qualifier == 0)
+        return invalid_parameter(2);
+    entered->hand_off(listener_on(entered->ia(), qualifier));
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat::api

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "connect/attributes.h"
+
+#include "connect/service.h"
+#include "core/limits.h"
+
+#include <algorithm>
+
+namespace rsmdat {
+namespace {
+
+constexpr DAT_VLEN DEFAULT_SIZE = 0x80000000;
+constexpr DAT_COUNT DEFAULT_DTOS = 16;
+constexpr DAT_COUNT DEFAULT_IOV = 4;
+constexpr DAT_COUNT DEFAULT_READS = 4;
+constexpr unsigned QOS_BITS = 0x0f;
+
+bool within(DAT_COUNT value, DAT_COUNT least, DAT_COUNT most) noexcept {
+    return value >= least && value <= most;
+}
+
+bool is_watermark(DAT_COUNT value) noexcept {
+    return value >= 0 || value == DAT_WATERMARK_INFINITE;
+}
+
+bool good_flags(const DAT_EP_ATTR &attributes) noexcept {
+    const auto either = [](DAT_COMPLETION_FLAGS flags) {
+        return flags == DAT_COMPLETION_DEFAULT_FLAG || flags == DAT_COMPLETION_UNSIGNALLED_FLAG ||
+               flags == DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    };
+    return either(attributes.request_completion_flags) &&
+           (either(attributes.recv_completion_flags) ||
+            attributes.recv_completion_flags == DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+}
+
+bool good_sizes(const DAT_EP_ATTR &attributes) noexcept {
+    return attributes.max_message_size <= limits::MESSAGE &&
+           attributes.max_rdma_size <= limits::RDMA &&
+           within(attributes.max_rdma_read_in, 0, limits::RDMA_READS_PER_EP) &&
+           within(attributes.max_rdma_read_out, 0, limits::RDMA_READS_PER_EP) &&
+           within(attributes.max_rdma_read_iov, 0, limits::IOV) &&
+           within(attributes.max_rdma_write_iov, 0, limits::IOV);
+}
+
+bool good_queues(const DAT_EP_ATTR &attributes, bool with_srq) noexcept {
+    const bool receives =
+        with_srq ? is_watermark(attributes.max_recv_dtos) && is_watermark(attributes.srq_soft_hw)
+                 : within(attributes.max_recv_dtos, 0, limits::DTOS_PER_EP) &&
+                       within(attributes.max_recv_iov, 1, limits::IOV);
+    return receives && within(attributes.max_request_dtos, 0, limits::DTOS_PER_EP) &&
+           within(attributes.max_request_iov, 1, limits::IOV);
+}
+
+bool good_names(DAT_COUNT count, const DAT_NAMED_ATTR *names) noexcept {
+    return count == 0 || (count > 0 && names != nullptr);
+}
+
+// What feeds an EVD: counts of receive and request streams, how many of them are special.
+struct Census {
+    int receives = 0;
+    int solicited = 0;
+    int requests = 0;
+    int unsignalled = 0;
+    bool threshold_wanted = false; // by an SRQ EP's receives
+    bool thorough = true;          // all DTO streams but those of SRQ EPs are EVD_THRESHOLD
+    bool others = false;           // connections, requests for them, asynchronous errors
+
+    void dto(DAT_COMPLETION_FLAGS flags, bool receive, bool srq) noexcept {
+        const bool threshold =
+            flags == DAT_COMPLETION_DEFAULT_FLAG || flags == DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+        ++(receive ? receives : requests);
+        solicited += flags == DAT_COMPLETION_SOLICITED_WAIT_FLAG ? 1 : 0;
+        unsignalled += flags == DAT_COMPLETION_UNSIGNALLED_FLAG ? 1 : 0;
+        thorough = thorough && (threshold || srq);
+        threshold_wanted =
+            threshold_wanted || (srq && receive && flags == DAT_COMPLETION_EVD_THRESHOLD_FLAG);
+    }
+    void add(const Evd &evd, const Streams &streams) noexcept {
+        if (streams.recv == &evd)
+            dto(streams.recv_flags, true, streams.srq);
+        if (streams.request == &evd)
+            dto(streams.request_flags, false, streams.srq);
+        others = others || streams.connect == &evd;
+    }
+    [[nodiscard]] bool allowed() const noexcept {
+        const bool mixed = unsignalled > 0 && unsignalled != receives + requests;
+        const bool alone = solicited == receives && requests == 0 && !others;
+        const bool below = solicited > 0 || unsignalled > 0;
+        return (!others || thorough) && !mixed && (solicited == 0 || alone) &&
+               (!threshold_wanted || !below);
+    }
+};
+
+Streams streams_of(const Ep &ep) noexcept {
+    return {ep.recv_evd,
+            ep.request_evd,
+            ep.connect_evd,
+            ep.attributes.recv_completion_flags,
+            ep.attributes.request_completion_flags,
+            ep.srq != nullptr};
+}
+
+// Streams that are not an EP's, too.
+void count_object(const Object &object, const Evd &evd, Census &census) noexcept {
+    switch (object.kind()) {
+    case DAT_HANDLE_TYPE_EP:
+        census.add(evd, streams_of(static_cast<const Ep &>(object)));
+        break;
+    case DAT_HANDLE_TYPE_PSP:
+    case DAT_HANDLE_TYPE_RSP:
+        census.others = census.others || static_cast<const Sp &>(object).evd == &evd;
+        break;
+    default:
+        break;
+    }
+}
+
+bool is_special(DAT_COMPLETION_FLAGS flags) noexcept {
+    return flags == DAT_COMPLETION_UNSIGNALLED_FLAG || flags == DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+}
+
+// Without a special stream every combination is allowed; most programs have none.
+bool may_go_to(const Ia &ia, const Ep *self, const Streams &streams, const Evd *evd) noexcept {
+    if (evd == nullptr)
+        return true;
+    const bool special = is_special(streams.recv_flags) || is_special(streams.request_flags);
+    if (!special && evd->notify_streams == 0 && evd->solicited_streams == 0)
+        return true;
+    Census census;
+    census.add(*evd, streams);
+    census.others = census.others || ia.async_evd == evd;
+    for (const auto &object : ia.objects())
+        if (object.get() != self)
+            count_object(*object, *evd, census);
+    return census.allowed();
+}
+
+} // namespace
+
+DAT_EP_ATTR default_attributes(bool receives, bool requests) noexcept {
+    DAT_EP_ATTR result{};
+    result.service_type = DAT_SERVICE_TYPE_RC;
+    result.max_message_size = DEFAULT_SIZE;
+    result.max_rdma_size = DEFAULT_SIZE;
+    result.qos = DAT_QOS_BEST_EFFORT;
+    result.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    result.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    result.max_recv_dtos = receives ? DEFAULT_DTOS : 0;
+    result.max_request_dtos = requests ? DEFAULT_DTOS : 0;
+    result.max_recv_iov = result.max_request_iov = DEFAULT_IOV;
+    result.max_rdma_read_in = result.max_rdma_read_out = DEFAULT_READS;
+    result.srq_soft_hw = DAT_HW_DEFAULT;
+    result.max_rdma_read_iov = result.max_rdma_write_iov = DEFAULT_IOV;
+    return result;
+}
+
+DAT_RETURN check_attributes(const DAT_EP_ATTR &attributes, bool with_srq, int position) noexcept {
+    const bool named =
+        good_names(attributes.ep_transport_specific_count, attributes.ep_transport_specific) &&
+        good_names(attributes.ep_provider_specific_count, attributes.ep_provider_specific);
+    if (attributes.service_type != DAT_SERVICE_TYPE_RC || !good_flags(attributes) ||
+        !good_sizes(attributes) || !good_queues(attributes, with_srq) || !named ||
+        (static_cast<unsigned>(attributes.qos) & ~QOS_BITS) != 0)
+        return invalid_parameter(position);
+    const bool asks_more = attributes.qos != DAT_QOS_BEST_EFFORT ||
+                           attributes.ep_transport_specific_count > 0 ||
+                           attributes.ep_provider_specific_count > 0;
+    return asks_more ? failure(DAT_MODEL_NOT_SUPPORTED) : DAT_RETURN{DAT_SUCCESS};
+}
+
+DAT_EP_ATTR kept_attributes(const DAT_EP_ATTR &asked) noexcept {
+    DAT_EP_ATTR kept = asked;
+    if (kept.max_rdma_read_iov == 0)
+        kept.max_rdma_read_iov = kept.max_request_iov;
+    if (kept.max_rdma_write_iov == 0)
+        kept.max_rdma_write_iov = kept.max_request_iov;
+    kept.ep_transport_specific = nullptr;
+    kept.ep_provider_specific = nullptr;
+    return kept;
+}
+
+bool may_share(const Ia &ia, const Ep *self, const Streams &streams) noexcept {
+    return may_go_to(ia, self, streams, streams.recv) &&
+           may_go_to(ia, self, streams, streams.request) &&
+           may_go_to(ia, self, streams, streams.connect);
+}
+
+} // namespace rsmdat

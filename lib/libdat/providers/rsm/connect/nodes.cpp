@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "connect/nodes.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <ifaddrs.h>
+#include <memory>
+#include <net/if.h>
+#include <sstream>
+
+namespace rsmdat {
+namespace {
+
+template <class To>
+To view(const sockaddr_storage &address) noexcept {
+    To result;
+    std::memcpy(&result, &address, sizeof result);
+    return result;
+}
+
+template <class From>
+sockaddr_storage store(const From &address) noexcept {
+    sockaddr_storage result{};
+    std::memcpy(&result, &address, sizeof address);
+    return result;
+}
+
+sockaddr_storage internet(std::uint32_t host_order) noexcept {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(host_order);
+    return store(address);
+}
+
+// The address alone, in one form only: no port, no scope, an IPv4 address never as IPv6.
+std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept {
+    if (from.sa_family == AF_INET) {
+        sockaddr_in address;
+        std::memcpy(&address, &from, sizeof address);
+        return internet(ntohl(address.sin_addr.s_addr));
+    }
+    if (from.sa_family != AF_INET6)
+        return std::nullopt;
+    sockaddr_in6 address;
+    std::memcpy(&address, &from, sizeof address);
+    if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
+        std::uint32_t low = 0;
+        std::memcpy(&low, &address.sin6_addr.s6_addr[12], sizeof low);
+        return internet(ntohl(low));
+    }
+    sockaddr_in6 result{};
+    result.sin6_family = AF_INET6;
+    result.sin6_addr = address.sin6_addr;
+    return store(result);
+}
+
+bool same(const sockaddr_storage &one, const sockaddr_storage &other) noexcept {
+    return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
+bool is_loopback(const sockaddr_storage &address) noexcept {
+    if (address.ss_family == AF_INET)
+        return ntohl(view<sockaddr_in>(address).sin_addr.s_addr) >> 24 == 127;
+    const auto v6 = view<sockaddr_in6>(address);
+    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+std::optional<sockaddr_storage> parse_address(const std::string &text) {
+    sockaddr_in v4{};
+    if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
+        v4.sin_family = AF_INET;
+        return store(v4);
+    }
+    sockaddr_in6 v6{};
+    if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) != 1)
+        return std::nullopt;
+    v6.sin6_family = AF_INET6;
+    return store(v6);
+}
+
+std::optional<std::uint32_t> parse_node(const std::string &text) {
+    std::uint32_t node = 0;
+    const char *end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, node);
+    if (error != std::errc{} || stop != end)
+        return std::nullopt;
+    return node;
+}
+
+void parse_line(std::istringstream words, std::vector<NodeTable::Entry> &entries) {
+    std::string word;
+    if (!(words >> word))
+        return;
+    const auto node = parse_node(word);
+    if (!node)
+        return;
+    while (words >> word)
+        if (const auto address = parse_address(word))
+            entries.push_back({*node, *address});
+}
+
+struct Devices {
+    std::vector<sockaddr_storage> all;
+    std::optional<sockaddr_storage> first; // of a device that is up and no loopback
+};
+
+Devices read_devices() {
+    ifaddrs *head = nullptr;
+    Devices devices;
+    if (::getifaddrs(&head) != 0)
+        return devices;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs *)> owner(head, ::freeifaddrs);
+    for (const ifaddrs *one = head; one != nullptr; one = one->ifa_next) {
+        const auto address = one->ifa_addr ? bare(*one->ifa_addr) : std::nullopt;
+        if (!address)
+            continue;
+        devices.all.push_back(*address);
+        const bool outside = (one->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP;
+        if (!devices.first && outside && address->ss_family == AF_INET)
+            devices.first = address;
+    }
+    return devices;
+}
+
+AddressKind kind_of_internet(std::uint32_t address) noexcept {
+    if (address == INADDR_BROADCAST || IN_MULTICAST(address))
+        return AddressKind::UNSUPPORTED;
+    return address >> 24 == 0 || address >> 28 == 15 ? AddressKind::MALFORMED
+                                                     : AddressKind::UNICAST;
+}
+
+} // namespace
+
+AddressKind kind_of(const sockaddr &address) noexcept {
+    const auto plain = bare(address);
+    if (!plain)
+        return AddressKind::MALFORMED;
+    if (plain->ss_family == AF_INET)
+        return kind_of_internet(ntohl(view<sockaddr_in>(*plain).sin_addr.s_addr));
+    const auto v6 = view<sockaddr_in6>(*plain);
+    if (IN6_IS_ADDR_MULTICAST(&v6.sin6_addr))
+        return AddressKind::UNSUPPORTED;
+    return IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) ? AddressKind::MALFORMED : AddressKind::UNICAST;
+}
+
+NodeTable::NodeTable(const std::string &file, std::uint32_t own_node) : own_node_(own_node) {
+    std::ifstream text(file);
+    entries_ = parse(text);
+    const Devices devices = read_devices();
+    local_ = devices.all;
+    own_address_ = devices.first.value_or(internet(INADDR_LOOPBACK));
+    const auto named = std::find_if(entries_.begin(), entries_.end(), [this](const Entry &entry) {
+        return entry.node == own_node_ && is_local(entry.address);
+    });
+    if (named != entries_.end())
+        own_address_ = named->address;
+}
+
+std::vector<NodeTable::Entry> NodeTable::parse(std::istream &text) {
+    std::vector<Entry> entries;
+    std::string line;
+    while (std::getline(text, line))
+        parse_line(std::istringstream(line.substr(0, line.find('#'))), entries);
+    return entries;
+}
+
+bool NodeTable::is_local(const sockaddr_storage &address) const {
+    const auto is_it = [&](const sockaddr_storage &one) { return same(one, address); };
+    return is_loopback(address) || std::any_of(local_.begin(), local_.end(), is_it);
+}
+
+std::optional<std::uint32_t> NodeTable::node_of(const sockaddr &address) const {
+    const auto plain = bare(address);
+    if (!plain)
+        return std::nullopt;
+    if (is_local(*plain))
+        return own_node_;
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &entry) {
+        return same(entry.address, *plain);
+    });
+    return found == entries_.end() ? std::nullopt : std::optional(found->node);
+}
+
+sockaddr_storage NodeTable::address_of(std::uint32_t node) const {
+    if (node == own_node_)
+        return own_address_;
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [node](const Entry &entry) { return entry.node == node; });
+    return found == entries_.end() ? internet(INADDR_ANY) : found->address;
+}
+
+} // namespace rsmdat
