@@ -83,8 +83,7 @@ Outcome copy_by_kernel(const KernelCopy &how, std::uint64_t offset, PieceCursor 
     Rest rest{offset, length - tail, tail};
     Outcome outcome = Outcome::DONE;
     while (outcome == Outcome::DONE && rest.body + rest.tail > 0) {
-        Batch batch;
-        batch.count = 0;
+        Batch batch{};
         while (batch.count < batch.entries.size() && rest.body + rest.tail > 0) {
             if (!add_entry(batch, rest, cursor))
                 return Outcome::FAULT;

@@ -11,7 +11,7 @@ class Lmr final : public Object {
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_LMR;
 
     // Takes over the region if it does not throw (std::bad_alloc).
-    Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &region);
+    Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its);
     ~Lmr() override;
 
     DAT_LMR_PARAM param; // what dat_lmr_query answers; a shared cookie is kept in `cookie`

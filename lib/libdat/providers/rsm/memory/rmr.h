@@ -12,7 +12,7 @@ class Rmr final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
 
-    Rmr(Ia &ia, Pz &pz);
+    Rmr(Ia &ia, Pz &its);
     ~Rmr() override;
 
     // A bind is prepared at post (everything that can fail), takes effect when the EP's request
@@ -26,8 +26,8 @@ class Rmr final : public Object {
         DAT_MEM_PRIV_FLAGS privileges{};
     };
     // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included.
-    DAT_RETURN prepare(const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                       const Pz *ep_pz, Prepared &prepared);
+    DAT_RETURN prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
+                       Prepared &prepared);
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
@@ -38,7 +38,7 @@ class Rmr final : public Object {
     DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
 
   private:
-    DAT_RETURN prepare_bind(const DAT_LMR_TRIPLET &triplet, unsigned privileges, const Pz *ep_pz,
+    DAT_RETURN prepare_bind(const DAT_LMR_TRIPLET &asked, unsigned allowed, const Pz *ep_pz,
                             Prepared &prepared) const;
     void unbind() noexcept;
     std::shared_ptr<Rmr *> self_;
