@@ -112,6 +112,8 @@ install: lib
 		install -D -m 644 packaging/modprobe.d/rsm.conf $(ETC)/modprobe.d/rsm.conf
 	test -e $(ETC)/rsm/rsm.segmentid || \
 		install -D -m 644 packaging/rsm.segmentid $(ETC)/rsm/rsm.segmentid
+	test -e $(ETC)/dat/dat.conf || \
+		install -D -m 644 packaging/dat.conf $(ETC)/dat/dat.conf
 ifeq ($(DESTDIR),)
 	getent group rsm >/dev/null || groupadd --system rsm
 	depmod $(KVER)

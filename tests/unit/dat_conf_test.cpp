@@ -328,6 +328,16 @@ TEST_F(DatConfFile, TheFirstThatExists) {
     EXPECT_EQ(read(nullptr, {path("absent"), path("absent too")}), 0U);
 }
 
+TEST_F(DatConfFile, TheOneThatIsInstalled) {
+    const auto records = dat::read_conf(PACKAGED_DAT_CONF, {});
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0].key, (dat::Key{"rsm0", 1, 2, true}));
+    EXPECT_EQ(records[0].parameters, "controller=loopback");
+    EXPECT_EQ(records[1].key, (dat::Key{"rsm1", 1, 2, true}));
+    EXPECT_EQ(records[1].parameters, "controller=ivshmem0 nodes=/etc/rsm/nodes");
+    EXPECT_EQ(records[1].library, "libdaplrsm.so.1");
+}
+
 TEST_F(DatConfFile, NeverEndingFile) {
     EXPECT_EQ(read("/dev/zero", {}), 0U);
 }

@@ -32,24 +32,30 @@ add_executable(dat-conf-tests
     dat_matching_test.cpp
 )
 target_compile_definitions(dat-conf-tests PRIVATE
-    LIBDAT="$<TARGET_FILE:dat>" FAKE_PROVIDER="$<TARGET_FILE:dat_fake>")
+    LIBDAT="$<TARGET_FILE:dat>" FAKE_PROVIDER="$<TARGET_FILE:dat_fake>"
+    PACKAGED_DAT_CONF="${PROJECT_SOURCE_DIR}/packaging/dat.conf")
 target_link_libraries(dat-conf-tests PRIVATE
     dat-objects GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(dat-conf-tests dat dat_fake)
 gtest_discover_tests(dat-conf-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)
 
+add_executable(dat-list dat_list.c)
+target_link_libraries(dat-list PRIVATE dat)
+
 # dat_late after dat: its destructor runs later.
 add_executable(dat-registry-tests
+    dat_environment_test.cpp
     dat_open_test.cpp
     dat_open_threads_test.cpp
     dat_registry_fixture.cpp
     dat_registry_test.cpp
 )
 set_target_properties(dat-registry-tests PROPERTIES ENABLE_EXPORTS ON)
-target_compile_definitions(dat-registry-tests PRIVATE FAKE_PROVIDERS="${dat_fake_directory}")
+target_compile_definitions(dat-registry-tests PRIVATE
+    FAKE_PROVIDERS="${dat_fake_directory}" DAT_LIST="$<TARGET_FILE:dat-list>")
 target_link_libraries(dat-registry-tests PRIVATE
     dat dat_late GTest::gtest_main Threads::Threads)
 add_dependencies(dat-registry-tests
-    dat_fake dat_fake_no_init dat_fake_no_fini dat_fake_unresolved dat_fake_dependent)
+    dat-list dat_fake dat_fake_no_init dat_fake_no_fini dat_fake_unresolved dat_fake_dependent)
 gtest_discover_tests(dat-registry-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 120)

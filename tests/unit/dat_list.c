@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Prints the adapters of dat.conf. Status 3 unless it runs set-user-id. */
+#include <dat/udat.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+
+#define ROOM 16
+
+int main(void)
+{
+	DAT_PROVIDER_INFO infos[ROOM], *list[ROOM];
+	DAT_COUNT entries = 0;
+	int i;
+
+	for (i = 0; i < ROOM; i++)
+		list[i] = &infos[i];
+	if (dat_registry_list_providers(ROOM, &entries, list) != DAT_SUCCESS)
+		return 1;
+	for (i = 0; i < entries; i++)
+		printf("%s\n", infos[i].ia_name);
+	return getauxval(AT_SECURE) ? 0 : 3;
+}
