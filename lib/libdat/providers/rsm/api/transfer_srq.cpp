@@ -5,8 +5,6 @@
 #include "core/limits.h"
 #include "transfer/srq.h"
 
-#include <algorithm>
-
 namespace rsmdat::api {
 namespace {
 
@@ -15,12 +13,6 @@ bool is_possible(const DAT_SRQ_ATTR &attributes) noexcept {
     return attributes.max_recv_dtos > 0 && attributes.max_recv_dtos <= limits::RECVS_PER_SRQ &&
            attributes.max_recv_iov > 0 && attributes.max_recv_iov <= limits::IOV &&
            attributes.low_watermark == DAT_SRQ_LW_DEFAULT;
-}
-
-bool has_room_for_srq(const Ia &ia) noexcept {
-    return std::ranges::count_if(ia.objects(), [](const auto &object) {
-               return object->kind() == DAT_HANDLE_TYPE_SRQ;
-           }) < limits::SRQS;
 }
 
 DAT_SRQ_PARAM describe(const Srq &srq) noexcept {
@@ -51,7 +43,7 @@ DAT_RETURN srq_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATT
             return invalid_parameter(3);
         if (!srq)
             return invalid_parameter(4);
-        if (!has_room_for_srq(*ia))
+        if (ia->count(Srq::KIND) >= limits::SRQS)
             return no_resource(DAT_RESOURCE_SRQ);
         *srq = ia->adopt(std::make_unique<Srq>(*ia, *pz, *attr)).handle();
         return DAT_RETURN{DAT_SUCCESS};

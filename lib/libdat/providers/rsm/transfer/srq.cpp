@@ -68,21 +68,21 @@ void Srq::check_low_watermark() noexcept {
 }
 
 void Srq::wait(Waiter &waiter) noexcept {
-    if (std::exchange(waiter.waits_, true))
+    if (std::exchange(waiter.waits, true))
         return;
     Waiter **end = &first_;
     while (*end)
-        end = &(*end)->behind_;
+        end = &(*end)->behind;
     *end = &waiter;
 }
 
 void Srq::leave(Waiter &waiter) noexcept {
-    if (!std::exchange(waiter.waits_, false))
+    if (!std::exchange(waiter.waits, false))
         return;
     Waiter **place = &first_;
     while (*place != &waiter)
-        place = &(*place)->behind_;
-    *place = std::exchange(waiter.behind_, nullptr);
+        place = &(*place)->behind;
+    *place = std::exchange(waiter.behind, nullptr);
 }
 
 // Whoever is called takes a buffer or has no more use for one, and waits again only when there is

@@ -20,13 +20,12 @@ class Srq final : public Object {
         Waiter &operator=(const Waiter &) = delete;
         virtual void buffer_posted() noexcept = 0;
 
+        // The Srq's.
+        Waiter *behind = nullptr;
+        bool waits = false;
+
       protected:
         ~Waiter() = default;
-
-      private:
-        friend class Srq;
-        Waiter *behind_ = nullptr;
-        bool waits_ = false;
     };
 
     // Throws std::bad_alloc.
