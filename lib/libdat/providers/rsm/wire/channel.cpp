@@ -91,7 +91,7 @@ struct Claims {
 
     std::uint32_t magic;
     std::uint32_t version;
-    Ticket nonce;
+    Ticket nonce{};
     std::uint32_t request_ring;
     std::uint32_t response_ring;
 };

@@ -42,7 +42,9 @@ class SignalsBlocked {
         ::pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
     ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(SignalsBlocked &&) = delete;
     SignalsBlocked(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(SignalsBlocked &&) = delete;
     SignalsBlocked &operator=(const SignalsBlocked &) = delete;
 
   private:
@@ -75,7 +77,7 @@ class Engine::Inside {
     using Events = std::array<epoll_event, 64>;
 
     [[nodiscard]] Clock::time_point plan() const noexcept;
-    void dispatch(std::span<const epoll_event> events) noexcept;
+    void dispatch(std::span<const epoll_event> events) const noexcept;
     void run_alarms() noexcept;
     void run_calls(Guard &guard) noexcept;
     void sweep() noexcept;
@@ -130,7 +132,7 @@ Clock::time_point Engine::Inside::plan() const noexcept {
     return disarmed_.empty() ? alarm : std::min(alarm, next_sweep_);
 }
 
-void Engine::Inside::dispatch(std::span<const epoll_event> events) noexcept {
+void Engine::Inside::dispatch(std::span<const epoll_event> events) const noexcept {
     for (const auto &event : events)
         if (Source *source = watches.source_of(event))
             source->ready(event.events);
