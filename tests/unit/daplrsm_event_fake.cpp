@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What an IA needs of /dev/rsm to exist.
+#include "memory/contexts.h"
+#include "wire/channel.h"
+#include "wire/device.h"
+
+#include <cstdlib>
+
+namespace rsmdat {
+
+Device::Device() = default;
+Device::~Device() = default;
+bool Device::has_controller(std::string_view name) const noexcept {
+    return name == "fake";
+}
+
+Contexts::Contexts(Ia &) noexcept {}
+Contexts::~Contexts() = default;
+
+// No channel is ever disarmed here, so the engine has none to arm.
+void Channel::arm() noexcept {
+    std::abort();
+}
+
+} // namespace rsmdat

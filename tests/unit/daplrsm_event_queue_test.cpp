@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "event/event_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using rsmdat::Arrival;
+using rsmdat::EventQueue;
+
+Arrival arrival(std::uintptr_t number, DAT_HANDLE owner = nullptr, int *credit = nullptr) {
+    Arrival result;
+    result.event.event_number = DAT_SOFTWARE_EVENT;
+    result.event.event_data.software_event_data.pointer = reinterpret_cast<DAT_PVOID>(number);
+    result.owner = owner;
+    result.credit = credit;
+    return result;
+}
+
+std::uintptr_t pop(EventQueue &queue) {
+    DAT_EVENT event;
+    queue.pop(event);
+    return reinterpret_cast<std::uintptr_t>(event.event_data.software_event_data.pointer);
+}
+
+TEST(EventQueue, IsInOrderAcrossItsEnd) {
+    EventQueue queue(3);
+    std::uintptr_t in = 0;
+    std::uintptr_t out = 0;
+    for (int round = 0; round < 10; ++round) {
+        while (!queue.full())
+            queue.push(arrival(in++), nullptr);
+        EXPECT_EQ(queue.count(), 3);
+        EXPECT_EQ(pop(queue), out++);
+        EXPECT_EQ(pop(queue), out++);
+    }
+}
+
+TEST(EventQueue, FillsInTheEvd) {
+    EventQueue queue(1);
+    int evd = 0;
+    queue.push(arrival(1), &evd);
+    DAT_EVENT event;
+    queue.pop(event);
+    EXPECT_EQ(event.evd_handle, &evd);
+    EXPECT_EQ(event.event_number, DAT_SOFTWARE_EVENT);
+}
+
+TEST(EventQueue, CountsWhatNotifies) {
+    EventQueue queue(4);
+    auto quiet = arrival(1);
+    quiet.notifies = false;
+    queue.push(quiet, nullptr);
+    EXPECT_EQ(queue.notifying(), 0);
+    queue.push(arrival(2), nullptr);
+    EXPECT_EQ(queue.notifying(), 1);
+    pop(queue);
+    EXPECT_EQ(queue.notifying(), 1);
+    pop(queue);
+    EXPECT_EQ(queue.notifying(), 0);
+}
+
+TEST(EventQueue, GivesCreditsBack) {
+    EventQueue queue(4);
+    int credits = 2;
+    queue.push(arrival(1, &queue, &credits), nullptr);
+    queue.push(arrival(2, &queue, &credits), nullptr);
+    pop(queue);
+    EXPECT_EQ(credits, 1);
+    queue.clear();
+    EXPECT_EQ(credits, 0);
+    EXPECT_EQ(queue.count(), 0);
+}
+
+TEST(EventQueue, PurgesOneOwnersEvents) {
+    EventQueue queue(5);
+    int credits = 2;
+    int other = 1;
+    pop((queue.push(arrival(0), nullptr), queue)); // so that they go across the end
+    queue.push(arrival(1, &credits, &credits), nullptr);
+    queue.push(arrival(2, &other, &other), nullptr);
+    queue.push(arrival(3), nullptr);
+    queue.push(arrival(4, &credits, &credits), nullptr);
+    queue.push(arrival(5), nullptr);
+    queue.purge(&credits);
+    EXPECT_EQ(credits, 0);
+    EXPECT_EQ(other, 1);
+    EXPECT_EQ(queue.notifying(), 3);
+    EXPECT_EQ(pop(queue), 2U);
+    EXPECT_EQ(pop(queue), 3U);
+    EXPECT_EQ(pop(queue), 5U);
+}
+
+TEST(EventQueue, DisownedEventsStay) {
+    EventQueue queue(2);
+    int credits = 1;
+    queue.push(arrival(1, &credits, &credits), nullptr);
+    queue.disown(&credits);
+    EXPECT_EQ(credits, 0);
+    queue.purge(&credits);
+    EXPECT_EQ(queue.count(), 1);
+    EXPECT_EQ(pop(queue), 1U);
+    EXPECT_EQ(credits, 0);
+}
+
+TEST(EventQueue, KeepsItsEventsWhenResized) {
+    EventQueue queue(3);
+    pop((queue.push(arrival(0), nullptr), queue));
+    for (std::uintptr_t i = 1; i <= 3; ++i)
+        queue.push(arrival(i), nullptr);
+    queue.resize(7);
+    EXPECT_EQ(queue.length(), 7);
+    EXPECT_EQ(queue.notifying(), 3);
+    queue.push(arrival(4), nullptr);
+    for (std::uintptr_t i = 1; i <= 4; ++i)
+        EXPECT_EQ(pop(queue), i);
+}
+
+TEST(EventQueue, TakesRequestsOut) {
+    EventQueue queue(4);
+    int request = 0;
+    auto event = arrival(0);
+    event.event.event_number = DAT_CONNECTION_REQUEST_EVENT;
+    event.event.event_data.cr_arrival_event_data.cr_handle = &request;
+    queue.push(arrival(1), nullptr);
+    queue.push(event, nullptr);
+    queue.push(arrival(2), nullptr);
+    EXPECT_EQ(queue.take_request(), &request);
+    EXPECT_EQ(queue.take_request(), nullptr);
+    EXPECT_EQ(queue.count(), 2);
+}
+
+} // namespace
