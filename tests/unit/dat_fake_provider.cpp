@@ -26,9 +26,11 @@ extern "C" [[gnu::weak]] void note(const char *what, const char *name, int numbe
 
 namespace {
 
-// One per registered name. Looked up without a lock: a fork() may come between.
+// One per registered name, for good. Looked up without a lock: a fork() may come
+// between.
 struct Instance {
     std::atomic<bool> used;
+    bool named;
     DAT_PROVIDER table;
     DAT_PROVIDER_INFO info;
     std::string parameters;
@@ -91,11 +93,18 @@ DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
     return DAT_SUCCESS;
 }
 
+// The instance of that name and version, or one that is nobody's yet.
+bool is_for(const Instance &instance, const DAT_PROVIDER_INFO &info) {
+    return !instance.named || std::memcmp(&instance.info, &info, sizeof(info)) == 0;
+}
+
 void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
     for (auto &instance : instances) {
-        if (instance.used)
+        if (!is_for(instance, info))
             continue;
-        instance.info = info;
+        if (!instance.named)
+            instance.info = info;
+        instance.named = true;
         instance.parameters = parameters;
         instance.table = {};
         instance.table.device_name = instance.info.ia_name;
