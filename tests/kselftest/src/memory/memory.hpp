@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+// Registered memory of libdat's provider rsm, below uDAPL: regions in one Contexts, and what the
+// holder of a grant reaches of them.
+#pragma once
+
+#include "support/system.hpp"
+
+#include "memory/contexts.h"
+#include "memory/pin.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace rsmtest {
+
+using rsmdat::Contexts;
+using rsmdat::Device;
+using rsmdat::Grant;
+using rsmdat::Pinned;
+using rsmdat::Region;
+using rsmdat::RemoteRegion;
+using Outcome = rsmdat::RemoteRegion::Outcome;
+
+inline constexpr unsigned remote_read = DAT_MEM_PRIV_REMOTE_READ_FLAG;
+inline constexpr unsigned remote_write = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+inline constexpr unsigned remote_both = remote_read | remote_write;
+
+// Stands for an object of the provider of which only the address counts.
+class alignas(64) Stranger {
+public:
+    template <class T> T &as() { return reinterpret_cast<T &>(*this); }
+
+private:
+    std::byte inside_[64];
+};
+
+inline std::uint64_t address(const Pages &pages, std::size_t offset = 0)
+{
+    return reinterpret_cast<std::uintptr_t>(pages.data()) + offset;
+}
+
+inline DAT_LMR_TRIPLET piece(const void *start, std::size_t length)
+{
+    return {1, 0, reinterpret_cast<std::uintptr_t>(start), length};
+}
+
+// Bytes of which neighbours differ, as those of other seeds do.
+inline std::vector<std::byte> pattern(std::size_t length, std::size_t seed)
+{
+    std::vector<std::byte> bytes(length);
+    for (std::size_t i = 0; i < length; ++i)
+        bytes[i] = static_cast<std::byte>(i * 13 + i / 251 + seed);
+    return bytes;
+}
+
+class MemoryTest : public testing::Test {
+protected:
+    DAT_RETURN pin(const Pages &pages, bool writable, std::shared_ptr<Pinned> &pinned)
+    {
+        return rsmdat::pin(device, {address(pages), pages.size()}, writable, pinned);
+    }
+    Region &region(const Pages &pages, std::size_t start, std::size_t length, unsigned privileges,
+                   bool writable = true)
+    {
+        std::shared_ptr<Pinned> pinned;
+        EXPECT_EQ(pin(pages, writable, pinned), DAT_SUCCESS);
+        return *contexts.create(zone.as<rsmdat::Pz>(), pinned, address(pages, start), length,
+                                privileges, true);
+    }
+    std::optional<Grant> grant(const Region &target, Stranger &to)
+    {
+        return contexts.grant(to.as<rsmdat::Ep>(), &zone.as<rsmdat::Pz>(), target.context);
+    }
+    std::optional<Grant> grant(const Region &target) { return grant(target, peer); }
+    std::unique_ptr<RemoteRegion> open(const Region &target)
+    {
+        const auto granted = grant(target);
+        EXPECT_TRUE(granted);
+        return granted ? RemoteRegion::open(device, *granted) : nullptr;
+    }
+
+    const std::size_t page = page_size();
+    Device device;
+    Stranger ia, zone, peer;
+    Contexts contexts{ia.as<rsmdat::Ia>()};
+};
+
+} // namespace rsmtest
