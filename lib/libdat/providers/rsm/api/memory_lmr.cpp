@@ -2,6 +2,7 @@
 // dat_lmr_query, dat_lmr_free, dat_lmr_sync_rdma_read, dat_lmr_sync_rdma_write.
 #include "api/functions.h"
 
+#include "api/query.h"
 #include "memory/lmr.h"
 
 #include <atomic>
@@ -37,12 +38,10 @@ DAT_RETURN lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
     const auto lmr = enter<Lmr>(handle);
     if (!lmr)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
-    if ((static_cast<unsigned>(mask) & ~unsigned{DAT_LMR_FIELD_ALL}) != 0)
-        return invalid_parameter(2);
-    if (!param)
-        return invalid_parameter(3);
-    *param = lmr->param;
-    return DAT_SUCCESS;
+    const DAT_RETURN result = check_query(mask, DAT_LMR_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = lmr->param;
+    return result;
 }
 
 DAT_RETURN lmr_free(DAT_LMR_HANDLE handle) noexcept {

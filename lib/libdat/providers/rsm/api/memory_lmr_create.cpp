@@ -102,7 +102,7 @@ DAT_RETURN compare_cookies(const Contexts &contexts, Plan &plan) {
 DAT_RETURN check_ia(const Ia &ia, Plan &plan) {
     if (!find<Pz>(plan.param.pz_handle, ia))
         return invalid_handle(DAT_INVALID_HANDLE_PZ);
-    if (ia.contexts->lmrs >= limits::LMRS)
+    if (ia.count(DAT_HANDLE_TYPE_LMR) >= limits::LMRS)
         return no_resource(DAT_RESOURCE_MEMORY_REGION);
     return compare_cookies(*ia.contexts, plan);
 }

@@ -2,6 +2,7 @@
 // dat_rmr_create, dat_rmr_query, dat_rmr_bind, dat_rmr_free.
 #include "api/functions.h"
 
+#include "api/query.h"
 #include "connect/ep.h"
 #include "core/limits.h"
 #include "memory/pz.h"
@@ -31,7 +32,7 @@ DAT_RETURN rmr_create(DAT_PZ_HANDLE handle, DAT_RMR_HANDLE *rmr) noexcept {
         if (!rmr)
             return invalid_parameter(2);
         Ia &ia = pz->ia();
-        if (ia.contexts->rmrs >= limits::RMRS)
+        if (ia.count(DAT_HANDLE_TYPE_RMR) >= limits::RMRS)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
         *rmr = ia.adopt(std::make_unique<Rmr>(ia, *pz)).handle();
         return DAT_RETURN{DAT_SUCCESS};
@@ -43,12 +44,10 @@ DAT_RETURN rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
     const auto rmr = enter<Rmr>(handle);
     if (!rmr)
         return invalid_handle(DAT_INVALID_HANDLE_RMR);
-    if ((static_cast<unsigned>(mask) & ~unsigned{DAT_RMR_FIELD_ALL}) != 0)
-        return invalid_parameter(2);
-    if (!param)
-        return invalid_parameter(3);
-    *param = describe(*rmr);
-    return DAT_SUCCESS;
+    const DAT_RETURN result = check_query(mask, DAT_RMR_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = describe(*rmr);
+    return result;
 }
 
 DAT_RETURN rmr_bind(DAT_RMR_HANDLE handle, const DAT_LMR_TRIPLET *triplet,

@@ -82,11 +82,9 @@ class Contexts {
     // The connection of `ep` has ended: its tickets are void.
     void revoke(const Ep &ep) noexcept;
 
-    // For the limits, and for cookies: kept by the objects themselves.
-    DAT_COUNT lmrs = 0;
-    DAT_COUNT rmrs = 0;
+    // LMRs of type SHARED_VIRTUAL, kept by themselves.
     using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
-    std::multimap<Cookie, const Lmr *> shared; // of type SHARED_VIRTUAL
+    std::multimap<Cookie, const Lmr *> shared;
 
   private:
     // A context is the slot's number and, above that, how often the slot has been used. No slot

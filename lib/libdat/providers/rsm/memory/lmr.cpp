@@ -29,7 +29,6 @@ Lmr::Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its)
     param.ia_handle = ia.handle();
     its.lmr = this;
     ++its.pz->users;
-    ++ia.contexts->lmrs;
 }
 
 Lmr::~Lmr() {
@@ -39,7 +38,6 @@ Lmr::~Lmr() {
         std::find_if(first, last, [&](const auto &entry) { return entry.second == this; });
     if (own != last)
         contexts.shared.erase(own);
-    --contexts.lmrs;
     --region->pz->users;
     contexts.destroy(*region);
 }

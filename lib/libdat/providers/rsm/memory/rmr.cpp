@@ -26,13 +26,11 @@ DAT_RETURN check_privileges(unsigned remote, unsigned lmrs) noexcept {
 
 Rmr::Rmr(Ia &ia, Pz &its) : Object(KIND, ia), pz(&its), self_(std::make_shared<Rmr *>(this)) {
     ++pz->users;
-    ++ia.contexts->rmrs;
 }
 
 Rmr::~Rmr() {
     *self_ = nullptr;
     unbind();
-    --ia().contexts->rmrs;
     --pz->users;
 }
 
