@@ -3,7 +3,7 @@
 #include "dispatch.h"
 
 DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
-                         DAT_COUNT private_data_size, const DAT_PVOID private_data) {
+                         DAT_COUNT private_data_size, DAT_PVOID private_data) {
     return dat::dispatch<&DAT_PROVIDER::cr_accept_func, DAT_INVALID_HANDLE_CR>(
         cr_handle, ep_handle, private_data_size, private_data);
 }

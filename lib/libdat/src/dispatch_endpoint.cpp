@@ -4,7 +4,7 @@
 
 DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address,
                           DAT_CONN_QUAL remote_conn_qual, DAT_TIMEOUT timeout,
-                          DAT_COUNT private_data_size, const DAT_PVOID private_data,
+                          DAT_COUNT private_data_size, DAT_PVOID private_data,
                           DAT_QOS quality_of_service, DAT_CONNECT_FLAGS connect_flags) {
     return dat::dispatch<&DAT_PROVIDER::ep_connect_func, DAT_INVALID_HANDLE_EP>(
         ep_handle, remote_ia_address, remote_conn_qual, timeout, private_data_size, private_data,
@@ -36,7 +36,7 @@ DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS disconnect
 
 DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle,
                               DAT_TIMEOUT timeout, DAT_COUNT private_data_size,
-                              const DAT_PVOID private_data, DAT_QOS quality_of_service) {
+                              DAT_PVOID private_data, DAT_QOS quality_of_service) {
     return dat::dispatch<&DAT_PROVIDER::ep_dup_connect_func, DAT_INVALID_HANDLE_EP>(
         ep_handle, dup_ep_handle, timeout, private_data_size, private_data, quality_of_service);
 }
