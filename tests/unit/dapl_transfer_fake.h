@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Endpoints that are connected without a wire, and a peer that is no endpoint at all.
+#pragma once
+
+#include "api/functions.h"
+#include "api/provider.h"
+#include "connect/ep.h"
+#include "memory/contexts.h"
+#include "transfer/srq.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace fake {
+
+constexpr std::size_t RING = 16384;
+constexpr std::uint32_t HERE = 0;
+constexpr std::uint32_t ELSEWHERE = 1;
+
+extern int bells;   // rung so far
+extern bool grants; // peers are let in
+
+constexpr DAT_COMPLETION_FLAGS DEFAULT = DAT_COMPLETION_DEFAULT_FLAG;
+constexpr DAT_COMPLETION_FLAGS SUPPRESS = DAT_COMPLETION_SUPPRESS_FLAG;
+constexpr DAT_COMPLETION_FLAGS UNSIGNALLED = DAT_COMPLETION_UNSIGNALLED_FLAG;
+constexpr DAT_COMPLETION_FLAGS SOLICITED = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+constexpr DAT_COMPLETION_FLAGS FENCE = DAT_COMPLETION_BARRIER_FENCE_FLAG;
+
+// Bytes that are registered.
+struct Memory {
+    std::vector<std::byte> bytes;
+    rsmdat::Region *region = nullptr;
+
+    [[nodiscard]] std::uint64_t address() const {
+        return reinterpret_cast<std::uint64_t>(bytes.data());
+    }
+    [[nodiscard]] DAT_LMR_TRIPLET at(std::uint64_t offset, std::uint64_t length) const {
+        return {region->context, 0, address() + offset, length};
+    }
+    [[nodiscard]] DAT_RMR_TRIPLET remote(std::uint64_t offset, std::uint64_t length) const {
+        return {region->context, 0, address() + offset, length};
+    }
+    void fill(int seed) {
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<std::byte>(i * 7 + i / 251 + static_cast<std::size_t>(seed));
+    }
+};
+
+// An endpoint with EVDs of its own.
+struct Side {
+    rsmdat::Ep *ep = nullptr;
+    rsmdat::Evd *recv = nullptr;
+    rsmdat::Evd *request = nullptr;
+    rsmdat::Evd *connection = nullptr;
+
+    // Posts; cookies count from the given number.
+    [[nodiscard]] DAT_RETURN send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie = 0,
+                                  DAT_COMPLETION_FLAGS flags = DEFAULT) const;
+    [[nodiscard]] DAT_RETURN receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie = 0,
+                                     DAT_COMPLETION_FLAGS flags = DEFAULT) const;
+    [[nodiscard]] DAT_RETURN write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
+                                   std::uint64_t cookie = 0,
+                                   DAT_COMPLETION_FLAGS flags = DEFAULT) const;
+    [[nodiscard]] DAT_RETURN read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
+                                  std::uint64_t cookie = 0,
+                                  DAT_COMPLETION_FLAGS flags = DEFAULT) const;
+    void progress() const { ep->transfer.progress(); }
+};
+
+class Transfers : public testing::Test {
+  protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    static DAT_EP_ATTR attributes();
+    Side make_side(const DAT_EP_ATTR &attr = attributes(), rsmdat::Srq *srq = nullptr);
+    Memory make_memory(std::size_t size, unsigned privileges = DAT_MEM_PRIV_ALL_FLAG);
+    void forget(Memory &memory);
+    rsmdat::Pz &make_pz();
+    rsmdat::Srq &make_srq(DAT_COUNT entries);
+
+    // Two endpoints, each the other's peer.
+    void connect(Side &one, Side &other, std::uint32_t node = HERE);
+    // An endpoint and a peer that the test plays itself.
+    std::unique_ptr<rsmdat::Channel> connect(Side &side, std::uint32_t node = HERE);
+    // Both go on until neither has anything to do.
+    static void run(const Side &one, const Side &other);
+
+    // The next event of an EVD is the end of a transfer like this.
+    static void expect(rsmdat::Evd &evd, std::uint64_t cookie,
+                       DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS,
+                       std::uint64_t length = 0);
+    static void expect_event(rsmdat::Evd &evd, DAT_EVENT_NUMBER number);
+    static void expect_nothing(rsmdat::Evd &evd);
+
+    rsmdat::Guard guard;
+    rsmdat::Ia *ia = nullptr;
+    rsmdat::Pz *pz = nullptr;
+    rsmdat::Evd *async = nullptr;
+
+  private:
+    rsmdat::Evd &make_evd(DAT_COUNT length = 4096);
+    std::unique_ptr<rsmdat::Channel> link(const Side &side, std::uint32_t node);
+    std::shared_ptr<rsmdat::Pinned> pinned_;
+};
+
+} // namespace fake
