@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Which addresses are which node, for the provider `rsm`.
+#include "connect/nodes.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <unistd.h>
+
+namespace {
+
+using namespace rsmdat;
+
+constexpr std::uint32_t OWN = 3;
+
+sockaddr_storage v4(const char *text, std::uint16_t port = 0) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    EXPECT_EQ(::inet_pton(AF_INET, text, &address.sin_addr), 1);
+    sockaddr_storage result{};
+    std::memcpy(&result, &address, sizeof address);
+    return result;
+}
+
+sockaddr_storage v6(const char *text) {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(7);
+    address.sin6_scope_id = 2;
+    EXPECT_EQ(::inet_pton(AF_INET6, text, &address.sin6_addr), 1);
+    sockaddr_storage result{};
+    std::memcpy(&result, &address, sizeof address);
+    return result;
+}
+
+const sockaddr &plain(const sockaddr_storage &address) {
+    return reinterpret_cast<const sockaddr &>(address);
+}
+
+std::string text_of(const sockaddr_storage &address) {
+    sockaddr_in internet{};
+    std::memcpy(&internet, &address, sizeof internet);
+    std::array<char, INET_ADDRSTRLEN> text{};
+    ::inet_ntop(AF_INET, &internet.sin_addr, text.data(), text.size());
+    return text.data();
+}
+
+class DaplRsmNodes : public testing::Test {
+  protected:
+    explicit DaplRsmNodes(const char *text = "# node address\n"
+                                             "4 192.0.2.4 2001:db8::4\n"
+                                             "  5\t192.0.2.5 # five\n"
+                                             "5 192.0.2.55\n"
+                                             "3 127.0.0.9\n") {
+        std::ofstream(file_) << text;
+    }
+    ~DaplRsmNodes() override { std::filesystem::remove(file_); }
+
+    const std::string file_ =
+        std::filesystem::temp_directory_path() / ("rsm-nodes-" + std::to_string(::getpid()));
+};
+
+TEST_F(DaplRsmNodes, the_file_says_who_others_are) {
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.4"))), 4U);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.55"))), 5U);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.6"))), std::nullopt);
+}
+
+TEST_F(DaplRsmNodes, ports_and_scopes_do_not_matter) {
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.4", 4711))), 4U);
+    EXPECT_EQ(table.node_of(plain(v6("2001:db8::4"))), 4U);
+    EXPECT_EQ(table.node_of(plain(v6("2001:db8::5"))), std::nullopt);
+}
+
+TEST_F(DaplRsmNodes, an_ipv4_address_may_come_as_ipv6) {
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(table.node_of(plain(v6("::ffff:192.0.2.5"))), 5U);
+    EXPECT_EQ(table.node_of(plain(v6("::ffff:127.0.0.1"))), OWN);
+}
+
+TEST_F(DaplRsmNodes, loopback_is_this_node_whatever_the_file_says) {
+    std::ofstream(file_) << "9 127.0.0.1 ::1\n";
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(table.node_of(plain(v4("127.0.0.1"))), OWN);
+    EXPECT_EQ(table.node_of(plain(v4("127.1.2.3"))), OWN);
+    EXPECT_EQ(table.node_of(plain(v6("::1"))), OWN);
+}
+
+TEST_F(DaplRsmNodes, the_own_address_is_the_files_if_it_is_a_local_one) {
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(text_of(table.own_address()), "127.0.0.9");
+    EXPECT_EQ(text_of(table.address_of(OWN)), "127.0.0.9");
+}
+
+TEST_F(DaplRsmNodes, the_own_address_is_never_one_of_others) {
+    const NodeTable table(file_, 4); // 192.0.2.4 is no device's here
+    EXPECT_NE(text_of(table.own_address()), "192.0.2.4");
+    EXPECT_EQ(table.own_address().ss_family, AF_INET);
+    EXPECT_EQ(table.node_of(plain(table.own_address())), 4U);
+}
+
+TEST_F(DaplRsmNodes, others_are_shown_with_their_first_address) {
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(text_of(table.address_of(5)), "192.0.2.5");
+    EXPECT_EQ(text_of(table.address_of(6)), "0.0.0.0");
+}
+
+TEST_F(DaplRsmNodes, without_a_file_there_is_this_node_alone) {
+    const NodeTable table("/nonexistent/nodes", OWN);
+    EXPECT_EQ(table.node_of(plain(v4("127.0.0.1"))), OWN);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.4"))), std::nullopt);
+}
+
+TEST(DaplRsmNodesText, what_can_not_be_understood_is_skipped) {
+    std::istringstream text("x 192.0.2.1\n"
+                            "-1 192.0.2.1\n"
+                            "4294967296 192.0.2.1\n"
+                            "1x 192.0.2.1\n"
+                            "1\n"
+                            "2 192.0.2.256 nonsense 192.0.2.2\n"
+                            "\n#\n \t \n"
+                            "3 192.0.2.3");
+    const auto entries = NodeTable::parse(text);
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[0].node, 2U);
+    EXPECT_EQ(text_of(entries[0].address), "192.0.2.2");
+    EXPECT_EQ(entries[1].node, 3U);
+}
+
+TEST(DaplRsmNodesText, which_addresses_a_service_can_have) {
+    EXPECT_EQ(kind_of(plain(v4("192.0.2.1"))), AddressKind::UNICAST);
+    EXPECT_EQ(kind_of(plain(v4("224.0.0.1"))), AddressKind::UNSUPPORTED);
+    EXPECT_EQ(kind_of(plain(v4("255.255.255.255"))), AddressKind::UNSUPPORTED);
+    EXPECT_EQ(kind_of(plain(v4("0.0.0.0"))), AddressKind::MALFORMED);
+    EXPECT_EQ(kind_of(plain(v4("240.0.0.1"))), AddressKind::MALFORMED);
+    EXPECT_EQ(kind_of(plain(v6("2001:db8::1"))), AddressKind::UNICAST);
+    EXPECT_EQ(kind_of(plain(v6("ff02::1"))), AddressKind::UNSUPPORTED);
+    EXPECT_EQ(kind_of(plain(v6("::"))), AddressKind::MALFORMED);
+    sockaddr_storage other{};
+    other.ss_family = AF_UNIX;
+    EXPECT_EQ(kind_of(plain(other)), AddressKind::MALFORMED);
+}
+
+} // namespace
