@@ -33,26 +33,25 @@ DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN 
 
 } // namespace
 
-DAT_RETURN lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
-                     DAT_LMR_PARAM *param) noexcept {
-    const auto lmr = enter<Lmr>(handle);
-    if (!lmr)
+DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param) noexcept {
+    const auto entered = enter<Lmr>(lmr);
+    if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
     const DAT_RETURN result = check_query(mask, DAT_LMR_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = lmr->param;
+        *param = entered->param;
     return result;
 }
 
-DAT_RETURN lmr_free(DAT_LMR_HANDLE handle) noexcept {
+DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept {
     std::shared_ptr<Pinned> pinned; // goes without the lock: unpinning can take long
-    const auto lmr = enter<Lmr>(handle);
-    if (!lmr)
+    const auto entered = enter<Lmr>(lmr);
+    if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
-    if (lmr->bound_rmrs > 0)
+    if (entered->bound_rmrs > 0)
         return invalid_state(DAT_INVALID_STATE_LMR_IN_USE);
-    pinned = lmr->region->pinned;
-    lmr->ia().destroy(*lmr);
+    pinned = entered->region->pinned;
+    entered->ia().destroy(*entered);
     return DAT_SUCCESS;
 }
 

@@ -24,53 +24,52 @@ DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
 
 } // namespace
 
-DAT_RETURN rmr_create(DAT_PZ_HANDLE handle, DAT_RMR_HANDLE *rmr) noexcept {
+DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
     return guarded([&] {
-        const auto pz = enter<Pz>(handle);
-        if (!pz)
+        const auto entered = enter<Pz>(pz);
+        if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_PZ);
         if (!rmr)
             return invalid_parameter(2);
-        Ia &ia = pz->ia();
+        Ia &ia = entered->ia();
         if (ia.count(DAT_HANDLE_TYPE_RMR) >= limits::RMRS)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
-        *rmr = ia.adopt(std::make_unique<Rmr>(ia, *pz)).handle();
+        *rmr = ia.adopt(std::make_unique<Rmr>(ia, *entered)).handle();
         return DAT_RETURN{DAT_SUCCESS};
     });
 }
 
-DAT_RETURN rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
-                     DAT_RMR_PARAM *param) noexcept {
-    const auto rmr = enter<Rmr>(handle);
-    if (!rmr)
+DAT_RETURN rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param) noexcept {
+    const auto entered = enter<Rmr>(rmr);
+    if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_RMR);
     const DAT_RETURN result = check_query(mask, DAT_RMR_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = describe(*rmr);
+        *param = describe(*entered);
     return result;
 }
 
-DAT_RETURN rmr_bind(DAT_RMR_HANDLE handle, const DAT_LMR_TRIPLET *triplet,
-                    DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE cookie,
+DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
+                    DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
                     DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) noexcept {
     return guarded([&] {
-        const auto rmr = enter<Rmr>(handle);
-        if (!rmr)
+        const auto entered = enter<Rmr>(rmr);
+        if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_RMR);
-        Ep *ep = find<Ep>(ep_handle, rmr->ia());
-        if (!ep)
+        Ep *poster = find<Ep>(ep, entered->ia());
+        if (!poster)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (!triplet)
             return invalid_parameter(2);
-        return ep->transfer.post_bind(*rmr, *triplet, privileges, cookie, flags, context);
+        return poster->transfer.post_bind(*entered, *triplet, privileges, cookie, flags, context);
     });
 }
 
-DAT_RETURN rmr_free(DAT_RMR_HANDLE handle) noexcept {
-    const auto rmr = enter<Rmr>(handle);
-    if (!rmr)
+DAT_RETURN rmr_free(DAT_RMR_HANDLE rmr) noexcept {
+    const auto entered = enter<Rmr>(rmr);
+    if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_RMR);
-    rmr->ia().destroy(*rmr);
+    entered->ia().destroy(*entered);
     return DAT_SUCCESS;
 }
 

@@ -131,10 +131,10 @@ class RemoteRegion {
     enum class Outcome { DONE, DENIED, GONE, FAULT };
     // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last
     // bytes of a write become visible last. Local pieces are trusted memory of this process.
-    Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
-                  std::uint64_t length) const noexcept;
-    Outcome read(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
-                 std::uint64_t length) const noexcept;
+    [[nodiscard]] Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+                                std::uint64_t length) const noexcept;
+    [[nodiscard]] Outcome read(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+                               std::uint64_t length) const noexcept;
 
   private:
     struct Inside;

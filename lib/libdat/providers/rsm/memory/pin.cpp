@@ -26,7 +26,7 @@ DAT_RETURN error_of(int status) noexcept {
 
 DAT_RETURN pin(const Device &device, const PageRange &pages, bool writable,
                std::shared_ptr<Pinned> &result) {
-    auto pinned = std::make_shared<Pinned>(Export(), pages.start, pages.length, writable);
+    auto pinned = std::make_shared<Pinned>(Pinned{Export(), pages.start, pages.length, writable});
     const std::uint32_t flags = writable ? RSM_BIND_LOCAL : RSM_BIND_LOCAL | RSM_BIND_READ;
     const int status = Export::bind(device, "loopback", reinterpret_cast<void *>(pages.start),
                                     pages.length, flags, pinned->handle);
