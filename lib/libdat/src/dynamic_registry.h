@@ -14,8 +14,8 @@ namespace dat {
 class DynamicRegistry {
   public:
     struct Entry {
-        const DAT_PROVIDER *provider;
-        const void *owner; // the library that brought it, nullptr if none is known
+        const DAT_PROVIDER *provider = nullptr;
+        const void *owner = nullptr; // the library that brought it, if one is known
         unsigned references = 0;
     };
 

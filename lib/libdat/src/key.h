@@ -14,7 +14,7 @@ struct Key {
     std::uint32_t version_minor = 0;
     bool thread_safe = false;
 
-    auto operator<=>(const Key &) const = default;
+    auto operator<=>(const Key &) const = default; // NOLINT: of what the compiler makes of it
 };
 
 } // namespace dat

@@ -19,13 +19,13 @@ class Matcher {
 
     void consider(const Key &entry);
 
-    const std::optional<Key> &best() const noexcept { return best_; }
+    [[nodiscard]] const std::optional<Key> &best() const noexcept { return best_; }
 
     // Why there is no best one: the subtype for DAT_PROVIDER_NOT_FOUND.
-    DAT_RETURN_SUBTYPE reason() const noexcept { return reason_; }
+    [[nodiscard]] DAT_RETURN_SUBTYPE reason() const noexcept { return reason_; }
 
   private:
-    DAT_RETURN_SUBTYPE obstacle(const Key &entry) const noexcept;
+    [[nodiscard]] DAT_RETURN_SUBTYPE obstacle(const Key &entry) const noexcept;
 
     Key wanted_;
     std::optional<Key> best_;

@@ -27,7 +27,7 @@ class Reference {
     Reference &operator=(const Reference &) = delete;
     ~Reference();
 
-    const DAT_PROVIDER &provider() const noexcept { return *entry_->provider; }
+    [[nodiscard]] const DAT_PROVIDER &provider() const noexcept { return *entry_->provider; }
 
   private:
     StaticRegistry::Record *record_ = nullptr;

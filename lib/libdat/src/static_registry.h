@@ -17,7 +17,7 @@ class StaticRegistry {
 
     StaticRegistry(std::vector<ConfRecord> &&records, DynamicRegistry &dynamic);
 
-    const std::vector<Record> &records() const noexcept { return records_; }
+    [[nodiscard]] const std::vector<Record> &records() const noexcept { return records_; }
 
     void offer_to(Matcher &matcher) const;
 
@@ -37,7 +37,7 @@ class StaticRegistry::Record {
   public:
     explicit Record(ConfRecord &&conf) : conf_(std::move(conf)) {}
 
-    const Key &key() const noexcept { return conf_.key; }
+    [[nodiscard]] const Key &key() const noexcept { return conf_.key; }
 
   private:
     friend class StaticRegistry;
