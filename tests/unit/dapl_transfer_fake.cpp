@@ -189,6 +189,11 @@ struct RemoteRegion::Inside {
 RemoteRegion::RemoteRegion(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
 RemoteRegion::~RemoteRegion() = default;
 
+// Nothing is mapped.
+RemoteRegion::Window RemoteRegion::window() const noexcept {
+    return {};
+}
+
 std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device & /*device*/, const Grant &grant) {
     if (!fake::tickets.contains(grant.ticket[0]))
         return nullptr;

@@ -9,6 +9,8 @@
 
 namespace rsmdat {
 
+constinit CellRange cell_range;
+
 namespace {
 
 constexpr std::size_t MOST_CELLS = std::size_t{1} << 22; // costs address space only
@@ -19,11 +21,9 @@ constexpr std::size_t GROWTH = 65536;
 constexpr std::size_t LEAST_WAITING = 1024;
 
 struct Cells {
-    std::mutex mutex; // of all but `base` and `size`
-    std::atomic<std::uintptr_t> base{0};
-    std::atomic<std::size_t> size{0}; // bytes in use, from the base
-    std::size_t usable = 0;           // bytes that may be read and written
-    std::uint32_t first = 0;          // free ones, as HandleCell::next counts
+    std::mutex mutex;
+    std::size_t usable = 0;  // bytes of the range that may be read and written
+    std::uint32_t first = 0; // free ones, as HandleCell::next counts
     std::uint32_t last = 0;
     std::size_t waiting = 0;
 };
@@ -35,7 +35,7 @@ void reserve_range() {
     void *range = ::mmap(nullptr, RANGE, PROT_NONE, flags, -1, 0);
     if (range == MAP_FAILED)
         throw std::bad_alloc();
-    cells.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_release);
+    cell_range.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_release);
 }
 
 void grow(std::uintptr_t base) {
@@ -48,19 +48,19 @@ void grow(std::uintptr_t base) {
 }
 
 HandleCell &new_cell() {
-    if (cells.base.load(std::memory_order_relaxed) == 0)
+    if (cell_range.base.load(std::memory_order_relaxed) == 0)
         reserve_range();
-    const auto base = cells.base.load(std::memory_order_relaxed);
-    const auto size = cells.size.load(std::memory_order_relaxed);
+    const auto base = cell_range.base.load(std::memory_order_relaxed);
+    const auto size = cell_range.size.load(std::memory_order_relaxed);
     if (size == cells.usable)
         grow(base);
     auto *cell = std::construct_at(reinterpret_cast<HandleCell *>(base + size));
-    cells.size.store(size + sizeof(HandleCell), std::memory_order_release);
+    cell_range.size.store(size + sizeof(HandleCell), std::memory_order_release);
     return *cell;
 }
 
 HandleCell &cell_at(std::uint32_t number) noexcept {
-    const auto base = cells.base.load(std::memory_order_relaxed);
+    const auto base = cell_range.base.load(std::memory_order_relaxed);
     return reinterpret_cast<HandleCell *>(base)[number - 1];
 }
 
@@ -116,39 +116,6 @@ void Object::hide() noexcept {
     cell_->object.store(nullptr, std::memory_order_release);
 }
 
-HandleCell *find_cell(DAT_HANDLE handle) noexcept {
-    const auto offset =
-        reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
-    if (offset >= cells.size.load(std::memory_order_acquire) || offset % sizeof(HandleCell) != 0)
-        return nullptr;
-    return static_cast<HandleCell *>(handle);
-}
-
-Object *find_object(DAT_HANDLE handle) noexcept {
-    const HandleCell *cell = find_cell(handle);
-    return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
-}
-
-Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept {
-    const HandleCell *cell = find_cell(handle);
-    if (!cell || cell->lock.load(std::memory_order_acquire) != &lock)
-        return nullptr;
-    Object *object = cell->object.load(std::memory_order_acquire);
-    // Of another Ia by now? The lock that is held says that ours stay what they are.
-    return cell->lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
-}
-
-Entered<Object> enter_object(DAT_HANDLE handle) noexcept {
-    const HandleCell *cell = find_cell(handle);
-    if (!cell || !cell->object.load(std::memory_order_acquire))
-        return {};
-    Lock *lock = cell->lock.load(std::memory_order_acquire);
-    Guard guard(*lock);
-    // The object may have been freed meanwhile, or the cell be another object's.
-    Object *object = find_object(handle, *lock);
-    return object ? Entered<Object>(*object, std::move(guard)) : Entered<Object>();
-}
-
 void lock_handles() noexcept {
     cells.mutex.lock();
 }
@@ -159,8 +126,8 @@ void unlock_handles() noexcept {
 
 // The old range stays mapped: libdat reads a handle's first word before we are asked.
 void forget_all_handles() noexcept {
-    cells.base.store(0, std::memory_order_relaxed);
-    cells.size.store(0, std::memory_order_relaxed);
+    cell_range.base.store(0, std::memory_order_relaxed);
+    cell_range.size.store(0, std::memory_order_relaxed);
     cells.usable = cells.waiting = 0;
     cells.first = cells.last = 0;
     cells.mutex.unlock();

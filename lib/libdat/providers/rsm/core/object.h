@@ -9,6 +9,8 @@
 
 #include <dat/udat.h>
 
+#include "core/lock.h"
+
 #include <dat/dat_registry.h>
 
 #include <atomic>
@@ -24,12 +26,11 @@ class Object;
 
 // Locks are never given back to the allocator: a thread that waits for the lock of an IA that
 // another one closes finds a lock there, and that the handle is dead.
-using Lock = std::mutex;
 using Guard = std::unique_lock<Lock>;
 
 // What a DAT_HANDLE points to. All lie in one range of addresses and are never given back, so a
 // handle that was freed, or is no handle at all, can be told; a freed cell is used again late.
-struct HandleCell {
+struct alignas(64) HandleCell {
     DAT_PROVIDER *provider;                // must come first: libdat reads it
     std::atomic<Object *> object;          // null when freed
     std::atomic<Lock *> lock;              // of the object's Ia
@@ -68,14 +69,44 @@ class Object {
     std::size_t index_ = 0; // the Ia's: its place among its objects
 };
 
+// Where the cells are.
+struct CellRange {
+    std::atomic<std::uintptr_t> base{0};
+    std::atomic<std::size_t> size{0}; // bytes in use, from the base
+};
+extern constinit CellRange cell_range;
+
 // The cell of a handle; null if it is no handle of ours, dead or alive.
-HandleCell *find_cell(DAT_HANDLE handle) noexcept;
+inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(handle) -
+                        cell_range.base.load(std::memory_order_acquire);
+    if (offset >= cell_range.size.load(std::memory_order_acquire) ||
+        offset % sizeof(HandleCell) != 0)
+        return nullptr;
+    return static_cast<HandleCell *>(handle);
+}
 
 // The object of a handle, whatever its kind; null if the handle is not a live one of ours. The lock
 // of its Ia must be held for it to stay.
-Object *find_object(DAT_HANDLE handle) noexcept;
-// The same if its Ia is the one that has this lock.
-Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept;
+inline Object *find_object(DAT_HANDLE handle) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
+}
+
+// The object of a cell if its Ia is the one that has this lock.
+inline Object *object_of(const HandleCell &cell, const Lock &lock) noexcept {
+    if (cell.lock.load(std::memory_order_acquire) != &lock)
+        return nullptr;
+    Object *object = cell.object.load(std::memory_order_acquire);
+    // Of another Ia by now? The lock that is held says that ours stay what they are.
+    return cell.lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
+}
+
+// The same for a handle.
+inline Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    return cell ? object_of(*cell, lock) : nullptr;
+}
 
 // The object of a handle if it is a T; T::KIND says which kind that is.
 template <class T>
@@ -101,16 +132,31 @@ class Entered {
     T *object_ = nullptr;
 };
 
-// The object of any kind.
-Entered<Object> enter_object(DAT_HANDLE handle) noexcept;
+// The object of a handle and the lock, if the object `fits`. The object may have been freed, or the cell
+// become another object's, before the lock was had: so it is looked at again.
+template <class T, class Fits>
+[[gnu::always_inline]] inline Entered<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    if (!cell || !cell->object.load(std::memory_order_acquire))
+        return {};
+    Lock &lock = *cell->lock.load(std::memory_order_acquire);
+    lock.lock();
+    Object *object = object_of(*cell, lock);
+    if (object && fits(*object)) [[likely]]
+        return {static_cast<T &>(*object), Guard(lock, std::adopt_lock)};
+    lock.unlock();
+    return {};
+}
+
+// An object of any kind.
+inline Entered<Object> enter_object(DAT_HANDLE handle) noexcept {
+    return enter_if<Object>(handle, [](const Object &) { return true; });
+}
 
 // The object if it is a T.
 template <class T>
-Entered<T> enter(DAT_HANDLE handle) noexcept {
-    auto entered = enter_object(handle);
-    if (!entered || entered->kind() != T::KIND)
-        return {};
-    return {static_cast<T &>(*entered), std::move(entered.guard)};
+[[gnu::always_inline]] inline Entered<T> enter(DAT_HANDLE handle) noexcept {
+    return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
 }
 
 // After fork() the child's handles are all dead: they belong to the parent. The three are what

@@ -21,13 +21,6 @@ Evd::~Evd() {
     queue_.clear();
 }
 
-void Evd::deliver(const Arrival &arrival) noexcept {
-    if (!has_room())
-        return overflow(arrival);
-    queue_.push(arrival, handle());
-    alert(arrival.notifies);
-}
-
 // A dead Evd stays so: what comes next would hide that something is missing.
 void Evd::overflow(const Arrival &arrival) noexcept {
     if (arrival.credit)
@@ -59,18 +52,6 @@ void Evd::wake_waiter() noexcept {
     if (asleep_)
         futex_.wake();
     asleep_ = false;
-}
-
-// Behind an empty queue there may be more: whoever polls need not be woken.
-DAT_RETURN Evd::dequeue(DAT_EVENT &event) noexcept {
-    if (waited)
-        return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
-    if (queue_.count() == 0)
-        poll();
-    if (queue_.count() == 0)
-        return dead_ ? invalid_state() : failure(DAT_QUEUE_EMPTY);
-    queue_.pop(event);
-    return DAT_SUCCESS;
 }
 
 DAT_RETURN Evd::post_software(void *pointer) noexcept {

@@ -21,7 +21,13 @@ class Evd final : public Object {
 
     // Queues an event; on a full queue it is lost, the Evd is dead and the Ia's async EVD hears of
     // it.
-    void deliver(const Arrival &arrival) noexcept;
+    void deliver(const Arrival &arrival) noexcept {
+        if (!has_room()) [[unlikely]]
+            return overflow(arrival);
+        queue_.push(arrival, handle());
+        if (waited || cno)
+            alert(arrival.notifies);
+    }
     [[nodiscard]] bool has_room() const noexcept { return !dead_ && !queue_.full(); }
     [[nodiscard]] bool accepts(DAT_EVD_FLAGS streams) const noexcept {
         return (flags & streams) != 0;
@@ -32,7 +38,17 @@ class Evd final : public Object {
     void disown(DAT_HANDLE owner) noexcept { queue_.disown(owner); }
 
     // The API's operations; `guard` holds Ia::lock.
-    DAT_RETURN dequeue(DAT_EVENT &event) noexcept;
+    // Behind an empty queue there may be more: whoever polls need not be woken.
+    DAT_RETURN dequeue(DAT_EVENT &event) noexcept {
+        if (waited) [[unlikely]]
+            return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
+        if (queue_.count() == 0)
+            poll();
+        if (queue_.count() == 0)
+            return dead_ ? invalid_state() : failure(DAT_QUEUE_EMPTY);
+        queue_.pop(event);
+        return DAT_SUCCESS;
+    }
     DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT &event,
                     DAT_COUNT &more) noexcept;
     DAT_RETURN post_software(void *pointer) noexcept;

@@ -11,44 +11,6 @@ EventQueue::EventQueue(DAT_COUNT length)
     static_assert(std::is_trivially_default_constructible_v<Entry>);
 }
 
-EventQueue::Entry &EventQueue::at(DAT_COUNT place) const noexcept {
-    const DAT_COUNT to_end = length_ - first_;
-    return entries_[static_cast<std::size_t>(place < to_end ? first_ + place : place - to_end)];
-}
-
-EventQueue::Entry &EventQueue::append() noexcept {
-    return at(count_++);
-}
-
-void EventQueue::settle(const Entry &entry) noexcept {
-    if (entry.credit)
-        --*entry.credit;
-}
-
-// The entry leaves the queue, one way or another.
-void EventQueue::forget(const Entry &entry) noexcept {
-    settle(entry);
-    notifying_ -= entry.notifies;
-}
-
-void EventQueue::push(const Arrival &arrival, DAT_HANDLE evd) noexcept {
-    Entry &entry = append();
-    entry.event = arrival.event;
-    entry.event.evd_handle = evd;
-    entry.credit = arrival.credit;
-    entry.owner = arrival.owner;
-    entry.notifies = arrival.notifies;
-    notifying_ += arrival.notifies;
-}
-
-void EventQueue::pop(DAT_EVENT &event) noexcept {
-    const Entry &entry = entries_[static_cast<std::size_t>(first_)];
-    event = entry.event;
-    forget(entry);
-    first_ = first_ + 1 == length_ ? 0 : first_ + 1;
-    --count_;
-}
-
 // Keeps those that `keep` wants, in their order.
 template <class Keep>
 void EventQueue::filter(Keep keep) noexcept {

@@ -27,8 +27,23 @@ class EventQueue {
     // How many of them notify.
     [[nodiscard]] DAT_COUNT notifying() const noexcept { return notifying_; }
 
-    void push(const Arrival &arrival, DAT_HANDLE evd) noexcept; // not full()
-    void pop(DAT_EVENT &event) noexcept;                        // count() > 0
+    // push: not full(). pop: count() > 0. Inline: each completion passes through both.
+    void push(const Arrival &arrival, DAT_HANDLE evd) noexcept {
+        Entry &entry = append();
+        entry.event = arrival.event;
+        entry.event.evd_handle = evd;
+        entry.credit = arrival.credit;
+        entry.owner = arrival.owner;
+        entry.notifies = arrival.notifies;
+        notifying_ += arrival.notifies;
+    }
+    void pop(DAT_EVENT &event) noexcept {
+        const Entry &entry = entries_[static_cast<std::size_t>(first_)];
+        event = entry.event;
+        forget(entry);
+        first_ = first_ + 1 == length_ ? 0 : first_ + 1;
+        --count_;
+    }
     // Drops an owner's events.
     void purge(DAT_HANDLE owner) noexcept;
     // Keeps them, but forgets whose they are.
@@ -48,10 +63,22 @@ class EventQueue {
         bool notifies;
     };
 
-    [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept; // counted from the first
-    Entry &append() noexcept;
-    void forget(const Entry &entry) noexcept;
-    static void settle(const Entry &entry) noexcept;
+    // Counted from the first.
+    [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept {
+        const DAT_COUNT to_end = length_ - first_;
+        return entries_[static_cast<std::size_t>(place < to_end ? first_ + place
+                                                                 : place - to_end)];
+    }
+    Entry &append() noexcept { return at(count_++); }
+    // The entry leaves the queue, one way or another.
+    void forget(const Entry &entry) noexcept {
+        settle(entry);
+        notifying_ -= entry.notifies;
+    }
+    static void settle(const Entry &entry) noexcept {
+        if (entry.credit)
+            --*entry.credit;
+    }
     template <class Keep>
     void filter(Keep keep) noexcept;
 

@@ -81,14 +81,6 @@ void Contexts::destroy(Region &region) noexcept {
     give_back(std::exchange(region.context, 0) % MOST_SLOTS);
 }
 
-Region *Contexts::find(std::uint32_t context) const noexcept {
-    const std::uint32_t index = context % MOST_SLOTS;
-    if (context == 0 || index >= used_)
-        return nullptr;
-    Slot &region = slot(index);
-    return region.context == context ? &region : nullptr;
-}
-
 DAT_RETURN Contexts::check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
                            unsigned privilege) const noexcept {
     const Region *region = find(piece.lmr_context);
@@ -123,11 +115,6 @@ DAT_RETURN Contexts::gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIP
         pieces[static_cast<std::size_t>(used++)] = piece;
     }
     return DAT_SUCCESS;
-}
-
-bool Contexts::still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                          unsigned privilege) const noexcept {
-    return check(pz, piece, privilege) == DAT_SUCCESS;
 }
 
 std::optional<std::span<std::byte>> Contexts::reach(const Pz *pz, std::uint32_t context,

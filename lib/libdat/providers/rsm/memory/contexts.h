@@ -57,7 +57,13 @@ class Contexts {
     Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                    std::uint64_t length, unsigned privileges, bool local);
     void destroy(Region &region) noexcept; // revokes
-    [[nodiscard]] Region *find(std::uint32_t context) const noexcept;
+    [[nodiscard]] Region *find(std::uint32_t context) const noexcept {
+        const std::uint32_t index = context % MOST_SLOTS;
+        if (context == 0 || index >= used_)
+            return nullptr;
+        Slot &region = slot(index);
+        return region.context == context ? &region : nullptr;
+    }
 
     // Local side. Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets
     // are skipped, unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG
@@ -66,9 +72,15 @@ class Contexts {
     DAT_RETURN gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                       unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
                       DAT_VLEN &total) const noexcept;
-    // The same check for one stored triplet, at execution: false -> LOCAL_PROTECTION.
+    // The same check for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the posts of
+    // small transfers begin with it.
     [[nodiscard]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                                  unsigned privilege) const noexcept;
+                                  unsigned privilege) const noexcept {
+        const Region *region = find(piece.lmr_context);
+        return region && region->local && region->pz == pz &&
+               (region->privileges & privilege) != 0 &&
+               region->contains(piece.virtual_address, piece.segment_length);
+    }
 
     // Target side: may the peer of an EP in `pz` touch these bytes? `privilege`:
     // DAT_MEM_PRIV_REMOTE_READ_FLAG or _WRITE_FLAG. The bytes, or nothing.
@@ -129,6 +141,16 @@ class RemoteRegion {
     // DENIED: outside what was granted. GONE: the region, or the peer. FAULT: our own memory can't
     // be read or written any more.
     enum class Outcome { DONE, DENIED, GONE, FAULT };
+    // What of the peer's memory is mapped, for writes that need no more than that; empty if it is not
+    // mapped for writing. After the stores `import` has to be asked whether it is alive.
+    struct Window {
+        std::byte *start = nullptr;
+        std::uint64_t address = 0; // the peer's
+        std::uint64_t length = 0;
+        const Import *import = nullptr;
+    };
+    [[nodiscard]] Window window() const noexcept;
+
     // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last
     // bytes of a write become visible last. Local pieces are trusted memory of this process.
     [[nodiscard]] Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,

@@ -37,7 +37,7 @@ std::size_t last_bytes(std::uint64_t end, std::uint64_t length) noexcept {
     return static_cast<std::size_t>(std::min(aligned, std::bit_floor(length)));
 }
 
-void copy_last_bytes_last(std::byte *to, const std::byte *from, std::size_t length) noexcept {
+void copy_any_last_bytes_last(std::byte *to, const std::byte *from, std::size_t length) noexcept {
     if (length == 0)
         return;
     const std::size_t last = last_bytes(reinterpret_cast<std::uintptr_t>(to) + length, length);

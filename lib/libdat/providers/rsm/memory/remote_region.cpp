@@ -74,6 +74,14 @@ void RemoteRegion::Inside::map_pages() noexcept {
     mapped_to = pages.start + pages.length;
 }
 
+RemoteRegion::Window RemoteRegion::window() const noexcept {
+    const Inside &in = *inside_;
+    if (in.mapped_from == UINT64_MAX || (in.permission & RSM_PERM_WRITE) == 0)
+        return {};
+    return {in.import.mapping().data(), in.address + (in.mapped_from - in.offset),
+            in.mapped_to - in.mapped_from, &in.import};
+}
+
 void RemoteRegion::Inside::copy_mapped(bool write, std::uint64_t from, std::uint64_t to,
                                        PieceCursor &cursor) const noexcept {
     std::byte *remote = import.mapping().data() + (from - mapped_from);

@@ -21,7 +21,12 @@ Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
 
 void Remotes::insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept {
     Entry &oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
-    oldest = {.context = context, .answered = true, .used = ++clock_, .region = std::move(region)};
+    const auto window = region ? region->window() : RemoteRegion::Window{};
+    oldest = {.context = context,
+              .answered = true,
+              .used = ++clock_,
+              .region = std::move(region),
+              .window = window};
 }
 
 } // namespace rsmdat

@@ -17,10 +17,16 @@ class Remotes {
         std::uint64_t used = 0;
         // Null: the peer did not let us in; what it says to a request in the ring counts.
         std::unique_ptr<RemoteRegion> region;
+        RemoteRegion::Window window; // of the region
     };
 
     // What the peer has answered for a context; null if it was not asked.
     [[nodiscard]] Entry *find(DAT_RMR_CONTEXT context) noexcept;
+    // The one that was looked for last, if it is this one.
+    [[nodiscard]] const Entry *last(DAT_RMR_CONTEXT context) const noexcept {
+        const Entry &entry = entries_[last_];
+        return entry.answered && entry.context == context ? &entry : nullptr;
+    }
     // Takes the place of the one that was not used for the longest time.
     void insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept;
     void forget(Entry &entry) noexcept { entry = {}; }

@@ -133,7 +133,10 @@ DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
 DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                                DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                                DAT_COMPLETION_FLAGS flags) {
-    const DAT_RETURN result = inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
+    const Post post{segments, iov, cookie, flags};
+    if (write && inside_->out.write_at_once(post, remote)) [[likely]]
+        return DAT_SUCCESS;
+    const DAT_RETURN result = inside_->out.rdma(write, post, remote);
     if (result == DAT_SUCCESS)
         inside_->posted();
     return result;

@@ -8,6 +8,7 @@
 #include <linux/rsm.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -110,7 +111,10 @@ class Import {
     [[nodiscard]] std::span<std::byte> mapping() const noexcept { return mapping_.bytes(); }
     [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
     // Is the connection alive? True means that all accesses before the call reached the segment.
-    [[nodiscard]] bool alive() const noexcept;
+    [[nodiscard]] bool alive() const noexcept {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return connected();
+    }
     // The same after loads alone: true means that these, acquiring, came from the segment.
     [[nodiscard]] bool connected() const noexcept {
         return device_->generation(slot_) == generation_;

@@ -79,11 +79,6 @@ int Import::map(std::uint64_t offset, std::size_t length, int protection) noexce
     return RSM_SUCCESS;
 }
 
-bool Import::alive() const noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return connected();
-}
-
 int Import::put(std::uint64_t offset, std::span<const std::byte> from) const noexcept {
     return transfer(handle_.get(), RSM_IOC_PUTV, 0, offset, from);
 }

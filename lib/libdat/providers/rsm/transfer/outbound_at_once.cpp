@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Our requests: the shortest way.
+#include "transfer/outbound.h"
+
+#include "connect/ep.h"
+#include "memory/copy.h"
+#include "transfer/completion.h"
+
+namespace rsmdat {
+namespace {
+
+// Where the peer's bytes are, if all of them are in the window.
+std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
+                    std::uint64_t length) noexcept {
+    const std::uint64_t offset = address - window.address;
+    return offset <= window.length && length <= window.length - offset ? window.start + offset
+                                                                       : nullptr;
+}
+
+} // namespace
+
+bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
+    if (post.segments != 1 || post.flags != DAT_COMPLETION_DEFAULT_FLAG || !post.iov || !remote ||
+        ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_)
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    const Remotes::Entry *target = remotes_.last(remote->rmr_context);
+    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 || length > remote->segment_length ||
+        length > ep_.attributes.max_rdma_size ||
+        !ep_.ia().contexts->still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    std::byte *to = place_of(target->window, remote->target_address, length);
+    if (!to)
+        return false;
+    copy_last_bytes_last(to, reinterpret_cast<const std::byte *>(piece.virtual_address), length);
+    // If not, the write is done again, the long way, which tells what becomes of it.
+    if (!target->window.import->alive())
+        return false;
+    ++in_use_;
+    ep_.request_evd->deliver(
+        arrival_of({ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_}));
+    return true;
+}
+
+} // namespace rsmdat
