@@ -25,6 +25,7 @@ set_target_properties(dat_fake_dependent PROPERTIES SKIP_BUILD_RPATH ON)
 
 add_executable(dat-conf-tests
     dat_beside_test.cpp
+    dat_conf_file_test.cpp
     dat_conf_fuzz_test.cpp
     dat_conf_test.cpp
     dat_debug_test.cpp
