@@ -33,8 +33,8 @@ struct alignas(64) Stranger {
 
 class DaplRsmContexts : public testing::Test {
   protected:
-    Stranger ia, zone, other_zone, peer;
-    Contexts contexts{ia.as<Ia>()};
+    Stranger zone, other_zone, peer;
+    Contexts contexts;
     std::shared_ptr<Pinned> pinned =
         std::make_shared<Pinned>(Export(), std::uint64_t{0x10000}, std::uint64_t{0x1000}, true);
 

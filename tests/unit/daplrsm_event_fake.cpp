@@ -14,7 +14,7 @@ bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";
 }
 
-Contexts::Contexts(Ia &) noexcept {}
+Contexts::Contexts() noexcept = default;
 Contexts::~Contexts() = default;
 
 // No channel is ever disarmed here, so the engine has none to arm.

@@ -81,8 +81,8 @@ protected:
 
     const std::size_t page = page_size();
     Device device;
-    Stranger ia, zone, peer;
-    Contexts contexts{ia.as<rsmdat::Ia>()};
+    Stranger zone, peer;
+    Contexts contexts;
 };
 
 } // namespace rsmtest

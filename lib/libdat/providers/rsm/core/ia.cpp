@@ -22,7 +22,7 @@ Ia::Ia(DAT_PROVIDER &of, std::string as, Options with)
       options(std::move(with)), device(std::make_unique<Device>()) {
     if (!reaches(*device, options))
         throw Unavailable("no controller " + options.controller);
-    contexts = std::make_unique<Contexts>(*this);
+    contexts = std::make_unique<Contexts>();
     nodes = std::make_unique<NodeTable>(options.nodes, device->node());
     engine = std::make_unique<Engine>(*this);
     publish(lock);

@@ -26,7 +26,7 @@ DAT_RETURN protection_violation(unsigned privilege) noexcept {
 
 } // namespace
 
-Contexts::Contexts(Ia & /*ia*/) noexcept {}
+Contexts::Contexts() noexcept = default;
 
 Contexts::~Contexts() = default;
 

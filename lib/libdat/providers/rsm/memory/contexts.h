@@ -48,7 +48,7 @@ struct Region {
 
 class Contexts {
   public:
-    explicit Contexts(Ia &ia) noexcept;
+    Contexts() noexcept;
     ~Contexts();
     Contexts(const Contexts &) = delete;
     Contexts &operator=(const Contexts &) = delete;
