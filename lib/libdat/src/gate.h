@@ -13,12 +13,9 @@ namespace dat {
 
 // NULL and the special values of an EVD are no handles; nor is anything that an
 // object can't begin at.
-constexpr bool is_handle(std::uintptr_t address) noexcept {
-    return address != 0 && address % 4 == 0;
-}
-
 inline bool is_handle(DAT_HANDLE handle) noexcept {
-    return is_handle(reinterpret_cast<std::uintptr_t>(handle));
+    const auto address = reinterpret_cast<std::uintptr_t>(handle);
+    return address != 0 && address % 4 == 0;
 }
 
 // The first word of an object. Handles are only known to be aligned to four bytes.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // dat_ia_openv and dat_ia_close.
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "debug.h"
+#include "gate.h"
 #include "info.h"
 #include "registry.h"
 
@@ -21,11 +21,6 @@ struct Request {
     DAT_COUNT queue_length = 0;
     DAT_EVD_HANDLE *async_evd = nullptr;
 };
-
-// What every handle is: nothing else passes the check of the other functions.
-bool is_handle(DAT_HANDLE handle) noexcept {
-    return handle != nullptr && reinterpret_cast<std::uintptr_t>(handle) % 4 == 0;
-}
 
 DAT_RETURN open_provider(const DAT_PROVIDER &provider, const Request &request,
                          DAT_IA_HANDLE &adapter) {
