@@ -72,7 +72,7 @@ std::span<const std::byte> data_of(const Wish &wish) noexcept {
 } // namespace
 
 DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qualifier,
-                      DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
+                      DAT_TIMEOUT timeout, DAT_COUNT size, DAT_PVOID data, DAT_QOS qos,
                       DAT_CONNECT_FLAGS flags) noexcept {
     return guarded([&]() -> DAT_RETURN {
         const auto entered = enter<Ep>(ep);
@@ -95,7 +95,7 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
 }
 
 DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout, DAT_COUNT size,
-                          const DAT_PVOID data, DAT_QOS qos) noexcept {
+                          DAT_PVOID data, DAT_QOS qos) noexcept {
     return guarded([&]() -> DAT_RETURN {
         const auto entered = enter<Ep>(ep);
         if (!entered)

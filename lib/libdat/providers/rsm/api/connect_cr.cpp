@@ -34,10 +34,8 @@ DAT_RETURN check_state(const Cr &cr, const Ep &ep) noexcept {
 // Who listens on a qualifier of this Ia.
 Sp *listener_on(const Ia &ia, DAT_CONN_QUAL qualifier) noexcept {
     for (const auto &object : ia.objects()) {
-        if (object->kind() != DAT_HANDLE_TYPE_PSP && object->kind() != DAT_HANDLE_TYPE_RSP)
-            continue;
-        auto *sp = static_cast<Sp *>(object.get());
-        if (sp->qualifier == qualifier && sp->listening())
+        auto *sp = dynamic_cast<Sp *>(object.get());
+        if (sp != nullptr && sp->qualifier == qualifier && sp->listening())
             return sp;
     }
     return nullptr;
@@ -61,8 +59,7 @@ DAT_RETURN cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *para
     return DAT_SUCCESS;
 }
 
-DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
-                     const DAT_PVOID data) noexcept {
+DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, DAT_PVOID data) noexcept {
     return guarded([&]() -> DAT_RETURN {
         const auto entered = enter<Cr>(cr);
         if (!entered)

@@ -12,10 +12,10 @@ namespace rsmdat::api {
 namespace {
 
 struct Asked { // handles of a create function, and what they stand for
-    DAT_PZ_HANDLE pz_handle;
-    DAT_EVD_HANDLE recv_handle;
-    DAT_EVD_HANDLE request_handle;
-    DAT_EVD_HANDLE connect_handle;
+    DAT_PZ_HANDLE pz_handle = nullptr;
+    DAT_EVD_HANDLE recv_handle = nullptr;
+    DAT_EVD_HANDLE request_handle = nullptr;
+    DAT_EVD_HANDLE connect_handle = nullptr;
     Pz *pz = nullptr;
     Evd *recv = nullptr;
     Evd *request = nullptr;

@@ -102,17 +102,10 @@ Streams streams_of(const Ep &ep) noexcept {
 
 // Streams that are not an EP's, too.
 void count_object(const Object &object, const Evd &evd, Census &census) noexcept {
-    switch (object.kind()) {
-    case DAT_HANDLE_TYPE_EP:
-        census.add(evd, streams_of(static_cast<const Ep &>(object)));
-        break;
-    case DAT_HANDLE_TYPE_PSP:
-    case DAT_HANDLE_TYPE_RSP:
-        census.others = census.others || static_cast<const Sp &>(object).evd == &evd;
-        break;
-    default:
-        break;
-    }
+    if (const auto *ep = dynamic_cast<const Ep *>(&object))
+        census.add(evd, streams_of(*ep));
+    else if (const auto *sp = dynamic_cast<const Sp *>(&object))
+        census.others = census.others || sp->evd == &evd;
 }
 
 bool is_special(DAT_COMPLETION_FLAGS flags) noexcept {

@@ -61,10 +61,10 @@ Ep::~Ep() {
         rsp->ep = nullptr;
 }
 
-void Ep::set_pz(Pz *changed) noexcept {
+void Ep::set_pz(Pz *other) noexcept {
     if (pz != nullptr)
         --pz->users;
-    pz = changed;
+    pz = other;
     if (pz != nullptr)
         ++pz->users;
 }

@@ -30,7 +30,7 @@ class Ep final : public Object, public Source, public Feeder {
     ~Ep() override; // as dat_ep_free: tells the peer, leaves the EVDs
 
     // Roles; null detaches. Keep the counts of Pz and Evd right.
-    void set_pz(Pz *pz) noexcept;
+    void set_pz(Pz *other) noexcept;
     void set_recv_evd(Evd *evd) noexcept;
     void set_request_evd(Evd *evd) noexcept;
     void set_connect_evd(Evd *evd) noexcept;
@@ -100,7 +100,7 @@ class Ep final : public Object, public Source, public Feeder {
     void step() noexcept;
     void carry_on(LinkState said, bool gone) noexcept;
     void end(DAT_EVENT_NUMBER event, LinkState tell) noexcept;
-    void tell_peer(LinkState what) noexcept;
+    void tell_peer(LinkState what) const noexcept;
     void drop_link() noexcept;
     void report(DAT_EVENT_NUMBER event) noexcept;
 

@@ -145,18 +145,17 @@ void Ep::call_again() noexcept {
 }
 
 void Ep::set_up_active(LinkState said, bool gone) noexcept {
-    const bool ours = !link->attaching && link->channel->attached();
+    const bool attached = !link->attaching && link->channel->attached();
+    const bool asked = said == LinkState::ARRIVED || said == LinkState::ACCEPTED;
     if (said == LinkState::OFFERED)
         return;
     if (said == LinkState::REJECTED)
         fail(DAT_CONNECTION_EVENT_PEER_REJECTED);
-    else if (said != LinkState::ARRIVED && said != LinkState::ACCEPTED)
-        fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    else if (!link->arrived)
+    else if (asked && !link->arrived)
         arrived();
-    else if (said == LinkState::ACCEPTED && ours)
+    else if (said == LinkState::ACCEPTED && attached)
         accepted();
-    else if (gone)
+    else if (!asked || gone)
         fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
@@ -166,7 +165,7 @@ void Ep::arrived() noexcept {
     engine().cancel(std::exchange(link->resend, 0));
     link->call.reset();
     link->channel->close_door();
-    Credentials from;
+    Credentials from{};
     std::memcpy(&from, &link->channel->ours().answer_from, sizeof from);
     link->attaching = true;
     try {
@@ -201,7 +200,7 @@ void Ep::attached(int status) noexcept {
 }
 
 void Ep::accepted() noexcept {
-    Terms answer;
+    Terms answer{};
     if (!read_terms(link->channel->ours().answer, answer))
         return fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     link->remote_port = answer.port;

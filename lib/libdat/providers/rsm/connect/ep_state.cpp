@@ -141,7 +141,7 @@ void Ep::end(DAT_EVENT_NUMBER event, LinkState tell) noexcept {
     report(event);
 }
 
-void Ep::tell_peer(LinkState what) noexcept {
+void Ep::tell_peer(LinkState what) const noexcept {
     if (!link->attaching && link->channel->attached())
         say_to_peer(*link->channel, what);
 }

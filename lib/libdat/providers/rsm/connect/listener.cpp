@@ -167,7 +167,7 @@ int Listener::try_place(const Device &device, std::string_view controller, std::
 // The slot may be written to meanwhile: what was copied counts, if it is whole.
 std::optional<ListenerSlot> Listener::take(std::size_t index) const noexcept {
     std::byte *where = slots_.bytes().data() + index * sizeof(ListenerSlot);
-    ListenerSlot slot;
+    ListenerSlot slot{};
     std::memcpy(&slot, where, sizeof slot);
     if (slot.check == 0 || slot.check != check_of(slot))
         return std::nullopt;

@@ -16,7 +16,7 @@ namespace {
 
 template <class To>
 To view(const sockaddr_storage &address) noexcept {
-    To result;
+    To result{};
     std::memcpy(&result, &address, sizeof result);
     return result;
 }
@@ -38,13 +38,13 @@ sockaddr_storage internet(std::uint32_t host_order) noexcept {
 // The address alone, in one form only: no port, no scope, an IPv4 address never as IPv6.
 std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept {
     if (from.sa_family == AF_INET) {
-        sockaddr_in address;
+        sockaddr_in address{};
         std::memcpy(&address, &from, sizeof address);
         return internet(ntohl(address.sin_addr.s_addr));
     }
     if (from.sa_family != AF_INET6)
         return std::nullopt;
-    sockaddr_in6 address;
+    sockaddr_in6 address{};
     std::memcpy(&address, &from, sizeof address);
     if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
         std::uint32_t low = 0;

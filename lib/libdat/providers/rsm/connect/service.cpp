@@ -51,7 +51,7 @@ Sp *find_sp(DAT_HANDLE handle, const Ia &ia) noexcept {
 // On the engine's thread, without Ia::lock. The service point may be gone when the request is here.
 void hear(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
     std::unique_ptr<Link> link;
-    Terms offer;
+    Terms offer{};
     try {
         link = fetch(ia, from, offer);
     } catch (const std::bad_alloc &) {
