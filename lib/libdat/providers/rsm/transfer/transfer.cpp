@@ -18,6 +18,8 @@ struct Transfer::Inside {
     Inside(const Inside &) = delete;
     Inside &operator=(const Inside &) = delete;
 
+    template <class Post>
+    DAT_RETURN post(Post what) noexcept(noexcept(what()));
     void posted() noexcept;
     void progress() noexcept;
     void take_responses() noexcept;
@@ -37,6 +39,19 @@ struct Transfer::Inside {
 Transfer::Inside::~Inside() {
     if (again != 0)
         ep.ia().engine->cancel(again);
+}
+
+// A queue that is full may be so only because nobody has looked how far the peer has come.
+template <class Post>
+DAT_RETURN Transfer::Inside::post(Post what) noexcept(noexcept(what())) {
+    DAT_RETURN result = what();
+    if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
+        progress();
+        result = what();
+    }
+    if (result == DAT_SUCCESS)
+        posted();
+    return result;
 }
 
 // There is a request in the queue.
@@ -124,10 +139,7 @@ void Transfer::resized() {
 
 DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                                DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    const DAT_RETURN result = inside_->out.send({segments, iov, cookie, flags});
-    if (result == DAT_SUCCESS)
-        inside_->posted();
-    return result;
+    return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
 }
 
 DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
@@ -136,20 +148,15 @@ DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRI
     const Post post{segments, iov, cookie, flags};
     if (write && inside_->out.write_at_once(post, remote)) [[likely]]
         return DAT_SUCCESS;
-    const DAT_RETURN result = inside_->out.rdma(write, post, remote);
-    if (result == DAT_SUCCESS)
-        inside_->posted();
-    return result;
+    return inside_->post([&] { return inside_->out.rdma(write, post, remote); });
 }
 
 DAT_RETURN Transfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
                                DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
                                DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
-    const DAT_RETURN result =
-        inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, context);
-    if (result == DAT_SUCCESS)
-        inside_->posted();
-    return result;
+    return inside_->post([&] {
+        return inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, context);
+    });
 }
 
 DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
