@@ -2,7 +2,6 @@
 #include "event/cno.h"
 
 #include "event/evd.h"
-#include "event/spin.h"
 #include "event/timeout.h"
 #include "wire/engine.h"
 
@@ -76,22 +75,22 @@ bool Cno::has_feeders() const noexcept {
     return std::ranges::any_of(evds_, [](const Evd *evd) { return evd->has_feeders(); });
 }
 
-void Cno::poll() noexcept {
+void Cno::poll(bool again) noexcept {
     for (Evd *evd : evds_)
-        evd->poll();
+        evd->poll(again);
 }
 
 DAT_RETURN Cno::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept {
     evd = nullptr;
+    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), luck_}, releases_};
     if (triggers_ == 0)
-        poll();
+        poll(timeout == 0 || wait.spin.worthwhile());
     if (take(evd))
         return DAT_SUCCESS;
     if (Evd *ready = scan()) {
         evd = ready->handle();
         return DAT_SUCCESS;
     }
-    Wait wait{guard, deadline_of(timeout), Spin(timeout != 0 && has_feeders()), releases_};
     ++waiters_;
     const DAT_RETURN result = await(wait, evd);
     --waiters_;
@@ -108,7 +107,7 @@ DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
         if (passed(wait.deadline))
             return failure(DAT_QUEUE_EMPTY);
         if (wait.spin.turn(ia(), wait.guard))
-            poll();
+            poll(true);
         else
             interrupted = doze(wait) == Futex::Wake::INTERRUPTED;
     }

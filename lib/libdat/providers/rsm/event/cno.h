@@ -4,6 +4,7 @@
 
 #include "core/ia.h"
 #include "event/futex.h"
+#include "event/spin.h"
 
 #include <vector>
 
@@ -42,7 +43,7 @@ class Cno final : public Object {
     void agent_returned() noexcept;
     [[nodiscard]] Evd *scan() noexcept;
     [[nodiscard]] bool has_feeders() const noexcept;
-    void poll() noexcept;
+    void poll(bool again) noexcept;
     bool take(DAT_EVD_HANDLE &evd) noexcept;
     DAT_RETURN await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept;
     Futex::Wake doze(Wait &wait) noexcept;
@@ -50,6 +51,7 @@ class Cno final : public Object {
     std::vector<Evd *> evds_;
     std::size_t scanned_ = 0; // where the next scan begins
     Futex futex_;
+    SpinLuck luck_;
     unsigned triggers_ = 0; // not yet told to anybody; at most one for each waiter, or one
     Evd *last_ = nullptr;   // that triggered; null if it is gone
     unsigned releases_ = 0; // how often all waiters were let go

@@ -6,6 +6,7 @@
 #include "event/event_queue.h"
 #include "event/feeders.h"
 #include "event/futex.h"
+#include "event/spin.h"
 
 namespace rsmdat {
 
@@ -61,7 +62,8 @@ class Evd final : public Object {
     // EPs that are polled by dequeue and wait. An EP may be added more than once (several roles).
     void add_feeder(Feeder &feeder) { feeders_.add(feeder); }
     void remove_feeder(Feeder &feeder) noexcept { feeders_.remove(feeder); }
-    void poll() noexcept { feeders_.poll(true); }
+    // Looks for events; so that peers need not ring, if somebody is going to look again soon.
+    void poll(bool again = true) noexcept { feeders_.poll(again); }
     [[nodiscard]] bool has_feeders() const noexcept { return !feeders_.empty(); }
 
     [[nodiscard]] DAT_EVD_STATE state() const noexcept;
@@ -97,6 +99,7 @@ class Evd final : public Object {
     EventQueue queue_;
     Feeders feeders_;
     Futex futex_;
+    SpinLuck luck_;
     bool dead_ = false;
     bool enabled_ = true;
     bool waitable_ = true;

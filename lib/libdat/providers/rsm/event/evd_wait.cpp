@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "event/evd.h"
-#include "event/spin.h"
 #include "event/timeout.h"
 #include "wire/engine.h"
 
@@ -19,10 +18,10 @@ DAT_RETURN Evd::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT
         return refusal;
     waited = true;
     threshold_ = threshold;
+    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), luck_}};
     if (queue_.count() < threshold)
-        poll();
+        poll(timeout == 0 || wait.spin.worthwhile());
     notified_ = queue_.count() >= threshold; // those need not notify
-    Wait wait{guard, deadline_of(timeout), Spin(!notified_ && timeout != 0 && has_feeders())};
     const DAT_RETURN result = await(wait);
     waited = false;
     if (result == DAT_SUCCESS)
@@ -80,7 +79,7 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
 // seen by looking once more.
 Futex::Wake Evd::doze(Wait &wait) noexcept {
     ia().engine->arm_all();
-    feeders_.poll(false);
+    poll(false);
     if (satisfied() || disturbance() != DAT_SUCCESS)
         return Futex::Wake::WOKEN;
     asleep_ = true;

@@ -66,8 +66,7 @@ class EventQueue {
     // Counted from the first.
     [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept {
         const DAT_COUNT to_end = length_ - first_;
-        return entries_[static_cast<std::size_t>(place < to_end ? first_ + place
-                                                                 : place - to_end)];
+        return entries_[static_cast<std::size_t>(place < to_end ? first_ + place : place - to_end)];
     }
     Entry &append() noexcept { return at(count_++); }
     // The entry leaves the queue, one way or another.
