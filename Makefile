@@ -26,7 +26,7 @@ ETC     = $(DESTDIR)/etc
 EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
 UNITS   = $(DESTDIR)/usr/lib/systemd/system
 
-.PHONY: all help lib modules demo demo-vms demo-dat check check-quick bench style install \
+.PHONY: all help lib modules demo demo-vms demo-dat demo-dat-vms check check-quick bench style install \
 	uninstall clean deps-build deps-run deps-check
 
 all: lib modules
@@ -35,6 +35,7 @@ help:
 	@echo "make demo         build everything and show it at work in a virtual machine"
 	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make demo-dat     uDAPL at work: a server and a client"
+	@echo "make demo-dat-vms the same between two virtual machines"
 	@echo "make check        build and run every test (check-quick: without debug kernel)"
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
@@ -78,6 +79,12 @@ demo-dat: deps-run
 	@$(MAKE) --no-print-directory all
 	@tools/rsm-vm --kernel $(KERNEL) --timeout 1200 --copy $(BUILD)/examples:/demo \
 		-- sh /demo/demo-dat
+
+demo-dat-vms: deps-run
+	@$(MAKE) --no-print-directory all
+	@tools/rsm-vm --nodes 2 --controller ivshmem --kernel $(KERNEL) --timeout 1200 \
+		--copy $(BUILD)/examples:/demo --on 2 'sh /demo/demo-dat server rsm1' \
+		-- sh /demo/demo-dat client rsm1 10.77.0.2
 
 bench:
 	@$(MAKE) --no-print-directory all

@@ -31,6 +31,7 @@ bob:x:1002:1002:with access to RSM:/home/bob:/bin/sh
 nobody:x:65534:65534:nobody:/nonexistent:/bin/sh
 """
 HOSTS = "127.0.0.1 localhost\n"
+MOST_NODES = 4
 
 
 def skeleton():
@@ -73,6 +74,7 @@ def guest(setup):
     tree.file("etc/rsm-vm/settings", _settings(setup))
     tree.file("etc/rsm-vm/command", os.fsencode(setup.command + "\n"))
     tree.file("etc/rsm-vm/permissions", _permissions())
+    tree.file("etc/rsm/nodes", _nodes())
     _add_modules(tree, setup)
     _add_product(tree)
     for item in setup.copies:
@@ -91,13 +93,24 @@ def split_copy(item):
 
 
 def _settings(setup):
-    values = {"host_name": f"rsm{setup.node}", "end_mark": setup.end_mark,
+    values = {"host_name": f"rsm{setup.node}", "address": _address(setup.node),
+              "end_mark": setup.end_mark,
               "transport_modules": " ".join(setup.transport),
               "modules": " ".join(setup.modules),
               "drivers": " ".join(setup.drivers),
               "has_hub": "1" if setup.has_hub else "",
               "skip_kmemleak": os.environ.get("RSM_VM_NO_KMEMLEAK", "")}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in values.items()).encode()
+
+
+def _address(node):
+    """A node's IP address: of its loopback device, as the interconnect carries no IP."""
+    return f"10.77.0.{node}"
+
+
+def _nodes():
+    """/etc/rsm/nodes of every guest: which address is which node."""
+    return "".join(f"{node} {_address(node)}\n" for node in range(1, MOST_NODES + 1)).encode()
 
 
 def _permissions():
