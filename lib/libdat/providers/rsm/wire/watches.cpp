@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <new>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace rsmdat {
 
@@ -61,8 +60,7 @@ int Watches::wait(std::span<epoll_event> events, int timeout) const noexcept {
 
 // Edge-triggered: nobody reads it. Its counter can't be full in this world's time.
 void Watches::wake() const noexcept {
-    const std::uint64_t one = 1;
-    (void)!::write(bell_.get(), &one, sizeof(one));
+    (void)::eventfd_write(bell_.get(), 1);
 }
 
 } // namespace rsmdat
