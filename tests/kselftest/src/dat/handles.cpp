@@ -28,7 +28,8 @@ const auto no_mask = static_cast<Mask>(0x40000000);
 const auto none = DAT_HANDLE_NULL;
 
 #define ROW(function, type, subtype, ...)                                                          \
-    Function {                                                                                     \
+    Function                                                                                       \
+    {                                                                                              \
 #function, DAT_HANDLE_TYPE_##type, DAT_INVALID_HANDLE##subtype,                            \
             [](DAT_HANDLE handle) { return function(handle __VA_OPT__(, ) __VA_ARGS__); }          \
     }
@@ -119,11 +120,13 @@ const Function of_anything[] = {
 
 const std::span<const Function> all[] = {of_ia, of_events, of_endpoints, of_the_rest};
 
-void expect_refused(const Function &function, DAT_HANDLE handle, const std::string &what) {
+void expect_refused(const Function &function, DAT_HANDLE handle, const std::string &what)
+{
     EXPECT_DAT(bad_handle(function.subtype), function.call(handle)) << function.name << ' ' << what;
 }
 
-void expect_alive(const Objects &objects) {
+void expect_alive(const Objects &objects)
+{
     for (int i = 0; i < handle_types; i++) {
         const auto type = static_cast<DAT_HANDLE_TYPE>(i);
         DAT_HANDLE_TYPE found{};
@@ -133,14 +136,16 @@ void expect_alive(const Objects &objects) {
 }
 
 // The values that DAT_EVD_ASYNC_EXISTS and DAT_EVD_OUT_OF_SCOPE have are among them.
-void refuses_what_is_no_handle(const Function &function) {
+void refuses_what_is_no_handle(const Function &function)
+{
     for (const std::uintptr_t value : {0UL, 1UL, 2UL, 3UL, ~0UL})
         expect_refused(function, reinterpret_cast<DAT_HANDLE>(value), std::to_string(value));
 }
 
 } // namespace
 
-TEST(Handles, what_is_no_handle) {
+TEST(Handles, what_is_no_handle)
+{
     for (const auto &table : all)
         for (const Function &function : table)
             refuses_what_is_no_handle(function);
@@ -148,7 +153,8 @@ TEST(Handles, what_is_no_handle) {
         refuses_what_is_no_handle(function);
 }
 
-TEST(Handles, of_another_kind) {
+TEST(Handles, of_another_kind)
+{
     Objects objects;
     for (const auto &table : all)
         for (const Function &function : table)
@@ -159,7 +165,8 @@ TEST(Handles, of_another_kind) {
     expect_alive(objects);
 }
 
-TEST(Handles, freed) {
+TEST(Handles, freed)
+{
     Objects objects;
     DAT_HANDLE freed[handle_types];
     for (int type = 0; type < handle_types; type++)
@@ -173,7 +180,8 @@ TEST(Handles, freed) {
     expect_alive(objects);
 }
 
-TEST(Handles, of_objects_that_went_with_their_ia) {
+TEST(Handles, of_objects_that_went_with_their_ia)
+{
     DAT_HANDLE gone[handle_types];
     {
         Objects objects;
@@ -188,7 +196,8 @@ TEST(Handles, of_objects_that_went_with_their_ia) {
     expect_alive(others);
 }
 
-TEST(Handles, types_and_contexts) {
+TEST(Handles, types_and_contexts)
+{
     Objects objects;
     expect_alive(objects);
     for (int i = 0; i < handle_types; i++) {

@@ -5,30 +5,41 @@
 
 namespace rsmtest::dat {
 
-const char *name_of(DAT_HANDLE_TYPE type) {
+const char *name_of(DAT_HANDLE_TYPE type)
+{
     static const char *const names[handle_types] = {"CR", "EP",  "EVD", "IA",  "LMR", "PSP",
                                                     "PZ", "RMR", "RSP", "CNO", "SRQ"};
     return names[type];
 }
 
-// Qualifiers that no other test uses at the same time.
-Objects::Objects() : next_qualifier_((DAT_CONN_QUAL{7} << 40) + (DAT_CONN_QUAL(getpid()) << 8)) {
+DAT_CONN_QUAL Objects::unused_qualifier()
+{
+    static DAT_CONN_QUAL next =
+        (DAT_CONN_QUAL{7} << 40) + (static_cast<DAT_CONN_QUAL>(getpid()) << 8);
+    return next++;
+}
+
+Objects::Objects()
+{
     for (int type = 0; type < handle_types; type++)
         live_[type] = make(static_cast<DAT_HANDLE_TYPE>(type));
 }
 
-Objects::~Objects() {
+Objects::~Objects()
+{
     EXPECT_OK(dat_ia_close(live_[DAT_HANDLE_TYPE_IA], DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-DAT_EP_HANDLE Objects::make_ep() const {
+DAT_EP_HANDLE Objects::make_ep() const
+{
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
     EXPECT_OK(dat_ep_create(side.adapter, side.pz, side.receives, side.requests, side.connections,
                             nullptr, &ep));
     return ep;
 }
 
-DAT_CR_HANDLE Objects::request() {
+DAT_CR_HANDLE Objects::request()
+{
     const DAT_CONN_QUAL qualifier = unused_qualifier();
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create(side.adapter, qualifier, side.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
@@ -41,7 +52,8 @@ DAT_CR_HANDLE Objects::request() {
     return event.event_data.cr_arrival_event_data.cr_handle;
 }
 
-DAT_HANDLE Objects::make_memory(DAT_HANDLE_TYPE type) {
+DAT_HANDLE Objects::make_memory(DAT_HANDLE_TYPE type)
+{
     DAT_HANDLE made = DAT_HANDLE_NULL;
     DAT_REGION_DESCRIPTION region{};
     DAT_SRQ_ATTR attributes{16, 4, DAT_SRQ_LW_DEFAULT};
@@ -56,7 +68,8 @@ DAT_HANDLE Objects::make_memory(DAT_HANDLE_TYPE type) {
     return made;
 }
 
-DAT_HANDLE Objects::make_service(DAT_HANDLE_TYPE type) {
+DAT_HANDLE Objects::make_service(DAT_HANDLE_TYPE type)
+{
     DAT_HANDLE made = DAT_HANDLE_NULL;
     if (type == DAT_HANDLE_TYPE_PSP)
         EXPECT_OK(dat_psp_create(side.adapter, unused_qualifier(), side.arrivals,
@@ -67,7 +80,8 @@ DAT_HANDLE Objects::make_service(DAT_HANDLE_TYPE type) {
     return made;
 }
 
-DAT_HANDLE Objects::make(DAT_HANDLE_TYPE type) {
+DAT_HANDLE Objects::make(DAT_HANDLE_TYPE type)
+{
     DAT_HANDLE made = DAT_HANDLE_NULL;
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     switch (type) {
@@ -93,7 +107,8 @@ DAT_HANDLE Objects::make(DAT_HANDLE_TYPE type) {
     }
 }
 
-void Objects::free(DAT_HANDLE_TYPE type, DAT_HANDLE handle) {
+void Objects::free(DAT_HANDLE_TYPE type, DAT_HANDLE handle)
+{
     if (type == DAT_HANDLE_TYPE_IA) {
         EXPECT_OK(dat_ia_close(handle, DAT_CLOSE_GRACEFUL_FLAG));
         return;
@@ -105,7 +120,8 @@ void Objects::free(DAT_HANDLE_TYPE type, DAT_HANDLE handle) {
     EXPECT_OK(frees[type](handle)) << name_of(type);
 }
 
-DAT_HANDLE Objects::freed(DAT_HANDLE_TYPE type) {
+DAT_HANDLE Objects::freed(DAT_HANDLE_TYPE type)
+{
     const DAT_HANDLE handle = make(type);
     free(type, handle);
     return handle;

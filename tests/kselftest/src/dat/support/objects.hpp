@@ -11,7 +11,8 @@ namespace rsmtest::dat {
 
 // Values that an enumeration does not have: a conversion would be undefined.
 template <class Enumeration>
-Enumeration bits(unsigned value) {
+Enumeration bits(unsigned value)
+{
     return std::bit_cast<Enumeration>(value);
 }
 
@@ -20,7 +21,7 @@ constexpr int handle_types = DAT_HANDLE_TYPE_SRQ + 1;
 const char *name_of(DAT_HANDLE_TYPE type);
 
 class Objects {
-  public:
+public:
     Objects();
     ~Objects();
     Objects(const Objects &) = delete;
@@ -34,17 +35,17 @@ class Objects {
     // A request from the peer.
     DAT_CR_HANDLE request();
     DAT_EP_HANDLE make_ep() const;
-    DAT_CONN_QUAL unused_qualifier() { return next_qualifier_++; }
+    // Nobody in this process, or another test at the same time, has it.
+    static DAT_CONN_QUAL unused_qualifier();
 
     Side side; // owns them all
     Side peer; // where requests come from
 
-  private:
+private:
     DAT_HANDLE make_memory(DAT_HANDLE_TYPE type);
     DAT_HANDLE make_service(DAT_HANDLE_TYPE type);
     void free(DAT_HANDLE_TYPE type, DAT_HANDLE handle);
 
-    DAT_CONN_QUAL next_qualifier_;
     DAT_HANDLE live_[handle_types]{};
 };
 
