@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Registered memory: rights, zones, contexts, and what becomes of a connection whose peer asks for too
-// much (udapl-functions.md section 8).
+// Registered memory: rights, zones, contexts, and what becomes of a connection whose peer asks for
+// too much (udapl-functions.md section 8).
 #include "dat/support/side.hpp"
 
 #include <cstring>
@@ -105,13 +105,14 @@ TEST_F(Memory, read_only_memory_may_be_registered_for_reading)
     std::memset(pages.data(), 0x5a, pages.size());
     ASSERT_EQ(0, mprotect(pages.data(), pages.size(), PROT_READ));
     EXPECT_DAT(bad_argument(6), make(b, pages.data(), 100).result);
-    const Made made = make(b, pages.data(), 100,
-                           DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    const Made made =
+        make(b, pages.data(), 100, DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
     ASSERT_OK(made.result);
     EXPECT_OK(a.read(0, {made.rmr_context, 0, reinterpret_cast<DAT_VADDR>(pages.data()), 100}, 2));
     EXPECT_EQ(expect_completion(a.requests, 2), 100U);
     EXPECT_EQ(a.memory.start[99], std::byte{0x5a});
-    expect_refused(a.write(0, {made.rmr_context, 0, reinterpret_cast<DAT_VADDR>(pages.data()), 4}, 1));
+    expect_refused(
+        a.write(0, {made.rmr_context, 0, reinterpret_cast<DAT_VADDR>(pages.data()), 4}, 1));
     EXPECT_OK(dat_lmr_free(made.lmr));
 }
 
@@ -119,8 +120,8 @@ TEST_F(Memory, local_violations_are_seen_at_post)
 {
     Pages pages(1);
     DAT_LMR_TRIPLET outside = a.memory.piece(a.memory.length - 4, 5);
-    EXPECT_DAT(bad_argument(3), dat_ep_post_send(a.ep, 1, &outside, cookie(1),
-                                                 DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DAT(bad_argument(3),
+               dat_ep_post_send(a.ep, 1, &outside, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
     const Made none = make(a, pages.data(), 100, DAT_MEM_PRIV_NONE_FLAG);
     ASSERT_OK(none.result);
     DAT_LMR_TRIPLET piece{none.lmr_context, 0, reinterpret_cast<DAT_VADDR>(pages.data()), 10};

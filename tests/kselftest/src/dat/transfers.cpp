@@ -153,7 +153,8 @@ TEST_F(Transfers, last_bytes_of_a_write_come_last)
     std::atomic<bool> stop = false;
     std::atomic<int> early = 0;
     std::thread poller([&] {
-        const auto *last = reinterpret_cast<const volatile std::uint64_t *>(b.memory.start + size) - 1;
+        const auto *last =
+            reinterpret_cast<const volatile std::uint64_t *>(b.memory.start + size) - 1;
         std::uint64_t seen = 0;
         while (!stop) {
             const std::uint64_t now = *last;
@@ -248,14 +249,12 @@ TEST_F(Transfers, length_errors_at_post)
     DAT_LMR_TRIPLET piece = a.memory.piece(0, 100);
     const DAT_RMR_TRIPLET small = b.memory.remote(0, 99);
     const DAT_RMR_TRIPLET large = b.memory.remote(0, 101);
-    EXPECT_DAT(error(DAT_LENGTH_ERROR),
-               dat_ep_post_rdma_write(a.ep, 1, &piece, cookie(1), &small,
-                                      DAT_COMPLETION_DEFAULT_FLAG));
-    EXPECT_DAT(error(DAT_LENGTH_ERROR),
-               dat_ep_post_rdma_read(a.ep, 1, &piece, cookie(1), &large,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
-    EXPECT_OK(dat_ep_post_rdma_read(a.ep, 1, &piece, cookie(2), &small,
-                                    DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DAT(error(DAT_LENGTH_ERROR), dat_ep_post_rdma_write(a.ep, 1, &piece, cookie(1), &small,
+                                                               DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DAT(error(DAT_LENGTH_ERROR), dat_ep_post_rdma_read(a.ep, 1, &piece, cookie(1), &large,
+                                                              DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_OK(
+        dat_ep_post_rdma_read(a.ep, 1, &piece, cookie(2), &small, DAT_COMPLETION_DEFAULT_FLAG));
     EXPECT_EQ(expect_completion(a.requests, 2), 99U);
 }
 
@@ -264,10 +263,10 @@ TEST_F(Transfers, flags_that_a_post_does_not_take)
     EXPECT_DAT(bad_argument(5), a.send(0, 8, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_DAT(bad_argument(5), a.send(0, 8, 1, DAT_COMPLETION_EVD_THRESHOLD_FLAG));
     EXPECT_DAT(bad_argument(5), a.send(0, 8, 1, 0x20));
-    EXPECT_DAT(bad_argument(6), a.write(0, b.memory.remote(0, 8), 1,
-                                        DAT_COMPLETION_SOLICITED_WAIT_FLAG));
-    EXPECT_DAT(bad_argument(6), a.read(0, b.memory.remote(0, 8), 1,
-                                       DAT_COMPLETION_UNSIGNALLED_FLAG));
+    EXPECT_DAT(bad_argument(6),
+               a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
+    EXPECT_DAT(bad_argument(6),
+               a.read(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_DAT(bad_argument(5), b.receive(0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG));
     EXPECT_DAT(bad_argument(5), b.receive(0, 8, 1, DAT_COMPLETION_BARRIER_FENCE_FLAG));
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_BARRIER_FENCE_FLAG));
