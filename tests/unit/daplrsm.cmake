@@ -21,6 +21,7 @@ add_executable(daplrsm-event-tests
     ${daplrsm}/connect/nodes.cpp
     ${daplrsm}/core/ia.cpp
     ${daplrsm}/core/ia_close.cpp
+    ${daplrsm}/core/lock.cpp
     ${daplrsm}/core/lock_pool.cpp
     ${daplrsm}/core/object.cpp
     ${daplrsm}/core/options.cpp
