@@ -3,9 +3,14 @@
 # the linker takes what the fakes don't define.
 add_library(daplrsm-archive STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:daplrsm-objects>)
 add_executable(dapl-transfer-tests
+    dapl_transfer_bind_test.cpp
+    dapl_transfer_completion_test.cpp
     dapl_transfer_fake.cpp
+    dapl_transfer_hostile_test.cpp
+    dapl_transfer_rdma_test.cpp
+    dapl_transfer_send_test.cpp
     dapl_transfer_side.cpp
-    dapl_transfer_test.cpp
+    dapl_transfer_srq_test.cpp
 )
 target_include_directories(dapl-transfer-tests PRIVATE
     $<TARGET_PROPERTY:daplrsm-objects,INTERFACE_INCLUDE_DIRECTORIES>)

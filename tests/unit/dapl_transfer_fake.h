@@ -105,4 +105,31 @@ class Transfers : public testing::Test {
     std::shared_ptr<rsmdat::Pinned> pinned_;
 };
 
+// Two endpoints, and memory of both.
+class Pair : public Transfers {
+  protected:
+    void SetUp() override {
+        Transfers::SetUp();
+        one = make_side();
+        other = make_side();
+        from = make_memory(1 << 21);
+        to = make_memory(1 << 21);
+        from.fill(1);
+    }
+    void expect_same(std::size_t length, std::size_t from_offset = 0, std::size_t to_offset = 0) {
+        EXPECT_EQ(std::memcmp(from.bytes.data() + from_offset, to.bytes.data() + to_offset, length),
+                  0);
+    }
+    void expect_broken() {
+        for (const Side &side : {one, other}) {
+            EXPECT_EQ(side.ep->state, DAT_EP_STATE_DISCONNECTED);
+            expect_event(*side.connection, DAT_CONNECTION_EVENT_BROKEN);
+            expect_nothing(*side.connection);
+        }
+    }
+
+    Side one, other;
+    Memory from, to;
+};
+
 } // namespace fake

@@ -172,6 +172,8 @@ void Outbound::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept
 
 // The one that has waited longest for an answer gets the blame.
 void Outbound::bad_response() noexcept {
+    if (failed_)
+        return;
     retire();
     if (queue_.has_started())
         fail(queue_.head(), DAT_DTO_ERR_BAD_RESPONSE);

@@ -34,9 +34,9 @@ class Outbound {
     // Check and queue.
     DAT_RETURN send(const Post &post) noexcept;
     DAT_RETURN rdma(bool write, const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
-    // Carries out a write at once and completes it, if it is what most are: one piece, without flags,
-    // into mapped memory that was written to before, and nothing ahead of it. False, and nothing has
-    // happened, if it is not, or anything is wrong with it.
+    // Carries out a write at once and completes it, if it is what most are: one piece, without
+    // flags, into mapped memory that was written to before, and nothing ahead of it. False, and
+    // nothing has happened, if it is not, or anything is wrong with it.
     bool write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
     DAT_RETURN bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
                     const Post &post, DAT_RMR_CONTEXT *context);

@@ -26,8 +26,8 @@ bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) no
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;
     const Remotes::Entry *target = remotes_.last(remote->rmr_context);
-    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 || length > remote->segment_length ||
-        length > ep_.attributes.max_rdma_size ||
+    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
+        length > remote->segment_length || length > ep_.attributes.max_rdma_size ||
         !ep_.ia().contexts->still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
         return false;
     std::byte *to = place_of(target->window, remote->target_address, length);
