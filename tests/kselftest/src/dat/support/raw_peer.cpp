@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "dat/support/raw_peer.hpp"
+
+#include "connect/listener.h"
+
+#include <array>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace rsmtest::dat {
+
+using rsmdat::Arrived;
+using rsmdat::Channel;
+using rsmdat::LinkState;
+using rsmdat::Message;
+using rsmdat::MessageHeader;
+using rsmdat::MessageKind;
+
+namespace {
+
+constexpr std::size_t ring_size = 65536;
+
+void pause()
+{
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+} // namespace
+
+RawPeer::RawPeer(std::uint64_t qualifier)
+{
+    if (Channel::create(device, "loopback", device.node(), ring_size, channel_) != RSM_SUCCESS)
+        return;
+    offer(qualifier);
+    if (!call(qualifier) || !attach() || !is_told(LinkState::ACCEPTED))
+        return;
+    channel_->peers().state.store(static_cast<std::uint32_t>(LinkState::ESTABLISHED),
+                                  std::memory_order_release);
+    ring_bell();
+    connected_ = true;
+}
+
+void RawPeer::offer(std::uint64_t qualifier)
+{
+    rsmdat::Terms &terms = channel_->ours().offer;
+    terms.qualifier = qualifier;
+    terms.port = 1;
+    terms.max_rdma_read_in = terms.max_rdma_read_out = 4;
+}
+
+bool RawPeer::call(std::uint64_t qualifier)
+{
+    rsmdat::Call call(channel_->address(), qualifier);
+    int status = call.place(device, "loopback", device.node());
+    for (int tries = 0; tries < 100 && status == RSM_SUCCESS; tries++) {
+        if (is_told(LinkState::ARRIVED, 50))
+            return true;
+        status = call.repeat();
+    }
+    ADD_FAILURE() << "not heard: " << status;
+    return false;
+}
+
+bool RawPeer::attach()
+{
+    rsmdat::Credentials from{};
+    std::memcpy(&from, &channel_->ours().answer_from, sizeof(from));
+    const int status = channel_->attach(rsmdat::address_of(from));
+    EXPECT_EQ(status, RSM_SUCCESS);
+    return status == RSM_SUCCESS;
+}
+
+bool RawPeer::is_told(LinkState state, int milliseconds)
+{
+    return eventually(
+        [&] {
+            return channel_->ours().state.load(std::memory_order_acquire) >=
+                   static_cast<std::uint32_t>(state);
+        },
+        milliseconds);
+}
+
+void RawPeer::send(Ring ring, MessageHeader header, std::span<const std::byte> payload)
+{
+    const std::array pieces{payload};
+    EXPECT_TRUE(channel_->send(ring, header, pieces));
+    ring_bell();
+}
+
+std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, int milliseconds)
+{
+    const auto deadline = std::chrono::steady_clock::now() + scaled(milliseconds);
+    Message message{};
+    while (channel_->receive(ring, message) != Arrived::MESSAGE) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return {};
+        pause();
+    }
+    Heard heard{message.header, {message.payload.begin(), message.payload.end()}};
+    channel_->consume(ring);
+    return heard;
+}
+
+std::optional<rsmdat::Grant> RawPeer::ask(std::uint32_t context)
+{
+    MessageHeader question{};
+    question.kind = MessageKind::ASK;
+    question.context = context;
+    send(Ring::RESPONSE, question);
+    const auto answer = hear(Ring::RESPONSE);
+    if (!answer || answer->header.kind != MessageKind::GRANT) {
+        ADD_FAILURE() << "no answer for context " << context;
+        return {};
+    }
+    rsmdat::Grant grant{};
+    if (answer->header.status != 0 || answer->payload.size() != sizeof(grant))
+        return {};
+    std::memcpy(&grant, answer->payload.data(), sizeof(grant));
+    return grant;
+}
+
+bool RawPeer::ended(int milliseconds)
+{
+    return eventually(
+        [&] { return is_told(LinkState::CLOSED, 1) || !channel_->alive(); }, milliseconds);
+}
+
+std::span<std::byte> RawPeer::segment()
+{
+    rsmdat::Handshake &start = channel_->peers();
+    return {reinterpret_cast<std::byte *>(&start),
+            rsmdat::RINGS + start.request_ring + start.response_ring};
+}
+
+rsmdat::Words &RawPeer::its_words()
+{
+    return reinterpret_cast<rsmdat::Front *>(segment().data())->words;
+}
+
+raw::Ticket ticket_of(const rsmdat::Grant &grant)
+{
+    return {{grant.ticket[0], grant.ticket[1]}};
+}
+
+} // namespace rsmtest::dat

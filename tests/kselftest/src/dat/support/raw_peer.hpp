@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// The other end of a connection of provider rsm, without libdat: a program that has /dev/rsm and
+// knows what messages look like.
+#pragma once
+
+#include "support/raw.hpp"
+
+#include "wire/channel.h"
+#include "wire/layout.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rsmtest::dat {
+
+class RawPeer {
+public:
+    using Ring = rsmdat::Channel::Ring;
+
+    // Calls the service point and waits until the connection is established; see connected().
+    explicit RawPeer(std::uint64_t qualifier);
+
+    bool connected() const { return connected_; }
+    // A message of any kind.
+    void send(Ring ring, rsmdat::MessageHeader header, std::span<const std::byte> payload = {});
+    // The next one within the time; its payload is copied.
+    struct Heard {
+        rsmdat::MessageHeader header;
+        std::vector<std::byte> payload;
+    };
+    std::optional<Heard> hear(Ring ring, int milliseconds = 5000);
+    // How to reach a context, if the peer tells.
+    std::optional<rsmdat::Grant> ask(std::uint32_t context);
+    // Waits until the peer has ended the connection.
+    bool ended(int milliseconds = 5000);
+    // All that we may write: the peer's segment.
+    std::span<std::byte> segment();
+    rsmdat::Words &its_words();
+    void ring_bell() { channel_->ring_always(); }
+
+    const rsmdat::Device device;
+
+private:
+    void offer(std::uint64_t qualifier);
+    bool call(std::uint64_t qualifier);
+    bool attach();
+    bool is_told(rsmdat::LinkState state, int milliseconds = 5000);
+
+    std::unique_ptr<rsmdat::Channel> channel_;
+    bool connected_ = false;
+};
+
+// A blank handle that redeemed the ticket of a grant, or status.
+raw::Ticket ticket_of(const rsmdat::Grant &grant);
+
+} // namespace rsmtest::dat
