@@ -92,8 +92,10 @@ bool RingWriter::put(const MessageHeader &header,
 
 bool RingReader::copy_header(MessageHeader &header) const noexcept {
     std::uint64_t *from = words_of(ring_.data() + offset());
-    Words64 words{};
+    Words64 words;
     words[PRESENT] = Word(from[PRESENT]).load(std::memory_order_acquire);
+    if (words[PRESENT] == 0) // what polling mostly finds
+        return false;
     for (std::size_t i = 0; i < words.size(); ++i)
         if (i != PRESENT)
             words[i] = Word(from[i]).load(std::memory_order_relaxed);
