@@ -68,7 +68,7 @@ void DatSide::listen() {
 }
 
 DAT_EVENT DatSide::next(DAT_EVENT_NUMBER number) const {
-    const auto evd = number == DAT_CONNECTION_REQUEST_EVENT ? requests_ : evd_;
+    auto *const evd = number == DAT_CONNECTION_REQUEST_EVENT ? requests_ : evd_;
     DAT_EVENT event{};
     DAT_COUNT more = 0;
     do {

@@ -29,7 +29,9 @@ class DatAdapter {
   public:
     DatAdapter();
     DatAdapter(const DatAdapter &) = delete;
+    DatAdapter(DatAdapter &&) = delete;
     DatAdapter &operator=(const DatAdapter &) = delete;
+    DatAdapter &operator=(DatAdapter &&) = delete;
     ~DatAdapter();
 
     [[nodiscard]] DAT_IA_HANDLE ia() const { return ia_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // uDAPL between two processes of one machine.
 #include <cstring>
+#include <tuple>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -42,7 +43,7 @@ void accept_and_stay(DatSide &side, Channel &channel) {
 }
 
 // Answers every message, until the process is killed.
-void echo(DatSide &side, Channel &) {
+void echo(DatSide &side, Channel & /*channel*/) {
     side.post_receive(small);
     side.accept();
     for (;;) {
@@ -52,7 +53,7 @@ void echo(DatSide &side, Channel &) {
     }
 }
 
-void accept_for_ever(DatSide &side, Channel &) {
+void accept_for_ever(DatSide &side, Channel & /*channel*/) {
     for (;;) {
         side.accept();
         side.wait_for_hang_up();
@@ -80,13 +81,16 @@ class TcpServer {
                   const Descriptor client(
                       check_errno(accept(listener.get(), nullptr, nullptr), "accept"));
                   char byte = 0;
-                  (void)::send(client.get(), &byte, 1, MSG_NOSIGNAL);
-                  (void)recv(client.get(), &byte, 1, 0);
+                  // A client that has gone is no error.
+                  std::ignore = ::send(client.get(), &byte, 1, MSG_NOSIGNAL);
+                  std::ignore = ::recv(client.get(), &byte, 1, 0);
               }
           }),
           address_(peer_.channel().expect<sockaddr_in>()) {}
     TcpServer(const TcpServer &) = delete;
+    TcpServer(TcpServer &&) = delete;
     TcpServer &operator=(const TcpServer &) = delete;
+    TcpServer &operator=(TcpServer &&) = delete;
     ~TcpServer() { peer_.kill(); }
 
     void connect_and_close() const {

@@ -25,6 +25,7 @@ constexpr const char *iterations = "20000";
 [[noreturn]] void become(std::vector<std::string> arguments, int output) {
     arguments.insert(arguments.begin(), program);
     std::vector<char *> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (auto &argument : arguments) {
         pointers.push_back(argument.data());
     }
@@ -48,7 +49,9 @@ class Side {
         }
     }
     Side(const Side &) = delete;
+    Side(Side &&) = delete;
     Side &operator=(const Side &) = delete;
+    Side &operator=(Side &&) = delete;
     ~Side() {
         if (pid_ > 0) {
             (void)kill(pid_, SIGKILL);
@@ -70,7 +73,8 @@ class Side {
 std::string read_all(int descriptor) {
     std::string text;
     std::array<char, 512> part{};
-    for (ssize_t got; (got = read(descriptor, part.data(), part.size())) > 0;) {
+    ssize_t got = 0;
+    while ((got = read(descriptor, part.data(), part.size())) > 0) {
         text.append(part.data(), static_cast<std::size_t>(got));
     }
     return text;

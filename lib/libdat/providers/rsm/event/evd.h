@@ -17,7 +17,7 @@ class Evd final : public Object {
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_EVD;
 
     // Throws std::bad_alloc.
-    Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS flags, Cno *cno);
+    Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS streams, Cno *to);
     ~Evd() override; // requests for connections that are still queued are refused
 
     // Queues an event; on a full queue it is lost, the Evd is dead and the Ia's async EVD hears of

@@ -10,7 +10,7 @@ Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
         return entry.answered && entry.context == context;
     };
     if (!fits(entries_[last_])) {
-        const auto found = std::ranges::find_if(entries_, fits);
+        auto *const found = std::ranges::find_if(entries_, fits);
         if (found == entries_.end())
             return nullptr;
         last_ = static_cast<std::size_t>(found - entries_.begin());

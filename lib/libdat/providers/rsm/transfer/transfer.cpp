@@ -16,7 +16,9 @@ struct Transfer::Inside {
     explicit Inside(Ep &owner) : ep(owner), out(owner, line), in(owner, line) {}
     ~Inside();
     Inside(const Inside &) = delete;
+    Inside(Inside &&) = delete;
     Inside &operator=(const Inside &) = delete;
+    Inside &operator=(Inside &&) = delete;
 
     template <class Post>
     DAT_RETURN post(Post what) noexcept(noexcept(what()));
