@@ -33,7 +33,8 @@ DAT_RETURN Outbound::may_post(const Post &post, DAT_COUNT most, unsigned flags,
         return invalid_parameter(3);
     const unsigned unsignalled = ep_.attributes.request_completion_flags &
                                  static_cast<unsigned>(DAT_COMPLETION_UNSIGNALLED_FLAG);
-    const unsigned allowed = unsignalled != 0 ? flags : flags & ~DAT_COMPLETION_UNSIGNALLED_FLAG;
+    const unsigned allowed =
+        unsignalled != 0 ? flags : flags & ~static_cast<unsigned>(DAT_COMPLETION_UNSIGNALLED_FLAG);
     if ((static_cast<unsigned>(post.flags) & ~allowed) != 0)
         return invalid_parameter(flags_position);
     return DAT_SUCCESS;
