@@ -136,7 +136,8 @@ TEST_F(MemoryCopies, under_signals)
     remote = open(region(large, 0, large.size(), remote_write));
     ASSERT_TRUE(remote);
     std::signal(SIGALRM, [](int) {});
-    const itimerval often{{0, 1000}, {0, 1000}};
+    const suseconds_t interval = 1000 * scaled(1).count();
+    const itimerval often{{0, interval}, {0, interval}};
     const itimerval never{};
     ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
     for (std::size_t round = 0; round < 5; ++round) {

@@ -10,8 +10,9 @@ namespace {
 
 using Outcome = RemoteRegion::Outcome;
 
-// The kernel starts an entry again that a signal has interrupted, so none may take long.
-constexpr std::uint64_t LARGEST_ENTRY = 65536;
+// A signal makes the kernel leave an entry half done, to be started again, but only between pages:
+// entries of a page get done however often signals come.
+constexpr std::uint64_t LARGEST_ENTRY = 4096;
 
 // What is still to be copied: all but the last bytes, then these.
 struct Rest {
