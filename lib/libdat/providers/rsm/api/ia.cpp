@@ -29,7 +29,7 @@ DAT_RETURN check_open(const Record &record, const char *name, DAT_COUNT qlen,
 
 // Sees to it that the new IA has an async EVD as asked for: a new one, somebody else's, or none.
 DAT_RETURN provide_async_evd(Ia &ia, DAT_COUNT qlen, DAT_EVD_HANDLE asked) {
-    if (asked == DAT_EVD_ASYNC_EXISTS || asked == DAT_EVD_OUT_OF_SCOPE)
+    if (asked == ASYNC_EXISTS || asked == OUT_OF_SCOPE)
         return DAT_SUCCESS;
     if (asked)
         return ia.use_foreign_async_evd(asked) ? DAT_RETURN{DAT_SUCCESS}

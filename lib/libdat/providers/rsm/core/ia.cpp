@@ -66,7 +66,7 @@ bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
     return true;
 }
 
-void Ia::leave_foreign_async_evd() noexcept {
+void Ia::leave_foreign_async_evd() const noexcept {
     if (async_evd)
         return;
     const auto evd = enter<Evd>(async_handle);
@@ -81,13 +81,13 @@ void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noe
     arrival.event.event_data.asynch_error_event_data.reason = reason;
     if (async_evd)
         async_evd->deliver(arrival);
-    else if (async_handle != DAT_EVD_OUT_OF_SCOPE)
+    else if (async_handle != OUT_OF_SCOPE)
         report_to_foreign(arrival);
 }
 
 // Under the other Ia's lock, so not under ours. An event for which there is no memory is lost, as
 // one for which there is no room.
-void Ia::report_to_foreign(const Arrival &arrival) noexcept {
+void Ia::report_to_foreign(const Arrival &arrival) const noexcept {
     try {
         engine->later([arrival, to = async_handle, generation = async_generation_] {
             const auto evd = enter<Evd>(to);

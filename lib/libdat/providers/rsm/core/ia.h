@@ -31,12 +31,16 @@ class Contexts;
 class NodeTable;
 struct Arrival;
 
+// The special EVDs of dat.h, which has casts of C for them.
+inline const DAT_EVD_HANDLE ASYNC_EXISTS = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{1});
+inline const DAT_EVD_HANDLE OUT_OF_SCOPE = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{2});
+
 class Ia final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_IA;
 
     // Opens /dev/rsm and starts the engine. Throws std::bad_alloc, and Unavailable (device.h).
-    Ia(DAT_PROVIDER &provider, std::string name, Options options);
+    Ia(DAT_PROVIDER &of, std::string as, Options with);
     // Ia::lock not held. Lets waiters go, waits for everybody who is Outside and destroys what is
     // left, in the order of udapl-functions.md section 3.
     ~Ia() override;
@@ -77,19 +81,19 @@ class Ia final : public Object {
     const std::string name;
     const Options options;
     std::unique_ptr<Device> device;
-    std::unique_ptr<Contexts> contexts;                 // memory/contexts.h
-    std::unique_ptr<NodeTable> nodes;                   // connect/nodes.h
-    std::unique_ptr<Engine> engine;                     // wire/engine.h
-    Evd *async_evd = nullptr;                           // made by dat_ia_open
-    DAT_EVD_HANDLE async_handle = DAT_EVD_OUT_OF_SCOPE; // what dat_ia_query answers
+    std::unique_ptr<Contexts> contexts;         // memory/contexts.h
+    std::unique_ptr<NodeTable> nodes;           // connect/nodes.h
+    std::unique_ptr<Engine> engine;             // wire/engine.h
+    Evd *async_evd = nullptr;                   // made by dat_ia_open
+    DAT_EVD_HANDLE async_handle = OUT_OF_SCOPE; // what dat_ia_query answers
     bool closing = false;
     Futex agent_returned; // rings when an agent of a Cno has
 
   private:
     friend class Outside;
     void take(std::unique_ptr<Object> object);
-    void leave_foreign_async_evd() noexcept;
-    void report_to_foreign(const Arrival &arrival) noexcept;
+    void leave_foreign_async_evd() const noexcept;
+    void report_to_foreign(const Arrival &arrival) const noexcept;
     void release_waiters() noexcept;
     void await_outside(Guard &guard) noexcept;
     [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
