@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Tests of transfers: the provider `rsm` with a wire and a kernel that are not there. From the archive
-# the linker takes what the fakes don't define.
+# Tests of transfers: the provider `rsm` with a wire and a kernel that are not there.
+# From the archive the linker takes what the fakes do not define.
 add_library(daplrsm-archive STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:daplrsm-objects>)
 add_executable(dapl-transfer-tests
     dapl_transfer_bind_test.cpp
