@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+// kill -9 of either side at any point: the other one hears BROKEN, or the error of the set-up, soon;
+// everything outstanding is flushed. That nothing stays behind is seen by whoever runs the test.
+#include "dat/support/doomed.hpp"
+
+#include <gtest/gtest.h>
+#include <list>
+#include <thread>
+#include <vector>
+
+using namespace rsmtest;
+using namespace rsmtest::dat;
+
+namespace {
+
+constexpr Role roles[] = {Role::ACTIVE, Role::PASSIVE};
+constexpr std::size_t large = 8U << 20;
+
+void sleep_for(int milliseconds)
+{
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+// In the middle of something: after so many milliseconds.
+const std::vector<int> moments = {0, 5, 30, 120};
+
+// A doomed process for each role and moment.
+std::list<Doomed> doomed_ones(const Doomed::Body &body, std::size_t bytes)
+{
+    std::list<Doomed> all;
+    for (std::size_t i = 0; i < moments.size(); i++)
+        all.emplace_back(roles[i % 2], body, bytes);
+    return all;
+}
+
+void say_where(const Side &side, Link &link)
+{
+    link.tell(side.memory.rmr_context);
+    link.tell(reinterpret_cast<std::uintptr_t>(side.memory.start));
+}
+
+DAT_RMR_TRIPLET heard_where(Doomed &doomed, std::size_t size)
+{
+    DAT_RMR_TRIPLET there{};
+    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(doomed.hear());
+    there.target_address = doomed.hear();
+    there.segment_length = size;
+    return there;
+}
+
+} // namespace
+
+TEST(LifetimeKill, idle)
+{
+    std::list<Doomed> all;
+    for (const Role role : roles)
+        all.emplace_back(role, [](Side &, Link &) {});
+    Side survivor;
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        for (unsigned i = 0; i < 3; i++) {
+            EXPECT_OK(survivor.receive(0, 64, i));
+            EXPECT_OK(survivor.send(0, 64, i)); // nobody receives
+        }
+        doomed.kill();
+        EXPECT_EQ(expect_flush(survivor.receives, 3), 0);
+        EXPECT_EQ(expect_flush(survivor.requests, 3), 0);
+        expect_broken(survivor);
+    }
+}
+
+// Nobody waits in the library.
+TEST(LifetimeKill, while_polled)
+{
+    Doomed doomed(Role::ACTIVE, [](Side &, Link &) {});
+    Side survivor;
+    doomed.meet(survivor);
+    EXPECT_OK(survivor.receive(0, 64, 1));
+    doomed.kill();
+    DAT_EVENT event{};
+    EXPECT_TRUE(eventually([&] { return dat_evd_dequeue(survivor.receives, &event) == DAT_SUCCESS; },
+                           500));
+    EXPECT_EQ(event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
+    EXPECT_TRUE(eventually(
+        [&] { return dat_evd_dequeue(survivor.connections, &event) == DAT_SUCCESS; }, 500));
+    EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+}
+
+TEST(LifetimeKill, sender_of_large_messages)
+{
+    auto all = doomed_ones(
+        [](Side &side, Link &link) {
+            for (unsigned i = 0; i < 4; i++)
+                EXPECT_OK(side.send(0, large, i));
+            link.tell();
+        },
+        large);
+    Side survivor(nullptr, large);
+    auto moment = moments.begin();
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        for (unsigned i = 0; i < 5; i++)
+            EXPECT_OK(survivor.receive(0, large, i));
+        doomed.hear();
+        sleep_for(*moment++);
+        doomed.kill();
+        EXPECT_LT(expect_flush(survivor.receives, 5), 5);
+        expect_broken(survivor);
+    }
+}
+
+TEST(LifetimeKill, receiver_of_large_messages)
+{
+    auto all = doomed_ones(
+        [](Side &side, Link &link) {
+            for (unsigned i = 0; i < 4; i++)
+                EXPECT_OK(side.receive(0, large, i));
+            link.tell();
+        },
+        large);
+    Side survivor(nullptr, large);
+    auto moment = moments.begin();
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        doomed.hear();
+        for (unsigned i = 0; i < 5; i++)
+            EXPECT_OK(survivor.send(0, large, i));
+        sleep_for(*moment++);
+        doomed.kill();
+        EXPECT_LT(expect_flush(survivor.requests, 5), 5);
+        expect_broken(survivor);
+    }
+}
+
+// What the survivor copies into or out of pages of a process that goes away.
+TEST(LifetimeKill, target_of_rdma)
+{
+    auto all = doomed_ones([](Side &side, Link &link) { say_where(side, link); }, large);
+    Side survivor(nullptr, large);
+    auto moment = moments.begin();
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        const DAT_RMR_TRIPLET there = heard_where(doomed, large);
+        std::thread killer([&] {
+            sleep_for(*moment);
+            doomed.kill();
+        });
+        DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
+        for (unsigned i = 0; status == DAT_DTO_SUCCESS; i++) {
+            EXPECT_OK(i % 2 ? survivor.read(0, there, i) : survivor.write(0, there, i));
+            const DAT_EVENT event = next_event(survivor.requests);
+            ASSERT_EQ(event.event_number, DAT_DTO_COMPLETION_EVENT);
+            status = event.event_data.dto_completion_event_data.status;
+        }
+        killer.join();
+        EXPECT_EQ(status, DAT_DTO_ERR_FLUSHED);
+        moment++;
+        expect_broken(survivor);
+    }
+}
+
+// The doomed one writes and reads all the time; what it was let into is the survivor's alone then.
+TEST(LifetimeKill, initiator_of_rdma)
+{
+    auto all = doomed_ones(
+        [](Side &side, Link &link) {
+            DAT_RMR_TRIPLET there{};
+            there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.hear());
+            there.target_address = link.hear();
+            there.segment_length = large;
+            for (unsigned i = 0;; i++) {
+                EXPECT_OK(i % 2 ? side.read(0, there, i) : side.write(0, there, i));
+                expect_completion(side.requests, i);
+                if (i == 0)
+                    link.tell();
+            }
+        },
+        large);
+    Side survivor(nullptr, large);
+    auto moment = moments.begin();
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        EXPECT_OK(survivor.receive(0, 64, 0));
+        doomed.tell(survivor.memory.rmr_context);
+        doomed.tell(reinterpret_cast<std::uintptr_t>(survivor.memory.start));
+        doomed.hear();
+        sleep_for(*moment++);
+        doomed.kill();
+        EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
+        expect_broken(survivor);
+        survivor.memory.start[large - 1] = std::byte{0x77};
+        sleep_for(1);
+        EXPECT_EQ(survivor.memory.start[large - 1], std::byte{0x77});
+    }
+}
+
+TEST(LifetimeKill, requester_before_the_answer)
+{
+    const auto ask = [](Link &link) {
+        Side side;
+        EXPECT_OK(connect(side, link.hear(), 60000));
+        wait_for_the_end();
+    };
+    Child accepted(ask), rejected(ask);
+    Side survivor;
+    const ServicePoint service(survivor);
+    accepted.tell(service.qualifier);
+    DAT_CR_HANDLE cr = service.request();
+    accepted.kill();
+    EXPECT_OK(survivor.receive(0, 64, 0));
+    EXPECT_OK(dat_cr_accept(cr, survivor.ep, 0, nullptr));
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, 500);
+    EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
+    EXPECT_EQ(state_of(survivor.ep), DAT_EP_STATE_DISCONNECTED);
+    rejected.tell(service.qualifier);
+    cr = service.request();
+    rejected.kill();
+    EXPECT_OK(dat_cr_reject(cr));
+    expect_no_event(survivor.connections, 10);
+}
+
+TEST(LifetimeKill, listener_before_the_answer)
+{
+    Child listener([](Link &link) {
+        link.hear();
+        Side side;
+        const ServicePoint service(side);
+        link.tell(service.qualifier);
+        (void)service.request();
+        link.tell();
+        wait_for_the_end();
+    });
+    Side survivor;
+    listener.tell();
+    const DAT_CONN_QUAL qualifier = listener.hear();
+    EXPECT_OK(survivor.receive(0, 64, 0));
+    EXPECT_OK(connect(survivor, qualifier, 60000));
+    listener.hear();
+    listener.kill();
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 500);
+    EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
+    EXPECT_OK(dat_ep_reset(survivor.ep));
+    // Nobody is there any more, so the qualifier is free.
+    EXPECT_OK(connect(survivor, qualifier, 60000));
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_psp_create(survivor.adapter, qualifier, survivor.arrivals, DAT_PSP_CONSUMER_FLAG,
+                             &psp));
+    EXPECT_OK(dat_psp_free(psp));
+}
+
+// Somewhere between the request and the first messages: whatever the survivor saw of it, it ends.
+TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
+{
+    std::list<Child> all;
+    for (int i = 0; i < 8; i++)
+        all.emplace_back([](Link &link) {
+            const DAT_CONN_QUAL qualifier = link.hear(120000);
+            Side side;
+            link.tell();
+            EXPECT_OK(connect(side, qualifier));
+            wait_for_the_end();
+        });
+    Side survivor;
+    const ServicePoint service(survivor);
+    int moment = 0;
+    for (Child &child : all) {
+        child.tell(service.qualifier);
+        child.hear();
+        std::thread killer([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
+            child.kill();
+        });
+        DAT_EVENT event{};
+        DAT_COUNT more = 0;
+        if (dat_evd_wait(survivor.arrivals, patience(500), 1, &event, &more) == DAT_SUCCESS) {
+            EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, survivor.ep,
+                                    0, nullptr));
+            event = next_event(survivor.connections);
+            if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+                event = next_event(survivor.connections);
+            EXPECT_TRUE(event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                        event.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR)
+                << std::hex << event.event_number;
+            EXPECT_OK(dat_ep_reset(survivor.ep));
+        }
+        killer.join();
+        moment++;
+    }
+}
+
+TEST(LifetimeKill, listener_at_any_moment_of_the_set_up)
+{
+    std::list<Child> all;
+    for (int i = 0; i < 8; i++)
+        all.emplace_back([](Link &link) {
+            link.hear(120000);
+            Side side;
+            const ServicePoint service(side);
+            link.tell(service.qualifier);
+            service.accept();
+            wait_for_the_end();
+        });
+    Side survivor;
+    int moment = 0;
+    for (Child &child : all) {
+        child.tell();
+        const DAT_CONN_QUAL qualifier = child.hear();
+        std::thread killer([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
+            child.kill();
+        });
+        EXPECT_OK(connect(survivor, qualifier));
+        DAT_EVENT event = next_event(survivor.connections);
+        if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
+            event = next_event(survivor.connections);
+            EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+        } else {
+            EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        }
+        EXPECT_OK(dat_ep_reset(survivor.ep));
+        killer.join();
+        moment++;
+    }
+}

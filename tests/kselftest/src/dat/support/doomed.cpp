@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "dat/support/doomed.hpp"
+
+namespace rsmtest::dat {
+
+std::ostream &operator<<(std::ostream &out, Role role)
+{
+    return out << (role == Role::ACTIVE ? "active" : "passive");
+}
+
+void wait_for_the_end()
+{
+    for (;;)
+        pause();
+}
+
+Doomed::Doomed(Role role, const Body &body, std::size_t bytes)
+    : role_(role), child_([=](Link &link) { live(link, role, body, bytes); })
+{
+}
+
+void Doomed::live(Link &link, Role role, const Body &body, std::size_t bytes)
+{
+    const std::uint64_t qualifier = link.hear(120000);
+    Side side(nullptr, bytes);
+    if (role == Role::ACTIVE) {
+        ASSERT_OK(connect(side, qualifier));
+        expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    } else {
+        const ServicePoint service(side);
+        link.tell(service.qualifier);
+        service.accept();
+    }
+    if (testing::Test::HasFailure())
+        return;
+    body(side, link);
+    wait_for_the_end();
+}
+
+void Doomed::meet(Side &survivor)
+{
+    if (role_ == Role::ACTIVE) {
+        const ServicePoint service(survivor);
+        child_.tell(service.qualifier);
+        service.accept();
+    } else {
+        child_.tell(0);
+        EXPECT_OK(connect(survivor, child_.hear()));
+        expect_event(survivor.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    }
+}
+
+void expect_broken(const Side &survivor)
+{
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_BROKEN, 500);
+    EXPECT_EQ(state_of(survivor.ep), DAT_EP_STATE_DISCONNECTED);
+    expect_no_event(survivor.connections, 1);
+    EXPECT_OK(dat_ep_reset(survivor.ep));
+}
+
+int expect_flush(DAT_EVD_HANDLE evd, int posted)
+{
+    int succeeded = 0;
+    bool flushing = false;
+    for (int i = 0; i < posted; i++) {
+        const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, 500);
+        const auto &data = event.event_data.dto_completion_event_data;
+        EXPECT_EQ(data.user_cookie.as_64, static_cast<DAT_UINT64>(i));
+        if (data.status == DAT_DTO_SUCCESS) {
+            EXPECT_FALSE(flushing);
+            succeeded++;
+        } else {
+            EXPECT_EQ(data.status, DAT_DTO_ERR_FLUSHED);
+            flushing = true;
+        }
+    }
+    expect_no_event(evd, 1);
+    return succeeded;
+}
+
+} // namespace rsmtest::dat
