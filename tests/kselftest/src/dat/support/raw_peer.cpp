@@ -133,9 +133,9 @@ std::span<std::byte> RawPeer::segment()
             rsmdat::RINGS + start.request_ring + start.response_ring};
 }
 
-rsmdat::Words &RawPeer::its_words()
+rsmdat::Words &RawPeer::own_words()
 {
-    return reinterpret_cast<rsmdat::Front *>(segment().data())->words;
+    return reinterpret_cast<rsmdat::Front *>(&channel_->ours())->words;
 }
 
 raw::Ticket ticket_of(const rsmdat::Grant &grant)

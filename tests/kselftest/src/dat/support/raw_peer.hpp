@@ -38,7 +38,8 @@ public:
     bool ended(int milliseconds = 5000);
     // All that we may write: the peer's segment.
     std::span<std::byte> segment();
-    rsmdat::Words &its_words();
+    // What we say about ourselves, which the peer reads.
+    rsmdat::Words &own_words();
     void ring_bell() { channel_->ring_always(); }
 
     const rsmdat::Device device;

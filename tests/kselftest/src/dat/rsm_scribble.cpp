@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+// A peer writes nonsense into the segment of the connection while both sides work through it: the
+// library does not crash or hang, and not a byte outside what was registered changes.
+#include "dat/support/attack.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace rsmtest;
+using namespace rsmtest::dat;
+
+namespace {
+
+// Connections to attack; RSM_SCRIBBLES makes more of them.
+int rounds()
+{
+    const char *number = std::getenv("RSM_SCRIBBLES");
+    return number ? std::atoi(number) : 12;
+}
+
+// RSM_SEED repeats a run.
+std::uint64_t seed()
+{
+    const char *number = std::getenv("RSM_SEED");
+    return number ? std::strtoull(number, nullptr, 0) : std::random_device()();
+}
+
+// The peer's segment in this process's address space: the mapping of /dev/rsm that starts with the
+// mark of one.
+std::span<std::byte> peers_segment()
+{
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t start = 0, end = 0;
+        char dash = 0;
+        std::string rights;
+        std::istringstream(line) >> std::hex >> start >> dash >> end >> rights;
+        if (line.find("/dev/rsm") == std::string::npos || rights.substr(0, 2) != "rw")
+            continue;
+        auto *base = reinterpret_cast<std::byte *>(start);
+        if (*reinterpret_cast<volatile std::uint32_t *>(base) == rsmdat::LAYOUT_MAGIC)
+            return {base, end - start};
+    }
+    return {};
+}
+
+class Scribbler {
+public:
+    Scribbler(std::span<std::byte> segment, std::uint64_t seed) : segment_(segment), random_(seed)
+    {
+    }
+    void scribble()
+    {
+        const std::size_t at = place() / 4 * 4;
+        auto *narrow = reinterpret_cast<volatile std::uint32_t *>(segment_.data() + at);
+        if (at % 8 == 0 && random_() % 2)
+            *reinterpret_cast<volatile std::uint64_t *>(narrow) = value(*narrow);
+        else
+            *narrow = static_cast<std::uint32_t>(value(*narrow));
+    }
+
+private:
+    // Words and headers of the ring's start more often than the rest.
+    std::size_t place()
+    {
+        switch (random_() % 4) {
+        case 0:
+            return random_() % sizeof(rsmdat::Front);
+        case 1:
+            return offsetof(rsmdat::Front, words) + random_() % sizeof(rsmdat::Words);
+        case 2:
+            return rsmdat::RINGS + random_() % 64 * 64 + random_() % 32;
+        default:
+            return random_() % (segment_.size() - 8);
+        }
+    }
+    std::uint64_t value(std::uint64_t before)
+    {
+        const std::uint64_t some[] = {0,          1,           ~std::uint64_t{0}, before + 1,
+                                      before - 1, random_(),   random_() % 9,     1ULL << 63,
+                                      0x7fffffff, 0x80000000U, before ^ 1ULL << random_() % 64};
+        return some[random_() % std::size(some)];
+    }
+
+    std::span<std::byte> segment_;
+    std::mt19937_64 random_;
+};
+
+// As much as there is room for, of everything; what becomes of it does not matter.
+void work(const Side &side, const DAT_RMR_TRIPLET &there, DAT_UINT64 turn)
+{
+    DAT_EVENT event{};
+    (void)side.receive(0, 5000, turn);
+    (void)side.send(8192, 5000, turn);
+    (void)side.write(16384, there, turn);
+    (void)side.read(24576, there, turn);
+    for (const DAT_EVD_HANDLE evd : {side.receives, side.requests})
+        while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+            continue;
+}
+
+// A side that uses the library, too, so that there is something to be disturbed.
+void attack(Link &link, std::uint64_t seed)
+{
+    const DAT_CONN_QUAL qualifier = link.hear();
+    DAT_RMR_TRIPLET there{};
+    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.hear());
+    there.target_address = link.hear();
+    there.segment_length = 1000;
+    Side side;
+    if (connect(side, qualifier) != DAT_SUCCESS)
+        _exit(1);
+    expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    const auto segment = peers_segment();
+    if (segment.empty())
+        _exit(2);
+    Scribbler scribbler(segment, seed);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
+    for (DAT_UINT64 turn = 0; std::chrono::steady_clock::now() < end; turn++) {
+        work(side, there, turn);
+        for (std::uint64_t i = 0; i < turn % 5; i++)
+            scribbler.scribble();
+    }
+    _exit(0);
+}
+
+class RsmScribble : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        std::cout << "# RSM_SEED=" << first_seed << std::endl;
+        // Forked by a process that never uses the library.
+        children.emplace([this](Link &link) {
+            for (int i = 0; i < rounds(); i++) {
+                Child attacker([&](Link &line) { attack(line, first_seed + i); });
+                for (int word = 0; word < 3; word++)
+                    attacker.tell(link.hear(60000));
+                link.tell(WEXITSTATUS(attacker.wait()));
+            }
+        });
+    }
+
+    const std::uint64_t first_seed = seed();
+    std::optional<Child> children;
+};
+
+} // namespace
+
+TEST_F(RsmScribble, while_both_work)
+{
+    const Pages memory(4);
+    fill(memory);
+    const std::size_t offset = page_size() + 500, length = 2 * page_size() - 1000;
+    Side side;
+    const Registered region(side.adapter, side.pz, memory.data() + offset, length);
+    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+    DAT_CONN_QUAL qualifier = 0;
+    ASSERT_OK(dat_psp_create_any(side.adapter, &qualifier, side.arrivals, DAT_PSP_CONSUMER_FLAG,
+                                 &psp));
+    for (int round = 0; round < rounds(); round++) {
+        SCOPED_TRACE(testing::Message() << "RSM_SEED " << first_seed + round);
+        children->tell(qualifier);
+        children->tell(region.rmr_context);
+        children->tell(reinterpret_cast<std::uintptr_t>(region.start));
+        const DAT_EVENT request = expect_event(side.arrivals, DAT_CONNECTION_REQUEST_EVENT);
+        ASSERT_OK(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, side.ep, 0,
+                                nullptr));
+        expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+        DAT_EVENT event{};
+        const bool ended = eventually(
+            [&] {
+                work(side, region.remote(0, 1000), 1);
+                return dat_evd_dequeue(side.connections, &event) == DAT_SUCCESS;
+            },
+            10000);
+        ASSERT_TRUE(ended);
+        EXPECT_TRUE(event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                    event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED)
+            << std::hex << event.event_number;
+        EXPECT_EQ(state_of(side.ep), DAT_EP_STATE_DISCONNECTED);
+        EXPECT_EQ(children->hear(), 0U) << "the attacker did not come to attack";
+        EXPECT_TRUE(untouched_but(memory, offset, length));
+        while (dat_evd_dequeue(side.receives, &event) == DAT_SUCCESS ||
+               dat_evd_dequeue(side.requests, &event) == DAT_SUCCESS)
+            continue;
+        ASSERT_OK(dat_ep_reset(side.ep));
+        ASSERT_FALSE(HasFailure());
+    }
+    children->expect_success();
+    EXPECT_OK(dat_psp_free(psp));
+    Side a, b;
+    b.accept_from(a);
+    EXPECT_OK(b.receive(0, 64, 1));
+    EXPECT_OK(a.send(0, 64, 2));
+    expect_completion(b.receives, 1);
+}
