@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+// The other process or the other machine dies: this side is told in time, gets everything back that
+// it has posted, and may go on with others.
+#include "datnet/support/dat_net_test.hpp"
+
+#include <csignal>
+#include <functional>
+
+using namespace rsmtest;
+using namespace rsmtest::dat;
+using namespace rsmtest::datnet;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t large = 1U << 20;
+constexpr unsigned posted = 4;
+
+class DatNetFaults : public DatNetPair {
+  protected:
+    enum class Victim { process, machine };
+
+    void kill(Victim victim) {
+        victim == Victim::process ? session->kill() : net::Vm::kill(partner.node());
+    }
+    // Everything works again with a new process.
+    void expect_service() {
+        session.emplace(partner.node());
+        make_side_there(bytes);
+        connect_from_here();
+        fill(part(0, 3000), 8);
+        EXPECT_OK(here->write(0, there->part(10, 3000), 1));
+        expect_completion(here->requests, 1);
+        EXPECT_EQ(there->differ(10, 3000, 8), 0U);
+    }
+    // It is killed when we have these outstanding.
+    void kill_with(Victim victim, const std::function<void(unsigned)> &post);
+    void expect_broken(Victim victim);
+    void expect_flushed();
+};
+
+void DatNetFaults::expect_broken(Victim victim) {
+    const auto began = Clock::now();
+    expect_event(here->connections, DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_LE(Clock::now() - began,
+              victim == Victim::process ? process_detection() : node_detection());
+    EXPECT_EQ(state_of(here->ep), DAT_EP_STATE_DISCONNECTED);
+}
+
+// Some may have been carried out; behind the first that was not nothing was.
+void DatNetFaults::expect_flushed() {
+    for (unsigned i = 0; i < posted; i++)
+        expect_completion(here->receives, i, DAT_DTO_ERR_FLUSHED);
+    bool flushed = false;
+    for (unsigned i = 0; i < posted; i++) {
+        const DAT_EVENT event = expect_event(here->requests, DAT_DTO_COMPLETION_EVENT);
+        const auto &data = event.event_data.dto_completion_event_data;
+        EXPECT_EQ(data.user_cookie.as_64, i);
+        EXPECT_TRUE(data.status == DAT_DTO_ERR_FLUSHED ||
+                    (!flushed && data.status == DAT_DTO_SUCCESS))
+            << data.status;
+        flushed = data.status == DAT_DTO_ERR_FLUSHED;
+    }
+}
+
+void DatNetFaults::kill_with(Victim victim, const std::function<void(unsigned)> &post) {
+    make_sides(large);
+    connect_from_here();
+    for (unsigned i = 0; i < posted; i++) {
+        EXPECT_OK(here->receive(0, 8, i));
+        post(i);
+    }
+    kill(victim);
+    expect_broken(victim);
+    expect_flushed();
+    expect_no_event(here->connections);
+    EXPECT_OK(dat_ep_reset(here->ep));
+}
+
+} // namespace
+
+TEST_F(DatNetFaults, process_killed_while_idle) {
+    connect_from_there();
+    EXPECT_OK(here->receive(0, 8, 1));
+    kill(Victim::process);
+    expect_broken(Victim::process);
+    expect_completion(here->receives, 1, DAT_DTO_ERR_FLUSHED);
+    EXPECT_OK(dat_ep_reset(here->ep));
+    expect_service();
+}
+
+TEST_F(DatNetFaults, process_killed_with_sends_that_wait) {
+    kill_with(Victim::process, [&](unsigned i) { EXPECT_OK(here->send(0, large, i)); });
+    expect_service();
+}
+
+TEST_F(DatNetFaults, process_killed_in_the_middle_of_messages) {
+    kill_with(Victim::process, [&](unsigned i) {
+        there->receive(0, large, i);
+        EXPECT_OK(here->send(0, large, i));
+    });
+    expect_service();
+}
+
+TEST_F(DatNetFaults, process_killed_in_the_middle_of_reads_and_writes) {
+    kill_with(Victim::process, [&](unsigned i) {
+        const DAT_RMR_TRIPLET all = there->part(0, large);
+        EXPECT_OK(i % 2 ? here->read(0, all, i) : here->write(0, all, i));
+    });
+    expect_service();
+}
+
+// A stopped process is no dead one, however long it takes.
+TEST_F(DatNetFaults, process_stopped_for_a_while) {
+    connect_from_here();
+    there->receive(0, 3000, 1);
+    fill(part(0, 3000), 6);
+    session->signal(SIGSTOP);
+    EXPECT_OK(here->send(0, 3000, 2));
+    EXPECT_OK(here->read(5000, there->part(0, 3000), 3));
+    expect_no_event(here->connections, 1500);
+    session->signal(SIGCONT);
+    EXPECT_EQ(expect_completion(here->requests, 2), 3000U);
+    EXPECT_EQ(expect_completion(here->requests, 3), 3000U);
+    EXPECT_EQ(there->expect_received(1), 3000U);
+    EXPECT_EQ(mismatches(part(5000, 3000), 6), 0U);
+}
+
+TEST_F(DatNetFaults, process_killed_before_it_answers) {
+    ASSERT_OK(call(*here, there->address(), qualifier_there()));
+    there->tell("arrival");
+    const auto began = Clock::now();
+    kill(Victim::process);
+    expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    EXPECT_LE(Clock::now() - began, process_detection());
+    expect_service();
+}
+
+TEST_F(DatNetFaults, process_killed_before_it_is_answered) {
+    there->tell("connect", here->adapter.address().sin_addr.s_addr, qualifier_here(), 0);
+    const Caller caller = next_caller(*here);
+    kill(Victim::process);
+    EXPECT_OK(accept(*here, caller.cr));
+    expect_failed(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    expect_service();
+}
+
+// A machine takes long to start: everything that its death may hit is hit at once.
+TEST_F(DatNetFaults, machine_killed) {
+    Side idle(nullptr, 4096);
+    Side asking(nullptr, 4096);
+    const Remote other(*session, 4096, "other");
+    const DAT_CONN_QUAL qualifier = other.tell("listen").value();
+    ASSERT_OK(call(idle, other.address(), qualifier));
+    other.tell("accept", 0);
+    expect_event(idle.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_OK(idle.receive(0, 8, 9));
+    ASSERT_OK(call(asking, other.address(), qualifier, 0, 60000));
+    other.tell("arrival");
+
+    kill_with(Victim::machine, [&](unsigned i) {
+        if (i % 2) {
+            EXPECT_OK(here->read(0, there->part(0, large), i));
+        } else {
+            there->receive(0, large, i);
+            EXPECT_OK(here->send(0, large, i));
+        }
+    });
+    expect_event(idle.connections, DAT_CONNECTION_EVENT_BROKEN, 500);
+    expect_completion(idle.receives, 9, DAT_DTO_ERR_FLUSHED, 500);
+    const DAT_EVENT failed = next_event(asking.connections, 500);
+    EXPECT_TRUE(failed.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
+                failed.event_number == DAT_CONNECTION_EVENT_UNREACHABLE)
+        << std::hex << failed.event_number;
+    ASSERT_OK(call(*here, there->address(), 4242));
+    expect_failed(DAT_CONNECTION_EVENT_UNREACHABLE);
+    ASSERT_NO_FATAL_FAILURE(restart());
+    expect_service();
+}
+
+// For longer than the heartbeat allows: each side takes the other for dead.
+TEST_F(DatNetFaults, machine_suspended_for_too_long) {
+    connect_from_here();
+    net::Vm::pause(partner.node());
+    const auto began = Clock::now();
+    expect_event(here->connections, DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_LE(Clock::now() - began, node_detection());
+    net::Vm::resume(partner.node());
+    there->expect_connection(DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_OK(dat_ep_reset(here->ep));
+}
