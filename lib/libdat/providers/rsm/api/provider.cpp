@@ -30,13 +30,14 @@ Records &records() {
 }
 
 template <std::size_t N>
-DAT_RETURN open_of(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
-                   DAT_IA_HANDLE *ia, DAT_BOOLEAN) {
+DAT_RETURN open_of(DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia,
+                   DAT_BOOLEAN /*ro_aware*/) {
     return ia_open(records().all[N], name, qlen, async_evd, ia);
 }
 
 template <std::size_t... N>
-constexpr std::array<DAT_IA_OPEN_FUNC, sizeof...(N)> opens_of(std::index_sequence<N...>) {
+constexpr std::array<DAT_IA_OPEN_FUNC, sizeof...(N)>
+opens_of(std::index_sequence<N...> /*numbers*/) {
     return {open_of<N>...};
 }
 

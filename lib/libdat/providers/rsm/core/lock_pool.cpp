@@ -23,7 +23,7 @@ constinit std::array<PoolEntry, MOST_IAS> pool{};
 // After fork() the parent's stay taken in the child: threads that are not there may hold them.
 PooledLock::PooledLock() {
     const auto take = [](PoolEntry &entry) { return !entry.taken.exchange(true); };
-    const auto entry = std::ranges::find_if(pool, take);
+    auto *const entry = std::ranges::find_if(pool, take);
     if (entry == pool.end())
         throw std::bad_alloc();
     lock_ = &entry->lock;

@@ -50,7 +50,7 @@ DAT_RETURN Outbound::gather(const Post &post, DAT_MEM_PRIV_FLAGS privilege,
 }
 
 bool Outbound::full() const noexcept {
-    return !ep_.request_evd || in_use_ >= ep_.attributes.max_request_dtos;
+    return ep_.request_evd == nullptr || in_use_ >= ep_.attributes.max_request_dtos;
 }
 
 DAT_RETURN Outbound::queue(const Request &request) noexcept {

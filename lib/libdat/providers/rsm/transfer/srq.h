@@ -29,7 +29,7 @@ class Srq final : public Object {
     };
 
     // Throws std::bad_alloc.
-    Srq(Ia &ia, Pz &pz, const DAT_SRQ_ATTR &attributes);
+    Srq(Ia &ia, Pz &its, const DAT_SRQ_ATTR &asked);
     ~Srq() override;
 
     DAT_RETURN post(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie) noexcept;
