@@ -82,11 +82,12 @@ std::string read_all(int descriptor) {
 
 // The last line is iterations,median,average,overall,...; times in microseconds.
 double overall(const std::string &text) {
-    const auto line = text.find_last_of('\n', text.size() - 2) + 1;
-    double median = 0;
-    double average = 0;
-    double result = 0;
-    if (std::sscanf(text.c_str() + line, "%*d,%lf,%lf,%lf", &median, &average, &result) != 3) {
+    auto field = text.find_last_of('\n', text.size() - 2);
+    for (int skipped = 0; skipped < 3 && field != std::string::npos; skipped++) {
+        field = text.find(',', field + 1);
+    }
+    const double result = field == std::string::npos ? 0 : std::strtod(&text[field + 1], nullptr);
+    if (result <= 0) {
         throw std::runtime_error("ucx_perftest printed no figure");
     }
     return result * 1000;

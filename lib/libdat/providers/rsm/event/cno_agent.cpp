@@ -37,7 +37,7 @@ void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
         cno->agent_due_ = evd != nullptr;
         if (!evd)
             return;
-        const auto about = evd->handle();
+        auto *const about = evd->handle();
         const auto agent = cno->agent;
         cno->agent_runs_ = true;
         cno.guard.unlock();
@@ -51,7 +51,7 @@ void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
 Evd *Cno::next_call() noexcept {
     const auto due = [](const Evd *evd) { return evd->agent_calls > 0; };
     const auto evd = std::ranges::find_if(evds_, due);
-    if (evd == evds_.end() || !agent.proxy_agent_func)
+    if (evd == evds_.end() || agent.proxy_agent_func == nullptr)
         return nullptr;
     --(*evd)->agent_calls;
     return *evd;

@@ -84,7 +84,7 @@ Futex::Wake Evd::doze(Wait &wait) noexcept {
         return Futex::Wake::WOKEN;
     asleep_ = true;
     const auto ticket = futex_.ticket();
-    Futex::Wake wake;
+    auto wake = Futex::Wake::WOKEN;
     {
         const Outside outside(ia(), wait.guard);
         wake = futex_.sleep(ticket, wait.deadline);

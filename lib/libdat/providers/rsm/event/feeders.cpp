@@ -34,7 +34,7 @@ void Feeders::sweep() noexcept {
 // By index: the vector may grow meanwhile.
 void Feeders::poll(bool disarm) noexcept {
     polling_ = true;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
+    for (std::size_t i = 0; i < all_.size(); ++i) { // NOLINT(modernize-loop-convert)
         if (disarm && all_[i].times > 0)
             all_[i].feeder->disarm();
         if (all_[i].times > 0)

@@ -86,7 +86,7 @@ bool Outbound::take_grant(const Message &message) noexcept {
     if (asked_ != message.header.context)
         return false;
     asked_.reset();
-    Grant grant;
+    Grant grant{};
     std::unique_ptr<RemoteRegion> region;
     if (message.header.status == 0) {
         if (message.payload.size() != sizeof(grant))

@@ -92,7 +92,7 @@ bool RingWriter::put(const MessageHeader &header,
 
 bool RingReader::copy_header(MessageHeader &header) const noexcept {
     std::uint64_t *from = words_of(ring_.data() + offset());
-    Words64 words;
+    Words64 words; // NOLINT(cppcoreguidelines-pro-type-member-init): all of it is read
     words[PRESENT] = Word(from[PRESENT]).load(std::memory_order_acquire);
     if (words[PRESENT] == 0) // what polling mostly finds
         return false;
