@@ -77,7 +77,8 @@ void DatNet::restart() {
 std::chrono::milliseconds DatNet::node_detection() {
     const auto text = read_line("/sys/module/rsm/parameters/heartbeat_ms");
     const int interval = text ? std::stoi(*text) : 0;
-    return std::chrono::milliseconds(2 * interval + 100 + 500 * (slow_factor() - 1));
+    // What the kernel has, and for the library to flush and wake as many as wait.
+    return std::chrono::milliseconds(2 * interval + 100 + 500 * slow_factor());
 }
 
 void DatNetPair::SetUp() {
