@@ -3,6 +3,7 @@
 // library does not crash or hang, and not a byte outside what was registered changes.
 #include "dat/support/attack.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -132,6 +133,15 @@ void attack(Link &link, std::uint64_t seed)
     _exit(0);
 }
 
+// 0 if the attacker did its work. Its own library unmaps the segment when the connection ends, and a
+// word that it writes then is its death: that is an end like any other.
+std::uint64_t complaint(int status)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
+        return 0;
+    return WIFEXITED(status) ? static_cast<std::uint64_t>(WEXITSTATUS(status)) : 99;
+}
+
 class RsmScribble : public testing::Test {
 protected:
     void SetUp() override
@@ -145,7 +155,7 @@ protected:
                     attacker.tell(link.hear(60000));
                 for (int word = 0; word < 2; word++)
                     link.tell(attacker.hear());
-                link.tell(WEXITSTATUS(attacker.wait()));
+                link.tell(complaint(attacker.wait()));
             }
         });
     }
