@@ -36,7 +36,7 @@ class DaplRsmContexts : public testing::Test {
     Stranger zone, other_zone, peer;
     Contexts contexts;
     std::shared_ptr<Pinned> pinned =
-        std::make_shared<Pinned>(Export(), std::uint64_t{0x10000}, std::uint64_t{0x1000}, true);
+        std::make_shared<Pinned>(Pinned{Export(), 0x10000, 0x1000, true});
 
     Region &make(unsigned privileges, bool local = true) {
         Region *region = contexts.create(zone.as<Pz>(), pinned, START, LENGTH, privileges, local);
