@@ -197,7 +197,7 @@ RemoteRegion::Window RemoteRegion::window() const noexcept {
 std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device & /*device*/, const Grant &grant) {
     if (!fake::tickets.contains(grant.ticket[0]))
         return nullptr;
-    auto inside = std::make_unique<Inside>(grant.ticket[0]);
+    auto inside = std::make_unique<Inside>(Inside{grant.ticket[0]});
     return std::unique_ptr<RemoteRegion>(new RemoteRegion(std::move(inside)));
 }
 

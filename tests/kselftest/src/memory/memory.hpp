@@ -31,7 +31,7 @@ public:
     template <class T> T &as() { return reinterpret_cast<T &>(*this); }
 
 private:
-    std::byte inside_[64];
+    [[maybe_unused]] std::byte inside_[64];
 };
 
 inline std::uint64_t address(const Pages &pages, std::size_t offset = 0)
