@@ -131,7 +131,8 @@ wait "$attacker" 2>/dev/null
 [ $status = 0 ] || { grep 'failed: ' "$out"; cat "$scratch/err"; } | sed 's/^/# /'
 result $status "the guests are in order"
 
-[ "$(grep -c '^\(\[2\] \)\{0,1\}stats .* 0$' "$out")" = 6 ]
+# Both guests' handles, published, grants and pinned_pages.
+[ "$(grep -c '^\(\[2\] \)\{0,1\}stats .* 0$' "$out")" = 8 ]
 result $? "nothing is left"
 grep '^\(\[2\] \)\{0,1\}stats .*[^ 0]$' "$out" | sed 's/^/# /'
 
