@@ -2,16 +2,10 @@
 // dat_ep_recv_query, dat_ep_set_watermark.
 #include "api/functions.h"
 
+#include "connect/attributes.h"
 #include "connect/ep.h"
 
 namespace rsmdat::api {
-namespace {
-
-bool is_watermark(DAT_COUNT count) noexcept {
-    return count >= 0 || count == DAT_WATERMARK_INFINITE;
-}
-
-} // namespace
 
 DAT_RETURN ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *span) noexcept {
     const auto ep = enter<Ep>(handle);

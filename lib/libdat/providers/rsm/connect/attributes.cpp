@@ -19,10 +19,6 @@ bool within(DAT_COUNT value, DAT_COUNT least, DAT_COUNT most) noexcept {
     return value >= least && value <= most;
 }
 
-bool is_watermark(DAT_COUNT value) noexcept {
-    return value >= 0 || value == DAT_WATERMARK_INFINITE;
-}
-
 bool good_flags(const DAT_EP_ATTR &attributes) noexcept {
     const auto either = [](DAT_COMPLETION_FLAGS flags) {
         return flags == DAT_COMPLETION_DEFAULT_FLAG || flags == DAT_COMPLETION_UNSIGNALLED_FLAG ||

@@ -22,6 +22,11 @@ DAT_RETURN check_attributes(const DAT_EP_ATTR &attributes, bool with_srq, int po
 // does not know of these fields would have them.
 DAT_EP_ATTR kept_attributes(const DAT_EP_ATTR &asked) noexcept;
 
+// A high watermark, as an attribute and of dat_ep_set_watermark.
+inline bool is_watermark(DAT_COUNT value) noexcept {
+    return value >= 0 || value == DAT_WATERMARK_INFINITE;
+}
+
 // The streams that an endpoint would feed.
 struct Streams {
     Evd *recv;
