@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Data transfer of one Ep: a queue pair and its completion queue, and the bookkeeping that turns
+// their completions into events.
+//
+// The queue pair is made when it is needed first (a receive is posted, a connection is asked for or
+// accepted) and is destroyed when the connection ends: so nothing of an old connection can reach a
+// new one, and memory is the program's again when the event that tells of the end is delivered.
+#pragma once
+
+#include <dat/udat.h>
+
+#include "wire/channel.h"
+
+#include <memory>
+
+struct ibv_qp;
+
+namespace rsmdat {
+
+class Ep;
+class Rmr;
+
+class Transfer {
+  public:
+    // For the Ep's attributes and SRQ. Throws std::bad_alloc.
+    explicit Transfer(Ep &ep);
+    ~Transfer(); // the Ep has left its EVDs, and none of its events is on them
+
+    // API operations; argument positions in errors are those of the dat_ function. Ia::lock held.
+    DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+                         DAT_COMPLETION_FLAGS flags);
+    DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+                         DAT_COMPLETION_FLAGS flags);
+    DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                         DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+                         DAT_COMPLETION_FLAGS flags);
+    DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
+                         DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                         DAT_RMR_CONTEXT *context);
+
+    // Before connect and accept, the Ep's Pz is known: there is a queue pair in state INIT, and the
+    // receives are posted to it. DAT_SUCCESS or what dat_ep_connect is to answer. Throws
+    // std::bad_alloc.
+    DAT_RETURN prepare();
+    [[nodiscard]] ibv_qp &qp() const noexcept; // after prepare(), until disconnected() or flush()
+
+    // The Ep is CONNECTED, the queue pair is in state RTS: completions are taken from now on, by
+    // progress(), which is to be called once ESTABLISHED has been delivered.
+    void connected() noexcept;
+    // Takes everything that has completed. Calls Ep::broken on errors and Ep::drained when the last
+    // request of a DISCONNECT_PENDING Ep has completed.
+    void progress() noexcept;
+    // The connection has ended, or is about to: takes what has completed, destroys the queue pair,
+    // and completes all that is outstanding with FLUSHED, in order, requests and receives.
+    void disconnected() noexcept;
+    // Posted receives and requests complete FLUSHED (failed connection attempts).
+    void flush() noexcept;
+    // Both queues are empty; drops the completions that have not been dequeued.
+    void reset() noexcept;
+
+    [[nodiscard]] bool recv_idle() const noexcept;
+    [[nodiscard]] bool request_idle() const noexcept;
+    [[nodiscard]] bool receives_were_posted() const noexcept; // ever: dat_ep_modify asks
+    // dat_ep_recv_query
+    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept;
+    // dat_ep_set_watermark; INFINITE disables. May fire at once (soft: async event, hard:
+    // Ep::broken).
+    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept;
+    // The Ep's max_recv_dtos, max_request_dtos, iov or RDMA read limits have changed
+    // (dat_ep_modify, unconnected). Throws std::bad_alloc.
+    void resized();
+
+    // What Ep::disarm hands to the engine.
+    [[nodiscard]] Channel &channel() noexcept;
+
+  private:
+    struct Inside;
+    std::unique_ptr<Inside> inside_;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The RDMA device of an Ia: the context it was opened with, the port that is used, what it can do.
+#pragma once
+
+#include "core/limits.h"
+#include "wire/handle_fd.h"
+
+#include <cstdint>
+#include <infiniband/verbs.h>
+#include <memory>
+#include <stdexcept>
+#include <sys/socket.h>
+
+namespace rsmdat {
+
+struct Options;
+
+// There is no such device, or it does not answer.
+class Unavailable : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+template <auto Destroy>
+struct Destroyer {
+    template <class Object>
+    void operator()(Object *object) const noexcept {
+        (void)Destroy(object);
+    }
+};
+
+// What libibverbs makes, with the function that ends it.
+template <class Object, auto Destroy>
+using Owned = std::unique_ptr<Object, Destroyer<Destroy>>;
+
+class Device {
+  public:
+    explicit Device(const Options &options); // throws Unavailable, std::bad_alloc
+
+    [[nodiscard]] ibv_context &context() const noexcept { return *context_; }
+    [[nodiscard]] ibv_comp_channel &completions() const noexcept { return *completions_; }
+    [[nodiscard]] std::uint8_t port() const noexcept { return port_; }
+    // Of the port's network device, as rdma_cm wants it: the IA's address.
+    [[nodiscard]] const sockaddr_storage &address() const noexcept { return address_; }
+    [[nodiscard]] const ibv_device_attr &attributes() const noexcept { return attributes_; }
+    [[nodiscard]] Limits limits() const noexcept;
+
+  private:
+    void choose(const Options &options);
+    void open(ibv_device &device);
+    [[nodiscard]] bool take_port(std::uint8_t wanted);
+
+    Owned<ibv_context, ibv_close_device> context_;
+    Owned<ibv_comp_channel, ibv_destroy_comp_channel> completions_;
+    ibv_device_attr attributes_{};
+    ibv_port_attr port_attributes_{};
+    sockaddr_storage address_{};
+    std::uint8_t port_ = 0;
+};
+
+} // namespace rsmdat
