@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside rsm_rdma.ko: the controller of nodes that reach each other by RDMA.
+ *
+ * A node of the configuration has a link; a link that is up has a channel, a
+ * reliable connection (RC queue pair) of its own. Documentation/rdma.md has the
+ * wire format and the state machine.
+ *
+ * Life of a channel
+ * -----------------
+ * node->work makes channels, one thing at a time for a node: it connects, or
+ * accepts what listen.c has left in node->incoming, gives the channel to the
+ * node and starts the link. The agent ends the link and calls down(), which takes
+ * the channel from the node and destroys it. So there is either work that deals
+ * with a channel that nobody else knows, or a link that is up.
+ *
+ * Whoever notices that a channel is of no use any more (events of the connection
+ * manager or the device, completions, the peer's nonsense) calls
+ * rsm_rdma_channel_fail(), in any context, and leaves the rest to the above.
+ *
+ * A channel is counted twice. Its memory stays for who holds a reference
+ * (rsm_rdma_channel_get()), for as long as they like. What it has of the device
+ * stays for who has entered it (rsm_rdma_channel_enter()): destruction moves the
+ * queue pair to the error state, waits for all completions, and then for all to
+ * leave. They must not wait for anything but completions, so that a device can be
+ * removed in bounded time.
+ *
+ * Locking
+ * -------
+ * node->work and down() may sleep and hold no lock of ours. The connection
+ * manager's handler lock is taken around rdma_accept(); our handlers run under it
+ * and therefore wait for nobody. rdma_destroy_id() waits for them.
+ *
+ * channel->keys_lock: keys.c's, a mutex, below everything of internal.h.
+ * channel->receive_lock: one at a time hands messages to the agent: completions
+ *	and the agent's resume(). Above link->lock and node->lock.
+ * node->lock: which channel the node has, what is coming in, and all of sending.
+ *	Taken in interrupts; below everything, but the device's own locks.
+ */
+#ifndef RSM_RDMA_H
+#define RSM_RDMA_H
+
+#include "../rsm_controller.h"
+#include "../rsm_link.h"
+#include "frame.h"
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/socket.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#define RSM_RDMA_RECEIVES	64U	/* frames that the peer may have under way */
+#define RSM_RDMA_SENDS		64U	/* frames that we may have under way */
+#define RSM_RDMA_TRANSFERS	32U	/* struct rdma_rw_ctx in use at a time */
+#define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of those, if the device has so many */
+#define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
+#define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
+
+struct rsm_rdma_channel;
+
+/**
+ * struct rsm_rdma_frame - room for a frame that is sent or received
+ * @cqe: whom its completion goes to
+ * @channel: whose it is
+ * @next: next one in a list: free to be sent, or received and not yet taken
+ * @dma: address of @wire for the device
+ * @len: bytes received
+ * @wire: what travels
+ */
+struct rsm_rdma_frame {
+	struct ib_cqe cqe;
+	struct rsm_rdma_channel *channel;
+	struct list_head next;
+	u64 dma;
+	u32 len;
+	struct rsm_rdma_wire wire ____cacheline_aligned;
+};
+
+/**
+ * struct rsm_rdma_channel - a connection to a node
+ * @ref: its memory
+ * @users: what it has of the device: one of its own until it is destroyed, one for
+ *	each who has entered
+ * @idle: completed when @users is 0
+ * @node: at the other end
+ * @cm_id: the connection
+ * @device: what it goes through; like all that follows only for who has entered
+ * @port: port of @device
+ * @pd: protection domain of this channel alone, so that keys given to one peer
+ *	are of no use to another
+ * @send_cq: completions of everything that we start. It is polled in softirq;
+ *	who waits for one of its own may poll it by ib_process_cq_direct()
+ * @receive_cq: completions of receives
+ * @qp: the queue pair. Messages and transfers share it, so that a bell arrives
+ *	after the puts before it
+ * @transfer_wrs: work requests that transfers may have under way; those of
+ *	RSM_RDMA_KEY_WRS and of messages are beside them
+ * @keys_lock: guards @keys
+ * @keys: keys.c's: keys given to the peer, all gone before the channel is
+ *	destroyed
+ * @incarnation: ours, for this connection
+ * @peer: the peer's, as it has said when connecting
+ * @responder_resources: reads that the peer may have under way
+ * @initiator_depth: reads that we may have under way
+ * @changed: woken when @established or @why changes, and when @sending falls to 0
+ * @established: the connection is
+ * @why: reason for which it is of no use any more, a constant string; NULL while
+ *	there is none. Changes once, under node->lock
+ * @started: the link has been started. node->lock
+ * @credits: receives of the peer that we may use up. node->lock
+ * @depth: how many it has
+ * @owed: receives that we have posted again and not told the peer. node->lock
+ * @sending: frames under way. node->lock
+ * @unsent: frames free to be sent. node->lock
+ * @receive_lock: guards @received and @stalled
+ * @received: frames that have arrived and were not taken by the agent yet
+ * @stalled: the agent does not take messages now and calls resume() when it does
+ * @sends: RSM_RDMA_SENDS frames
+ * @receives: RSM_RDMA_RECEIVES frames
+ */
+struct rsm_rdma_channel {
+	struct kref ref;
+	refcount_t users;
+	struct completion idle;
+	struct rsm_rdma_node *node;
+	struct rdma_cm_id *cm_id;
+	struct ib_device *device;
+	u32 port;
+	struct ib_pd *pd;
+	struct ib_cq *send_cq;
+	struct ib_cq *receive_cq;
+	struct ib_qp *qp;
+	u32 transfer_wrs;
+	struct mutex keys_lock; /* see above */
+	struct list_head keys;
+	u64 incarnation;
+	u64 peer;
+	u8 responder_resources;
+	u8 initiator_depth;
+	wait_queue_head_t changed;
+	bool established;
+	const char *why;
+	bool started;
+	u32 credits;
+	u32 depth;
+	u32 owed;
+	u32 sending;
+	struct list_head unsent;
+	spinlock_t receive_lock; /* see above */
+	struct list_head received;
+	bool stalled;
+	struct rsm_rdma_frame *sends;
+	struct rsm_rdma_frame *receives;
+};
+
+/**
+ * struct rsm_rdma_node - a node of the configuration
+ * @link: link to it
+ * @id: its node id
+ * @address: its address; the port is the one that we connect to
+ * @lock: see above
+ * @channel: while the link is up. @lock
+ * @incoming: a connection that it wants and that @work is to look at. @lock
+ * @work: makes channels
+ * @backoff: how long @work waits after the next failure, in milliseconds
+ * @complained: reason of the last failure that was logged, NULL since the last
+ *	success
+ */
+struct rsm_rdma_node {
+	struct rsm_link link;
+	u32 id;
+	struct sockaddr_storage address;
+	spinlock_t lock; /* see above */
+	struct rsm_rdma_channel *channel;
+	struct rsm_rdma_channel *incoming;
+	struct delayed_work work;
+	unsigned int backoff;
+	const char *complained;
+};
+
+static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
+{
+	return container_of(link, struct rsm_rdma_node, link);
+}
+
+/* main.c */
+extern struct rsm_controller rsm_rdma_controller;
+extern struct workqueue_struct *rsm_rdma_wq;
+
+/* channel.c */
+struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
+						struct rdma_cm_id *cm_id);
+int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel);
+void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel);
+void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why);
+
+/* For keys and transfers. */
+struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link);
+void rsm_rdma_channel_put(struct rsm_rdma_channel *channel);
+bool rsm_rdma_channel_enter(struct rsm_rdma_channel *channel);
+void rsm_rdma_channel_leave(struct rsm_rdma_channel *channel);
+
+/* Is it still good for something? Any context; the answer may be old. */
+static inline bool rsm_rdma_channel_is_live(const struct rsm_rdma_channel *channel)
+{
+	return !READ_ONCE(channel->why);
+}
+
+#endif /* RSM_RDMA_H */
