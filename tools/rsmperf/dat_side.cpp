@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "dat_side.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -11,9 +12,6 @@ namespace {
 constexpr DAT_TIMEOUT patience_us = 60 * 1000 * 1000;
 constexpr DAT_COUNT queue_length = 256;
 
-// The IA of dat.conf that this node's processes share.
-char adapter_name[] = "rsm0";
-
 } // namespace
 
 void fail_dat(DAT_RETURN status, const char *call) {
@@ -23,9 +21,9 @@ void fail_dat(DAT_RETURN status, const char *call) {
     throw std::runtime_error(std::string(call) + ": " + major + " " + minor);
 }
 
-DatAdapter::DatAdapter() {
+DatAdapter::DatAdapter(std::string name) {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-    check_dat(dat_ia_open(adapter_name, 8, &async, &ia_), "dat_ia_open");
+    check_dat(dat_ia_open(name.data(), 8, &async, &ia_), "dat_ia_open");
     check_dat(dat_pz_create(ia_, &pz_), "dat_pz_create");
 }
 
@@ -43,7 +41,7 @@ void DatAdapter::register_and_free(char *start, std::size_t size) const {
     check_dat(dat_lmr_free(lmr), "dat_lmr_free");
 }
 
-DatSide::DatSide(std::size_t size) : memory_(size) {
+DatSide::DatSide(std::size_t size, const std::string &adapter) : adapter_(adapter), memory_(size) {
     DAT_REGION_DESCRIPTION region{};
     region.for_va = memory_.data();
     check_dat(dat_evd_create(adapter_.ia(), queue_length, DAT_HANDLE_NULL,
@@ -92,8 +90,12 @@ void DatSide::connect(DAT_CONN_QUAL qualifier) {
     check_dat(
         dat_ia_query(adapter_.ia(), nullptr, DAT_IA_FIELD_IA_ADDRESS_PTR, &attributes, 0, nullptr),
         "dat_ia_query");
-    check_dat(dat_ep_connect(ep_, attributes.ia_address_ptr, qualifier, patience_us, 0, nullptr,
-                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+    connect(*attributes.ia_address_ptr, qualifier);
+}
+
+void DatSide::connect(sockaddr &address, DAT_CONN_QUAL qualifier) {
+    check_dat(dat_ep_connect(ep_, &address, qualifier, patience_us, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_CONNECT_DEFAULT_FLAG),
               "dat_ep_connect");
     next(DAT_CONNECTION_EVENT_ESTABLISHED);
 }
@@ -119,11 +121,36 @@ DatMemory DatSide::memory() const {
     return {rmr_context_, reinterpret_cast<DAT_VADDR>(memory_.data())};
 }
 
-void DatSide::write(const DatMemory &to, std::size_t size) {
+void DatSide::post_write(const DatMemory &to, std::size_t size) {
     auto local = piece(size);
     const DAT_RMR_TRIPLET remote{to.context, 0, to.address, size};
     check_dat(dat_ep_post_rdma_write(ep_, 1, &local, {}, &remote, DAT_COMPLETION_DEFAULT_FLAG),
               "dat_ep_post_rdma_write");
+}
+
+void DatSide::write(const DatMemory &to, std::size_t size) {
+    post_write(to, size);
+    reap();
+}
+
+void DatSide::write_many(const DatMemory &to, std::size_t size, std::size_t count,
+                         std::size_t window) {
+    for (std::size_t posted = 0; posted < count; posted++) {
+        if (posted >= window) {
+            reap();
+        }
+        post_write(to, size);
+    }
+    for (std::size_t left = std::min(count, window); left > 0; left--) {
+        reap();
+    }
+}
+
+void DatSide::read(const DatMemory &from, std::size_t size) {
+    auto local = piece(size);
+    const DAT_RMR_TRIPLET remote{from.context, 0, from.address, size};
+    check_dat(dat_ep_post_rdma_read(ep_, 1, &local, {}, &remote, DAT_COMPLETION_DEFAULT_FLAG),
+              "dat_ep_post_rdma_read");
     reap();
 }
 

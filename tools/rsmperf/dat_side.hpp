@@ -2,7 +2,10 @@
 // One side of a uDAPL connection that is measured. Throws what DAT returns.
 #pragma once
 
+#include <string>
+
 #include <dat/udat.h>
+#include <sys/socket.h>
 
 #include "memory.hpp"
 #include "peer.hpp"
@@ -24,10 +27,13 @@ struct DatMemory {
     DAT_VADDR address;
 };
 
+// The IA of dat.conf that this node's processes share.
+inline constexpr const char *local_adapter = "rsm0";
+
 // An IA with a protection zone.
 class DatAdapter {
   public:
-    DatAdapter();
+    explicit DatAdapter(std::string name = local_adapter);
     DatAdapter(const DatAdapter &) = delete;
     DatAdapter(DatAdapter &&) = delete;
     DatAdapter &operator=(const DatAdapter &) = delete;
@@ -46,17 +52,22 @@ class DatAdapter {
 // An endpoint, one EVD for all it has to say, and registered memory.
 class DatSide {
   public:
-    explicit DatSide(std::size_t size);
+    explicit DatSide(std::size_t size, const std::string &adapter = local_adapter);
 
     void listen(); // under an own qualifier
     [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
     void accept();
-    void connect(DAT_CONN_QUAL qualifier); // to this node; waits for ESTABLISHED
-    void hang_up();                        // and be ready to connect again
+    // Wait for ESTABLISHED; the first connects to this node.
+    void connect(DAT_CONN_QUAL qualifier);
+    void connect(sockaddr &address, DAT_CONN_QUAL qualifier);
+    void hang_up(); // and be ready to connect again
     void wait_for_hang_up();
 
     // Posted and reaped.
     void write(const DatMemory &to, std::size_t size);
+    void read(const DatMemory &from, std::size_t size);
+    // Writes `count` times, with a window of writes that are under way.
+    void write_many(const DatMemory &to, std::size_t size, std::size_t count, std::size_t window);
     void send(std::size_t size);
     void post_receive(std::size_t size);
     void reap(); // spins
@@ -66,6 +77,7 @@ class DatSide {
 
   private:
     [[nodiscard]] DAT_LMR_TRIPLET piece(std::size_t size) const;
+    void post_write(const DatMemory &to, std::size_t size);
     DAT_EVENT next(DAT_EVENT_NUMBER number) const; // sleeps
 
     DatAdapter adapter_;

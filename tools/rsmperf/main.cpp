@@ -10,6 +10,7 @@
 
 #include "memory.hpp"
 #include "peer.hpp"
+#include "rdma_service.hpp"
 #include "report.hpp"
 #include "rows.hpp"
 #include "service.hpp"
@@ -66,6 +67,7 @@ std::vector<Row> all_rows() {
     auto rows = loopback_rows();
     std::ranges::move(dat_rows(), std::back_inserter(rows));
     std::ranges::move(peer_rows(), std::back_inserter(rows));
+    std::ranges::move(rdma_rows(), std::back_inserter(rows));
     return rows;
 }
 
@@ -84,6 +86,7 @@ struct Options {
     bool list = false;
     bool enforce = false;
     bool serve = false;
+    bool serve_rdma = false;
     bool dat = false;
 };
 
@@ -119,12 +122,20 @@ void add_options(CLI::App &app, Options &options) {
     app.add_flag("--serve", options.serve, "serve a node that measures with --peer, for ever")
         ->excludes(peer);
     app.add_flag("--dat", options.dat, "measure uDAPL over loopback, not RSMAPI")->excludes(peer);
+    app.add_option(
+           "--rdma", options.settings.host,
+           "measure over RDMA with the host at this address, where rsmperf --serve-rdma runs")
+        ->excludes(peer);
+    app.add_flag("--serve-rdma", options.serve_rdma, "serve a host that measures, for ever");
     add_measuring_options(app, options.settings);
 }
 
 std::vector<Row> rows_of(const Options &options) {
     if (options.dat) {
         return dat_rows();
+    }
+    if (!options.settings.host.empty()) {
+        return rdma_rows();
     }
     return options.settings.peer > 0 ? peer_rows() : loopback_rows();
 }
@@ -169,6 +180,9 @@ int run_command(int argc, char **argv) {
 
     if (options.serve) {
         serve(options.settings);
+    }
+    if (options.serve_rdma) {
+        serve_rdma();
     }
     if (options.list) {
         print_list(chosen(options));

@@ -18,6 +18,7 @@ struct Settings {
     unsigned segments = 50000;  // published segments in the crowded connect figure
     std::string controller = "ivshmem0"; // leads to the node of the figures between nodes
     unsigned peer = 0;                   // that node; 0: measure loopback
+    std::string host;                    // the other one of figures over RDMA
 };
 
 // Best times of one operation, of two kinds measured in the same run.

@@ -64,4 +64,29 @@ std::vector<Row> peer_rows() {
     };
 }
 
+std::vector<Row> rdma_rows() {
+    const std::string writes = "ib_write_lat";
+    const std::string reads = "ib_read_lat";
+    const std::string bandwidth = "ib_write_bw";
+
+    return {
+        {"verbs_write8", "uDAPL RDMA write of 8 bytes, half a round trip", writes, 1.1,
+         verbs_write8},
+        {"verbs_write_64k", "uDAPL RDMA write of 64 KiB, half a round trip", writes, 1.1,
+         verbs_write_64k},
+        {"verbs_read8", "uDAPL RDMA read of 8 bytes", reads, 1.1, verbs_read8},
+        {"verbs_read_64k", "uDAPL RDMA read of 64 KiB", reads, 1.1, verbs_read_64k},
+        {"verbs_write_bw", "uDAPL RDMA writes of 64 KiB, time of each", bandwidth, 1 / 0.9,
+         verbs_write_bw},
+        {"rdma_put_4k", "put of 4 KiB to another host, half a round trip", writes, 1.2,
+         rdma_put_4k},
+        {"rdma_put_64k", "put of 64 KiB to another host, half a round trip", writes, 1.2,
+         rdma_put_64k},
+        {"rdma_get_4k", "get of 4 KiB from another host", reads, 1.2, rdma_get_4k},
+        {"rdma_get_64k", "get of 64 KiB from another host", reads, 1.2, rdma_get_64k},
+        {"rdma_put_bw", "puts of 64 KiB, explicit barriers, time of each", bandwidth, 1.2,
+         rdma_put_bw},
+    };
+}
+
 } // namespace rsmperf

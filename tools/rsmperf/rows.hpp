@@ -7,11 +7,12 @@
 
 namespace rsmperf {
 
-// Over loopback, between processes, by RSMAPI and by uDAPL, and with another node, in the order of
-// the reports.
+// Over loopback, between processes, by RSMAPI and by uDAPL, with another node, and with another
+// host by RDMA, in the order of the reports.
 std::vector<Row> loopback_rows();
 std::vector<Row> dat_rows();
 std::vector<Row> peer_rows();
+std::vector<Row> rdma_rows();
 
 Times load_store(const Settings &settings);
 Times memcpy_1m(const Settings &settings);
@@ -39,5 +40,15 @@ Times peer_connect(const Settings &settings);
 Times peer_map(const Settings &settings);
 Times peer_unmap(const Settings &settings);
 Times peer_disconnect(const Settings &settings);
+Times verbs_write8(const Settings &settings);
+Times verbs_write_64k(const Settings &settings);
+Times verbs_read8(const Settings &settings);
+Times verbs_read_64k(const Settings &settings);
+Times verbs_write_bw(const Settings &settings);
+Times rdma_put_4k(const Settings &settings);
+Times rdma_put_64k(const Settings &settings);
+Times rdma_get_4k(const Settings &settings);
+Times rdma_get_64k(const Settings &settings);
+Times rdma_put_bw(const Settings &settings);
 
 } // namespace rsmperf

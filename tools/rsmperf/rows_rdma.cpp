@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+// Between two hosts over one RDMA device: uDAPL and RSMAPI against perftest, in the patterns that
+// perftest measures.
+#include <arpa/inet.h>
+
+#include "perftest.hpp"
+#include "rdma_service.hpp"
+#include "rows.hpp"
+
+namespace rsmperf {
+
+namespace {
+
+constexpr std::size_t iterations = 1000;
+
+sockaddr_in address_of(const Settings &settings) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    if (inet_pton(AF_INET, settings.host.c_str(), &address.sin_addr) != 1) {
+        throw std::runtime_error("--rdma wants the IPv4 address of a host");
+    }
+    return address;
+}
+
+RdmaOrder order_of(RdmaRole role, std::size_t size, const std::string &test = {}) {
+    RdmaOrder order{role, size, {}};
+    test.copy(order.test.data(), order.test.size() - 1);
+    return order;
+}
+
+// What a program of perftest says.
+double floor_of(const Settings &settings, const std::string &test, std::size_t size) {
+    auto server = order_rdma(address_of(settings), order_of(RdmaRole::program, size, test));
+    server.expect<RdmaSide>();
+    return perftest_time(test, size, settings.host);
+}
+
+Times against(const Settings &settings, const std::string &test, std::size_t size,
+              const Batch &figure) {
+    figure(iterations / 10);
+    return best_of(
+        settings.rounds, [&] { return time_batch(figure, iterations); },
+        [&] { return floor_of(settings, test, size); });
+}
+
+// A connection by uDAPL.
+class DatPair {
+  public:
+    DatPair(const Settings &settings, RdmaRole role, std::size_t size)
+        : channel_(order_rdma(address_of(settings), order_of(role, size))), size_(size) {
+        auto address = address_of(settings);
+        const auto far = channel_.expect<RdmaSide>();
+        side_.connect(reinterpret_cast<sockaddr &>(address), far.qualifier);
+        channel_.send(side_.memory());
+        target_ = {far.memory.context, far.memory.address + rdma_half};
+    }
+
+    void write_and_wait() {
+        turn_++;
+        side_.data()[size_ - 1] = turn_;
+        side_.write(target_, size_);
+        wait_for_byte(side_.data(), size_, turn_);
+    }
+    void write_many(std::size_t count) { side_.write_many(target_, size_, count, rdma_window); }
+    void read() { side_.read(target_, size_); }
+
+  private:
+    Channel channel_;
+    std::size_t size_;
+    DatSide side_{rdma_memory, rdma_adapter};
+    DatMemory target_{};
+    char turn_ = 0;
+};
+
+Times write_latency(const Settings &settings, std::size_t size) {
+    DatPair pair(settings, RdmaRole::dat_echo, size);
+    const auto round_trip = repeat([&] { pair.write_and_wait(); });
+    round_trip(iterations / 10);
+    return best_of(
+        settings.rounds, [&] { return time_batch(round_trip, iterations) / 2; },
+        [&] { return floor_of(settings, "ib_write_lat", size); });
+}
+
+Times read_latency(const Settings &settings, std::size_t size) {
+    DatPair pair(settings, RdmaRole::dat_stay, size);
+    return against(settings, "ib_read_lat", size, repeat([&] { pair.read(); }));
+}
+
+// Segments of both hosts, each imported by the other.
+class PutPair {
+  public:
+    PutPair(const Settings &settings, RdmaRole role, std::size_t size)
+        : channel_(order_rdma(address_of(settings), order_of(role, size))), size_(size),
+          far_(channel_.expect<RdmaSide>()) {
+        channel_.send(RdmaSide{0, {}, Topology().own_node(), segment_.publish()});
+        channel_.expect<bool>();
+    }
+
+    void put(std::size_t size) const {
+        check_rsm(rsm_memseg_import_put(import_.get(), rdma_half, memory_.data(), size),
+                  "rsm_memseg_import_put");
+    }
+    void put_and_wait() {
+        turn_++;
+        memory_.data()[size_ - 1] = turn_;
+        put(size_);
+        wait_for_byte(memory_.data(), size_, turn_);
+    }
+    void get() const {
+        check_rsm(rsm_memseg_import_get(import_.get(), rdma_half, memory_.data(), size_),
+                  "rsm_memseg_import_get");
+    }
+    // Puts return before the data has arrived.
+    void use_explicit_barriers() const {
+        check_rsm(rsm_memseg_import_set_mode(import_.get(), RSM_BARRIER_MODE_EXPLICIT),
+                  "rsm_memseg_import_set_mode");
+    }
+    void put_many(std::size_t count) {
+        rsmapi_barrier_t barrier{};
+        check_rsm(rsm_memseg_import_init_barrier(import_.get(), RSM_BAR_DEFAULT, &barrier),
+                  "rsm_memseg_import_init_barrier");
+        check_rsm(rsm_memseg_import_open_barrier(&barrier), "rsm_memseg_import_open_barrier");
+        for (; count > 0; count--) {
+            put(size_);
+        }
+        check_rsm(rsm_memseg_import_close_barrier(&barrier), "rsm_memseg_import_close_barrier");
+        check_rsm(rsm_memseg_import_destroy_barrier(&barrier), "rsm_memseg_import_destroy_barrier");
+    }
+
+  private:
+    Channel channel_;
+    std::size_t size_;
+    RdmaSide far_;
+    PrivateMemory memory_{rdma_memory};
+    Controller home_{rdma_controller, 0};
+    Export segment_{home_, memory_.data(), memory_.size()};
+    Controller away_{rdma_controller, far_.node};
+    Import import_{away_, far_.segment};
+    char turn_ = 0;
+};
+
+Times put_latency(const Settings &settings, std::size_t size) {
+    PutPair pair(settings, RdmaRole::put_echo, size);
+    pair.use_explicit_barriers();
+    const auto round_trip = repeat([&] { pair.put_and_wait(); });
+    round_trip(iterations / 10);
+    return best_of(
+        settings.rounds, [&] { return time_batch(round_trip, iterations) / 2; },
+        [&] { return floor_of(settings, "ib_write_lat", size); });
+}
+
+Times get_latency(const Settings &settings, std::size_t size) {
+    PutPair pair(settings, RdmaRole::put_stay, size);
+    return against(settings, "ib_read_lat", size, repeat([&] { pair.get(); }));
+}
+
+} // namespace
+
+Times verbs_write8(const Settings &settings) {
+    return write_latency(settings, sizeof(std::uint64_t));
+}
+
+Times verbs_write_64k(const Settings &settings) {
+    return write_latency(settings, 64 * KiB);
+}
+
+Times verbs_read8(const Settings &settings) {
+    return read_latency(settings, sizeof(std::uint64_t));
+}
+
+Times verbs_read_64k(const Settings &settings) {
+    return read_latency(settings, 64 * KiB);
+}
+
+Times verbs_write_bw(const Settings &settings) {
+    DatPair pair(settings, RdmaRole::dat_stay, 64 * KiB);
+    return against(settings, "ib_write_bw", 64 * KiB,
+                   [&](std::size_t count) { pair.write_many(count); });
+}
+
+Times rdma_put_4k(const Settings &settings) {
+    return put_latency(settings, 4 * KiB);
+}
+
+Times rdma_put_64k(const Settings &settings) {
+    return put_latency(settings, 64 * KiB);
+}
+
+Times rdma_get_4k(const Settings &settings) {
+    return get_latency(settings, 4 * KiB);
+}
+
+Times rdma_get_64k(const Settings &settings) {
+    return get_latency(settings, 64 * KiB);
+}
+
+Times rdma_put_bw(const Settings &settings) {
+    PutPair pair(settings, RdmaRole::put_stay, 64 * KiB);
+    pair.use_explicit_barriers();
+    return against(settings, "ib_write_bw", 64 * KiB,
+                   [&](std::size_t count) { pair.put_many(count); });
+}
+
+} // namespace rsmperf
