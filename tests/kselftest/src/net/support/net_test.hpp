@@ -25,6 +25,8 @@ class NetTest : public testing::Test {
     bool mappable();
     // The controller has a window that segments live in.
     bool has_window() const { return configuration.controller.rfind("ivshmem", 0) == 0; }
+    // The controller sits on the device rxe0 over eth0.
+    bool has_network() const { return configuration.controller.rfind("rdma", 0) == 0; }
     // Each node is a machine of its own.
     bool has_machines() const { return first.node() != self.node(); }
     // Paths between all nodes are active.

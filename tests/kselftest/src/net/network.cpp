@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+// Networks under a controller that fail: links, devices, packets. Data is right or there is an
+// error in bounded time; nothing hangs, and it works again afterwards.
+#include "net/support/net_test.hpp"
+
+#include <thread>
+
+using namespace rsmtest;
+using namespace rsmtest::net;
+
+namespace {
+
+using std::chrono::milliseconds;
+constexpr std::size_t pages = 16;
+
+bool is_disconnect(std::uint64_t status) {
+    return status == RSMERR_CONN_ABORTED || status == RSMERR_REMOTE_NODE_UNREACHABLE;
+}
+
+// A command on a node. There is another way there than the network.
+void run(unsigned node, const std::string &command) {
+    const Answer answer = Session(node).call("sh " + command);
+    EXPECT_EQ(answer.status, 0) << "node " << node << ": " << command << ": " << answer.text;
+}
+
+// Takes the network from a node, and gives it back.
+class Outage {
+  public:
+    explicit Outage(unsigned node) : node_(node) { run(node_, "ip link set eth0 down"); }
+    ~Outage() { end(); }
+    Outage(const Outage &) = delete;
+    Outage &operator=(const Outage &) = delete;
+
+    void end() {
+        if (std::exchange(over_, true))
+            return;
+        run(node_, "ip link set eth0 up");
+    }
+
+  private:
+    unsigned node_;
+    bool over_ = false;
+};
+
+// One percent of what a node sends is lost.
+class Loss {
+  public:
+    explicit Loss(unsigned node) : node_(node) {
+        run(node_, "tc qdisc add dev eth0 root netem loss 1%");
+    }
+    ~Loss() { run(node_, "tc qdisc del dev eth0 root"); }
+    Loss(const Loss &) = delete;
+    Loss &operator=(const Loss &) = delete;
+
+  private:
+    unsigned node_;
+};
+
+// Puts, gets and signals, from this node and to it.
+class Work {
+  public:
+    Work(unsigned here, unsigned there)
+        : exporter_here_(here), exporter_there_(there), importer_here_(here),
+          importer_there_(there) {
+        EXPECT_EQ(published_, RSM_SUCCESS);
+    }
+
+    bool flows() {
+        for (RemoteHammer *hammer : all())
+            if (!hammer->succeeds(2))
+                return false;
+        return true;
+    }
+    // All have noticed.
+    void expect_errors() {
+        for (RemoteHammer *hammer : all())
+            EXPECT_TRUE(hammer->fails()) << "a transfer goes on, or hangs";
+    }
+    // Those that have failed say the right thing. True if none has.
+    bool end() {
+        bool whole = true;
+        for (RemoteHammer *hammer : all()) {
+            const Answer counts = hammer->calm();
+            EXPECT_EQ(counts.status, 0) << "does not end";
+            if (counts.value(1) == 0)
+                continue;
+            whole = false;
+            EXPECT_PRED1(is_disconnect, counts.value(2)) << "first error";
+            EXPECT_PRED1(is_disconnect, counts.value(3)) << "last error";
+        }
+        return whole;
+    }
+
+  private:
+    std::vector<RemoteHammer *> all() { return {&put_, &get_, &post_, &their_put_}; }
+
+    std::size_t size_ = pages * page_size();
+    Session exporter_here_;
+    Session exporter_there_;
+    Session importer_here_;
+    Session importer_there_;
+    RemoteExport exported_here_{exporter_here_, pages};
+    RemoteExport exported_there_{exporter_there_, pages};
+    int published_ = exported_here_.publish() | exported_there_.publish();
+    RemoteImport puts_{importer_here_, exported_there_};
+    RemoteImport gets_{importer_here_, exported_there_};
+    RemoteImport theirs_{importer_there_, exported_here_};
+    RemoteHammer put_{importer_here_, "put", puts_.name(), size_};
+    RemoteHammer get_{importer_here_, "get", gets_.name(), size_};
+    RemoteHammer post_{importer_here_, "post", puts_.name()};
+    RemoteHammer their_put_{importer_there_, "put", theirs_.name(), size_};
+};
+
+class NetNetwork : public NetTest {
+  protected:
+    void SetUp() override {
+        NetTest::SetUp();
+        if (!HasFatalFailure() && !IsSkipped() && (!has_machines() || !has_network()))
+            GTEST_SKIP() << "needs a network device on each machine";
+    }
+    void expect_recovery() {
+        ASSERT_TRUE(eventually([&] { return all_connected(); }, 30000)) << "does not come back";
+        Work after(self.node(), first.node());
+        EXPECT_TRUE(after.flows()) << "it does not work any more";
+        EXPECT_TRUE(after.end()) << "errors without a reason";
+    }
+    // The node that loses its device: a peer, or this one.
+    void lose_device(unsigned node);
+};
+
+void NetNetwork::lose_device(unsigned node) {
+    Work work(self.node(), first.node());
+    ASSERT_TRUE(work.flows());
+    run(node, "rdma link delete rxe0");
+    work.expect_errors();
+    EXPECT_FALSE(work.end());
+    run(node, "rdma link add rxe0 type rxe netdev eth0");
+    expect_recovery();
+}
+
+} // namespace
+
+// Short enough for some to be retried, perhaps too long for others.
+TEST_F(NetNetwork, link_is_down_for_a_second) {
+    Work work(self.node(), first.node());
+    ASSERT_TRUE(work.flows());
+    Outage outage(first.node());
+    std::this_thread::sleep_for(milliseconds(1000));
+    outage.end();
+    expect_recovery();
+    work.end();
+}
+
+TEST_F(NetNetwork, link_is_down_for_a_minute) {
+    Work work(self.node(), first.node());
+    ASSERT_TRUE(work.flows());
+    Outage outage(first.node());
+    const auto start = Hub::Clock::now();
+    work.expect_errors();
+    EXPECT_FALSE(work.end());
+    EXPECT_TRUE(eventually([&] { return !connected(self, first); }, 10000)) << "still a path";
+    Session session(self.node());
+    RemoteImport late(session, first.node(), 0x600000);
+    EXPECT_EQ(late.status(), RSMERR_REMOTE_NODE_UNREACHABLE);
+    std::this_thread::sleep_until(start + std::chrono::seconds(60));
+    outage.end();
+    expect_recovery();
+}
+
+TEST_F(NetNetwork, device_of_a_peer_goes_under_load) {
+    lose_device(first.node());
+}
+
+TEST_F(NetNetwork, own_device_goes_under_load) {
+    lose_device(self.node());
+}
+
+TEST_F(NetNetwork, one_percent_of_the_packets_is_lost) {
+    const std::size_t size = pages * page;
+    Session exporter(first.node());
+    RemoteExport exported(exporter, pages);
+    ASSERT_EQ(exported.publish(), RSM_SUCCESS);
+    const Loss theirs(first.node());
+    const Loss ours(self.node());
+    int good = 0;
+    for (std::uint64_t seed = 1; seed <= 20; seed++) {
+        Session session(self.node());
+        RemoteImport imported(session, exported);
+        if (imported.status() != RSM_SUCCESS) {
+            EXPECT_PRED1(is_disconnect, static_cast<std::uint64_t>(imported.status()));
+            std::this_thread::sleep_for(milliseconds(200));
+            continue;
+        }
+        const int status = imported.put(0, size, seed);
+        if (status != RSM_SUCCESS) {
+            EXPECT_PRED1(is_disconnect, static_cast<std::uint64_t>(status));
+            continue;
+        }
+        EXPECT_EQ(exported.memory().differ(0, size, seed), 0u) << "put of seed " << seed;
+        const Answer got = imported.get(0, size, seed);
+        if (got.status == RSM_SUCCESS) {
+            EXPECT_EQ(got.value(), 0u) << "get of seed " << seed;
+            good++;
+        }
+    }
+    EXPECT_GE(good, 5) << "hardly anything passes";
+}
+
+TEST_F(NetNetwork, storm_of_connects) {
+    const int storm = 1000 / slow_factor();
+    Session exporter(first.node());
+    RemoteExport exported(exporter, 1);
+    ASSERT_EQ(exported.publish(), RSM_SUCCESS);
+    std::vector<std::unique_ptr<Session>> sessions;
+    std::vector<std::unique_ptr<RemoteHammer>> hammers;
+    for (const unsigned node : {self.node(), self.node(), self.node(), second.node()}) {
+        sessions.push_back(std::make_unique<Session>(node));
+        hammers.push_back(std::make_unique<RemoteHammer>(*sessions.back(), "connect", first.node(),
+                                                         exported.id()));
+    }
+    for (const auto &hammer : hammers)
+        EXPECT_TRUE(hammer->succeeds(storm / 4)) << "too slow, or stuck";
+    for (const auto &hammer : hammers) {
+        const Answer counts = hammer->calm();
+        EXPECT_EQ(counts.value(1), 0u) << "failed, first with " << counts.value(2);
+    }
+    EXPECT_EQ(exported.destroy(), RSM_SUCCESS);
+}
