@@ -4,6 +4,7 @@
 from contextlib import contextmanager
 from pathlib import Path
 
+from . import network
 from .errors import UsageError
 from .server import Server
 
@@ -15,6 +16,10 @@ class Controller:
     name = ""
     modules = ["rsm"]
     drivers = []
+    # Loaded where they were built.
+    optional = []
+    # Modules of the network between the guests, if there is one.
+    network = []
 
     @contextmanager
     def started(self, folder):
@@ -26,9 +31,14 @@ class Controller:
         """What went wrong on the host's side, None if nothing did."""
         return None
 
-    def qemu_arguments(self):
+    def qemu_arguments(self, node):
         """Devices of a guest."""
+        del node
         return []
+
+    def parameters(self):
+        """{module: parameters} that the guests' modules need."""
+        return {}
 
 
 class Loopback(Controller):
@@ -39,9 +49,7 @@ class Loopback(Controller):
     def __init__(self, options):
         if options.nodes != 1:
             raise UsageError("--controller loopback joins a node to itself only: use --nodes 1")
-        for option in ("ivshmem_socket", "ivshmem_size"):
-            if getattr(options, option):
-                raise UsageError(f"--{option.replace('_', '-')} is for --controller ivshmem")
+        _refuse_ivshmem(options)
 
 
 class Ivshmem(Controller):
@@ -52,8 +60,7 @@ class Ivshmem(Controller):
     max_nodes = 4
 
     def __init__(self, options):
-        if options.nodes > self.max_nodes:
-            raise UsageError(f"--nodes {options.nodes}: rsm-vm joins up to {self.max_nodes}")
+        _limit_nodes(options, self.max_nodes)
         self.path = options.ivshmem_socket
         self.mebibytes = options.ivshmem_size or 64
         self.server = None
@@ -71,17 +78,60 @@ class Ivshmem(Controller):
     def failure(self):
         return self.server.failure()
 
-    def qemu_arguments(self):
-        return ["-chardev", f"socket,path={self.server.path.replace(',', ',,')},id=ivshmem",
+    def qemu_arguments(self, node):
+        return ["-chardev", f"socket,path={self.server.qemu_path()},id=ivshmem",
                 "-device", "ivshmem-doorbell,vectors=1,chardev=ivshmem"]
 
 
-CONTROLLERS = {"loopback": Loopback, "ivshmem": Ivshmem}
+class Rdma(Controller):
+    """An Ethernet segment, and on it a soft-RoCE device in each guest: rxe0."""
+
+    name = "rdma"
+    optional = ["rsm_rdma"]
+    network = network.MODULES
+    max_nodes = 3
+
+    def __init__(self, options):
+        _limit_nodes(options, self.max_nodes)
+        _refuse_ivshmem(options)
+        self.nodes = options.nodes
+        self.switch = None
+
+    @contextmanager
+    def started(self, folder):
+        self.switch = network.Network(Path(folder, "switch"))
+        try:
+            self.switch.start(folder)
+            yield
+        finally:
+            self.switch.stop()
+
+    def failure(self):
+        return self.switch.failure()
+
+    def qemu_arguments(self, node):
+        return self.switch.qemu_arguments(node)
+
+    def parameters(self):
+        nodes = range(1, self.nodes + 1)
+        listed = ",".join(f"{node}={network.address(node)}" for node in nodes)
+        return {"rsm_rdma": f"nodes={listed}"}
+
+
+CONTROLLERS = {"loopback": Loopback, "ivshmem": Ivshmem, "rdma": Rdma}
+
+
+def _limit_nodes(options, most):
+    if options.nodes > most:
+        raise UsageError(f"--nodes {options.nodes}: rsm-vm joins up to {most}")
+
+
+def _refuse_ivshmem(options):
+    for option in ("ivshmem_socket", "ivshmem_size"):
+        if getattr(options, option):
+            raise UsageError(f"--{option.replace('_', '-')} is for --controller ivshmem")
 
 
 def create(options):
     """The controller that joins the guests of these options."""
-    if options.controller not in CONTROLLERS:
-        raise UsageError(f"--controller {options.controller} is not available yet: this version "
-                         "of RSM has " + ", ".join(CONTROLLERS))
     return CONTROLLERS[options.controller](options)

@@ -33,6 +33,7 @@ class Setup:
     parameters: dict
     copies: list
     has_hub: bool
+    network: list
     transport: list = field(default_factory=lambda: list(TRANSPORT))
     end_mark: str = field(default_factory=lambda: f"<end {secrets.token_hex(8)}>")
 
@@ -71,7 +72,7 @@ class Guest:
         pairs = {name: socket.socketpair() for name in self.ports}
         self.sockets = {name: pair[0] for name, pair in pairs.items()}
         fds = {name: pair[1].fileno() for name, pair in pairs.items()}
-        command = qemu.command(launch, self.ramdisk, self.console, fds)
+        command = qemu.command(launch, self.node, self.ramdisk, self.console, fds)
         self.started = time.monotonic()
         # A group of its own, or the terminal's Ctrl-C would reach QEMU before us.
         with open(self.complaints, "wb") as complaints:

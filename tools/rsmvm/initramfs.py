@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import libraries, paths
+from . import libraries, network, paths
 from .cpio import Archive
 from .errors import UsageError
 
@@ -76,7 +76,7 @@ def guest(setup):
     tree.file("etc/rsm-vm/permissions", _permissions())
     tree.file("etc/rsm/nodes", _nodes())
     _add_modules(tree, setup)
-    _add_product(tree)
+    _add_product(tree, setup)
     for item in setup.copies:
         _add_copy(tree, *split_copy(item))
     return tree
@@ -98,6 +98,8 @@ def _settings(setup):
               "transport_modules": " ".join(setup.transport),
               "modules": " ".join(setup.modules),
               "drivers": " ".join(setup.drivers),
+              "network_modules": " ".join(setup.network),
+              "network_address": network.address(setup.node) if setup.network else "",
               "has_hub": "1" if setup.has_hub else "",
               "skip_kmemleak": os.environ.get("RSM_VM_NO_KMEMLEAK", "")}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in values.items()).encode()
@@ -137,16 +139,19 @@ def _add_modules(tree, setup):
     tree.file("etc/modprobe.d/rsm.conf", options.encode())
 
 
-def _add_product(tree):
+def _add_product(tree, setup):
     """The project's libraries, tools and configuration, as "make install" would place them."""
     for path in libraries.built_libraries():
         _add_program(tree, path, f"{libraries.GUEST_LIBRARIES}/{path.name}")
     for path in libraries.built_tools():
         _add_program(tree, path, f"usr/bin/{path.name}")
-    for path, source in (("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS),
-                         ("etc/dat/dat.conf", paths.DAT_CONF)):
-        if source.exists():
-            tree.file(path, source.read_bytes())
+    tree.file("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS.read_bytes())
+    adapters = paths.DAT_CONF.read_text()
+    if setup.network:
+        adapters = network.dat_conf(adapters)
+        for path, source in network.files().items():
+            _add_program(tree, source, path)
+    tree.file("etc/dat/dat.conf", adapters.encode())
 
 
 def _add_copy(tree, source, target):

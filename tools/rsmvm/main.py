@@ -55,18 +55,21 @@ def _prepare(opts, kernel, controller, folder):
     modules = [] if bare else controller.modules
     drivers = [] if bare else controller.drivers
     module_set = ModuleSet(kernel)
-    for name in TRANSPORT + modules + drivers:
+    for name in TRANSPORT + controller.network + modules + drivers:
         module_set.add(name)
     module_set.add_project()
+    if not bare:
+        modules = modules + module_set.loadable(controller.optional)
     setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
-                    _parameters(node, opts, module_set), opts.copy, opts.nodes > 1,
-                    module_set.loadable(TRANSPORT)) for node, command in opts.commands.items()]
+                    _parameters(node, opts, module_set, controller), opts.copy, opts.nodes > 1,
+                    module_set.loadable(controller.network), module_set.loadable(TRANSPORT))
+              for node, command in opts.commands.items()]
     return [_with_ramdisk(Guest(setup, folder)) for setup in setups]
 
 
-def _parameters(node, opts, module_set):
+def _parameters(node, opts, module_set, controller):
     """{module: parameters} for modprobe; the last value of a parameter counts."""
-    parameters = {"rsm": f"node_id={node}"}
+    parameters = {"rsm": f"node_id={node}"} | controller.parameters()
     for module, text in opts.module_param:
         if module not in module_set.data:
             raise UsageError(f"--module-param {module}:{text}: the guests have no such module")
@@ -84,7 +87,7 @@ def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
     launch = qemu.Launch(opts.smp, opts.mem, accel.arguments(qemu.binary(), boot_image),
-                         boot_image, controller.qemu_arguments())
+                         boot_image, controller.qemu_arguments)
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()

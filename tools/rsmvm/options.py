@@ -5,6 +5,7 @@ import argparse
 import re
 import shlex
 
+from . import controllers
 from .errors import UsageError
 
 EPILOG = """\
@@ -58,7 +59,7 @@ def build_parser():
                     description="Boots guests that have RSM and runs commands in them.")
     add = parser.add_argument
     add("--nodes", type=positive, default=1, metavar="N", help="number of guests, 1 to 4 (1)")
-    add("--controller", default="loopback", choices=["loopback", "ivshmem", "rdma"],
+    add("--controller", default="loopback", choices=controllers.CONTROLLERS,
         help="what joins the guests (loopback)")
     add("--kernel", default="stock", metavar="K",
         help="stock, debug, backports, a VERSION, or the PATH of an image or build tree")

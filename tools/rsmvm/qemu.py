@@ -2,6 +2,7 @@
 """The command line of QEMU for one guest."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +37,10 @@ class Launch:
     mebibytes: int
     accelerator: list
     image: Path
-    devices: list
+    devices: Callable
 
 
-def command(launch, ramdisk, console, port_fds):
+def command(launch, node, ramdisk, console, port_fds):
     """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL."""
     arguments = ["setpriv", "--pdeathsig", "KILL", binary(), *MACHINE, *launch.accelerator,
                  "-smp", str(launch.smp), "-m", str(launch.mebibytes),
@@ -52,4 +53,4 @@ def command(launch, ramdisk, console, port_fds):
     for name, end in port_fds.items():
         arguments += ["-chardev", f"socket,id={name},fd={end}",
                       "-device", f"virtserialport,chardev={name},name=rsm.{name}"]
-    return arguments + launch.devices
+    return arguments + launch.devices(node)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Ethernet between guests and soft RoCE on it: what QEMU and the guests need for them."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from . import libraries, paths
+from .errors import UsageError
+from .service import Service
+
+# In this order.  rdma_rxe wants crc32 at once, which nothing in a guest would load for it;
+# sch_netem is there for tests that lose packets.
+MODULES = ["virtio_net", "crc32_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm", "sch_netem"]
+# iproute2's own: busybox has an ip and a tc, which cannot do half of it, and no rdma.
+PROGRAMS = ["ip", "tc", "rdma"]
+# The largest packet of RoCE, 4096 bytes, and its headers.
+MTU = 4200
+VERBS_LINE = "#verbs0 "
+
+
+def address(node):
+    """A node's IP address on this network."""
+    return f"10.77.1.{node}"
+
+
+class Network(Service):
+    """The switch that the guests of one run are plugged into."""
+
+    def __init__(self, path):
+        super().__init__("the switch", path, [sys.executable, paths.SWITCH, "--socket", path])
+
+    def qemu_arguments(self, node):
+        """A guest's network card; without romfile QEMU would look for a boot ROM."""
+        return ["-netdev", f"stream,id=net,server=off,addr.type=unix,addr.path={self.qemu_path()}",
+                "-device", "virtio-net-pci,netdev=net,romfile=,"
+                f"host_mtu={MTU},mac=52:54:00:4d:01:{node:02x}"]
+
+
+def files():
+    """{guest path: host path} of the programs, and of what libibverbs looks for by itself."""
+    found = {f"usr/sbin/{name}": _program(name) for name in PROGRAMS}
+    plugins = sorted(Path(libraries.GUEST_LIBRARIES, "libibverbs").glob("librxe-rdmav*.so"))
+    driver = Path("/etc/libibverbs.d/rxe.driver")
+    if not plugins or not driver.exists():
+        raise UsageError("ibverbs-providers is missing; get it with: tools/install-deps run")
+    # glibc loads libgcc_s when a thread is ended from outside, as rping's are.
+    unwinder = Path(libraries.GUEST_LIBRARIES, "libgcc_s.so.1")
+    for path in [*plugins, driver, unwinder]:
+        found[str(path)] = path
+    return found
+
+
+def dat_conf(text):
+    """dat.conf where there is such a device: its line is no longer a comment."""
+    return "".join(line[1:] if line.startswith(VERBS_LINE) else line
+                   for line in text.splitlines(keepends=True))
+
+
+def _program(name):
+    path = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if not path:
+        raise UsageError(f"{name} of iproute2 is missing; get it with: tools/install-deps run")
+    return Path(path)
