@@ -42,13 +42,13 @@ class Outage {
     bool over_ = false;
 };
 
-// One percent of what a node sends is lost.
+// One percent of what a node sends is lost. The shell would take busybox's tc, which has no netem.
 class Loss {
   public:
     explicit Loss(unsigned node) : node_(node) {
-        run(node_, "tc qdisc add dev eth0 root netem loss 1%");
+        run(node_, "/usr/sbin/tc qdisc add dev eth0 root netem loss 1%");
     }
-    ~Loss() { run(node_, "tc qdisc del dev eth0 root"); }
+    ~Loss() { run(node_, "/usr/sbin/tc qdisc del dev eth0 root"); }
     Loss(const Loss &) = delete;
     Loss &operator=(const Loss &) = delete;
 
