@@ -63,8 +63,23 @@ struct rsm_rdma_wire {
 
 #define RSM_RDMA_FRAME_HEADER	offsetof(struct rsm_rdma_wire, message)
 
+/**
+ * struct rsm_rdma_peer - what a peer's greeting says
+ * @node: its node id
+ * @depth: frames that it can take
+ * @incarnation: of it
+ */
+struct rsm_rdma_peer {
+	u32 node;
+	u32 depth;
+	u64 incarnation;
+};
+
 /* frame.c: pure functions, tested by KUnit */
-const char *rsm_rdma_greeting_objection(const void *data, size_t len, u32 from, u32 to);
+void rsm_rdma_greet(struct rsm_rdma_greeting *greeting, u32 from, u32 to, u32 depth,
+		    u64 incarnation);
+const char *rsm_rdma_greeting_read(const void *data, size_t len, u32 own,
+				   struct rsm_rdma_peer *peer);
 const char *rsm_rdma_frame_objection(const struct rsm_rdma_wire *wire, size_t len);
 
 #endif /* RSM_RDMA_FRAME_H */

@@ -33,9 +33,10 @@
  *
  * channel->keys_lock: keys.c's, a mutex, below everything of internal.h.
  * channel->receive_lock: one at a time hands messages to the agent: completions
- *	and the agent's resume(). Above link->lock and node->lock.
+ *	and the agent's resume(). Above node->lock.
  * node->lock: which channel the node has, what is coming in, and all of sending.
- *	Taken in interrupts; below everything, but the device's own locks.
+ *	Taken in interrupts. Above link->lock, since a channel that fails takes the
+ *	link with it, and the device's own locks; below everything else.
  */
 #ifndef RSM_RDMA_H
 #define RSM_RDMA_H
@@ -56,6 +57,8 @@
 #define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of those, if the device has so many */
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
+#define RSM_RDMA_BACKOFF_MIN	100U	/* between attempts to connect, in milliseconds */
+#define RSM_RDMA_BACKOFF_MAX	5000U
 
 struct rsm_rdma_channel;
 
@@ -75,6 +78,20 @@ struct rsm_rdma_frame {
 	u64 dma;
 	u32 len;
 	struct rsm_rdma_wire wire ____cacheline_aligned;
+};
+
+/**
+ * enum rsm_rdma_progress - steps of connecting, in their order
+ * @RSM_RDMA_BEGUN: nothing has happened yet
+ * @RSM_RDMA_ADDRESS_RESOLVED: the device is known
+ * @RSM_RDMA_ROUTE_RESOLVED: the way is known
+ * @RSM_RDMA_ESTABLISHED: both sides have agreed
+ */
+enum rsm_rdma_progress {
+	RSM_RDMA_BEGUN,
+	RSM_RDMA_ADDRESS_RESOLVED,
+	RSM_RDMA_ROUTE_RESOLVED,
+	RSM_RDMA_ESTABLISHED,
 };
 
 /**
@@ -100,16 +117,14 @@ struct rsm_rdma_frame {
  * @keys: keys.c's: keys given to the peer, all gone before the channel is
  *	destroyed
  * @incarnation: ours, for this connection
- * @peer: the peer's, as it has said when connecting
+ * @peer: what the peer has said of itself when connecting
  * @responder_resources: reads that the peer may have under way
  * @initiator_depth: reads that we may have under way
- * @changed: woken when @established or @why changes, and when @sending falls to 0
- * @established: the connection is
+ * @progress: how far connecting has come
  * @why: reason for which it is of no use any more, a constant string; NULL while
  *	there is none. Changes once, under node->lock
  * @started: the link has been started. node->lock
  * @credits: receives of the peer that we may use up. node->lock
- * @depth: how many it has
  * @owed: receives that we have posted again and not told the peer. node->lock
  * @sending: frames under way. node->lock
  * @unsent: frames free to be sent. node->lock
@@ -135,15 +150,13 @@ struct rsm_rdma_channel {
 	struct mutex keys_lock; /* see above */
 	struct list_head keys;
 	u64 incarnation;
-	u64 peer;
+	struct rsm_rdma_peer peer;
 	u8 responder_resources;
 	u8 initiator_depth;
-	wait_queue_head_t changed;
-	bool established;
+	enum rsm_rdma_progress progress;
 	const char *why;
 	bool started;
 	u32 credits;
-	u32 depth;
 	u32 owed;
 	u32 sending;
 	struct list_head unsent;
@@ -162,9 +175,12 @@ struct rsm_rdma_channel {
  * @lock: see above
  * @channel: while the link is up. @lock
  * @incoming: a connection that it wants and that @work is to look at. @lock
+ * @changed: woken when progress or failure of one of its channels changes, and when
+ *	all frames of one have been sent
+ * @leaving: nothing is to be begun any more
  * @work: makes channels
  * @backoff: how long @work waits after the next failure, in milliseconds
- * @complained: reason of the last failure that was logged, NULL since the last
+ * @complaint: reason of the last failure that was logged, NULL since the last
  *	success
  */
 struct rsm_rdma_node {
@@ -174,9 +190,11 @@ struct rsm_rdma_node {
 	spinlock_t lock; /* see above */
 	struct rsm_rdma_channel *channel;
 	struct rsm_rdma_channel *incoming;
+	wait_queue_head_t changed;
+	bool leaving;
 	struct delayed_work work;
 	unsigned int backoff;
-	const char *complained;
+	const char *complaint;
 };
 
 static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
@@ -184,15 +202,62 @@ static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
 	return container_of(link, struct rsm_rdma_node, link);
 }
 
+/* Do we connect, or does the other node? */
+static inline bool rsm_rdma_is_active(const struct rsm_rdma_node *node)
+{
+	return rsm_node_id() < node->id;
+}
+
 /* main.c */
 extern struct rsm_controller rsm_rdma_controller;
 extern struct workqueue_struct *rsm_rdma_wq;
 
+/* config.c */
+int rsm_rdma_nodes_read(const char *text, u16 port);
+void rsm_rdma_nodes_free(void);
+struct rsm_rdma_node *rsm_rdma_node(u32 id);
+struct sockaddr *rsm_rdma_own_address(sa_family_t family);
+bool rsm_rdma_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+bool rsm_rdma_has_family(sa_family_t family);
+u64 rsm_rdma_hwaddr(const struct sockaddr_storage *address);
+
+/* listen.c */
+int rsm_rdma_listen(u16 port);
+void rsm_rdma_unlisten(void);
+
+/* connect.c */
+const char *rsm_rdma_connect(struct rsm_rdma_channel *channel);
+const char *rsm_rdma_accept(struct rsm_rdma_channel *channel);
+void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
+int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
+
+/* node.c */
+void rsm_rdma_node_work(struct work_struct *work);
+void rsm_rdma_kick(struct rsm_rdma_node *node);
+void rsm_rdma_down(struct rsm_link *link, u64 peer);
+void rsm_rdma_leave(struct rsm_rdma_node *node);
+
+/* pool.c */
+int rsm_rdma_frames_alloc(struct rsm_rdma_channel *channel);
+void rsm_rdma_frames_free(struct rsm_rdma_channel *channel);
+
+/* message.c */
+void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc);
+void rsm_rdma_frame_received(struct ib_cq *cq, struct ib_wc *wc);
+int rsm_rdma_receive_all(struct rsm_rdma_channel *channel);
+void rsm_rdma_deliver(struct rsm_rdma_channel *channel);
+int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len);
+void rsm_rdma_resume(struct rsm_link *link);
+
+/* equip.c */
+int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel);
+void rsm_rdma_channel_strip(struct rsm_rdma_channel *channel);
+
 /* channel.c */
 struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 						struct rdma_cm_id *cm_id);
-int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel);
 void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel);
+void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *why);
 void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why);
 
 /* For keys and transfers. */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Channels: who uses them, how they fail, how they end. */
+
+#include "rdma.h"
+
+#include <linux/random.h>
+#include <linux/slab.h>
+
+static u64 new_incarnation(void)
+{
+	u64 incarnation;
+
+	do {
+		incarnation = get_random_u64();
+	} while (!incarnation);
+	return incarnation;
+}
+
+/**
+ * rsm_rdma_channel_alloc() - make a channel
+ * @node: to whom
+ * @cm_id: for which connection; it is the channel's from here on
+ *
+ * Return: the channel, without anything of the device, or NULL; then the connection
+ * is still the caller's.
+ */
+struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
+						struct rdma_cm_id *cm_id)
+{
+	struct rsm_rdma_channel *channel = kzalloc(sizeof(*channel), GFP_KERNEL);
+
+	if (!channel)
+		return NULL;
+	kref_init(&channel->ref);
+	refcount_set(&channel->users, 1);
+	init_completion(&channel->idle);
+	mutex_init(&channel->keys_lock);
+	INIT_LIST_HEAD(&channel->keys);
+	INIT_LIST_HEAD(&channel->unsent);
+	INIT_LIST_HEAD(&channel->received);
+	spin_lock_init(&channel->receive_lock);
+	channel->node = node;
+	channel->cm_id = cm_id;
+	channel->incarnation = new_incarnation();
+	channel->responder_resources = U8_MAX;
+	channel->initiator_depth = U8_MAX;
+	/* Until the link is started there is nobody to take messages. */
+	channel->stalled = true;
+	cm_id->context = channel;
+	return channel;
+}
+
+static void channel_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct rsm_rdma_channel, ref));
+}
+
+/**
+ * rsm_rdma_channel_put() - drop a reference
+ * @channel: the channel
+ */
+void rsm_rdma_channel_put(struct rsm_rdma_channel *channel)
+{
+	kref_put(&channel->ref, channel_free);
+}
+
+/**
+ * rsm_rdma_channel_get() - the channel of a link
+ * @link: the link
+ *
+ * Return: a reference on the live channel of a link that is up, or NULL.
+ */
+struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link)
+{
+	struct rsm_rdma_node *node = to_rdma_node(link);
+	struct rsm_rdma_channel *channel;
+	unsigned long flags;
+
+	spin_lock_irqsave(&node->lock, flags);
+	channel = node->channel;
+	if (channel && channel->why)
+		channel = NULL;
+	if (channel)
+		kref_get(&channel->ref);
+	spin_unlock_irqrestore(&node->lock, flags);
+	return channel;
+}
+
+/**
+ * rsm_rdma_channel_enter() - begin to use what a channel has of the device
+ * @channel: the channel; the caller has a reference
+ *
+ * Who has entered waits for completions and for nothing else until it leaves.
+ *
+ * Return: false if the channel has failed.
+ */
+bool rsm_rdma_channel_enter(struct rsm_rdma_channel *channel)
+{
+	if (!rsm_rdma_channel_is_live(channel))
+		return false;
+	return refcount_inc_not_zero(&channel->users);
+}
+
+/**
+ * rsm_rdma_channel_leave() - undo rsm_rdma_channel_enter()
+ * @channel: the channel
+ *
+ * Any context.
+ */
+void rsm_rdma_channel_leave(struct rsm_rdma_channel *channel)
+{
+	if (refcount_dec_and_test(&channel->users))
+		complete(&channel->idle);
+}
+
+/* Under node->lock. The first reason counts. */
+void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *why)
+{
+	struct rsm_rdma_node *node = channel->node;
+
+	lockdep_assert_held(&node->lock);
+	if (channel->why)
+		return;
+	WRITE_ONCE(channel->why, why);
+	if (channel->started)
+		rsm_link_fail(&node->link, why);
+	wake_up_all(&node->changed);
+}
+
+/**
+ * rsm_rdma_channel_fail() - a channel is of no use any more
+ * @channel: the channel
+ * @why: reason, a constant string for the log
+ *
+ * Any context. The rest follows in process context.
+ */
+void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&channel->node->lock, flags);
+	rsm_rdma_channel_fail_locked(channel, why);
+	spin_unlock_irqrestore(&channel->node->lock, flags);
+}
+
+/* Everything that is under way completes, be it with an error. */
+static void break_off(struct rsm_rdma_channel *channel)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	rdma_disconnect(channel->cm_id);
+	/* Not every state of a connection lets the above do that. */
+	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
+}
+
+static void wait_for_users(struct rsm_rdma_channel *channel)
+{
+	rsm_rdma_channel_leave(channel);
+	wait_for_completion(&channel->idle);
+}
+
+/**
+ * rsm_rdma_channel_destroy() - end a connection and give back what it has of the device
+ * @channel: the channel, which no node has any more; the caller's reference is gone on
+ *	return
+ *
+ * Waits for those who have entered.
+ */
+void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel)
+{
+	rsm_rdma_channel_fail(channel, "closed");
+	if (channel->qp)
+		break_off(channel);
+	wait_for_users(channel);
+	if (channel->qp)
+		rsm_rdma_channel_strip(channel);
+	rdma_destroy_id(channel->cm_id);
+	rsm_rdma_channel_put(channel);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The form of what nodes say to each other. Pure functions, tested by KUnit. */
+
+#include "frame.h"
+
+#include <linux/string.h>
+#include <asm/byteorder.h>
+
+static_assert(sizeof(struct rsm_rdma_greeting) == 32);
+static_assert(RSM_RDMA_FRAME_HEADER % 8 == 0);
+
+/**
+ * rsm_rdma_greet() - make our greeting
+ * @greeting: where
+ * @from: our node id
+ * @to: the peer's
+ * @depth: receives that we have posted
+ * @incarnation: ours
+ */
+void rsm_rdma_greet(struct rsm_rdma_greeting *greeting, u32 from, u32 to, u32 depth,
+		    u64 incarnation)
+{
+	*greeting = (struct rsm_rdma_greeting) {
+		.magic = cpu_to_le64(RSM_RDMA_MAGIC),
+		.version = cpu_to_le16(RSM_RDMA_VERSION),
+		.depth = cpu_to_le16(depth),
+		.from = cpu_to_le32(from),
+		.to = cpu_to_le32(to),
+		.incarnation = cpu_to_le64(incarnation),
+	};
+}
+
+static const char *objection(const struct rsm_rdma_greeting *greeting, u32 own)
+{
+	u32 depth = le16_to_cpu(greeting->depth);
+
+	if (le64_to_cpu(greeting->magic) != RSM_RDMA_MAGIC)
+		return "it does not speak our language";
+	if (le16_to_cpu(greeting->version) != RSM_RDMA_VERSION)
+		return "it speaks another version of the protocol";
+	if (le32_to_cpu(greeting->to) != own)
+		return "it takes us for another node";
+	if (depth < RSM_RDMA_DEPTH_MIN || depth > RSM_RDMA_DEPTH_MAX ||
+	    !greeting->incarnation || greeting->reserved)
+		return "its greeting makes no sense";
+	return NULL;
+}
+
+/**
+ * rsm_rdma_greeting_read() - check and read a greeting
+ * @data: private data that has come with a connection
+ * @len: bytes of it, padding included
+ * @own: our node id
+ * @peer: what it says
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_greeting_read(const void *data, size_t len, u32 own,
+				   struct rsm_rdma_peer *peer)
+{
+	struct rsm_rdma_greeting greeting;
+	const char *why;
+
+	if (!data || len < sizeof(greeting))
+		return "it does not greet";
+	memcpy(&greeting, data, sizeof(greeting));
+	why = objection(&greeting, own);
+	if (why)
+		return why;
+	peer->node = le32_to_cpu(greeting.from);
+	peer->depth = le16_to_cpu(greeting.depth);
+	peer->incarnation = le64_to_cpu(greeting.incarnation);
+	return NULL;
+}
+
+/**
+ * rsm_rdma_frame_objection() - has a frame the form of its type?
+ * @wire: the frame
+ * @len: bytes that have arrived, at most the size of a frame
+ *
+ * The message itself is the agent's business.
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_frame_objection(const struct rsm_rdma_wire *wire, size_t len)
+{
+	if (len < RSM_RDMA_FRAME_HEADER || wire->reserved)
+		return "sends frames that make no sense";
+	switch (le16_to_cpu(wire->type)) {
+	case RSM_RDMA_FRAME_CREDITS:
+		if (len != RSM_RDMA_FRAME_HEADER || !wire->credits)
+			return "sends credits that make no sense";
+		return NULL;
+	case RSM_RDMA_FRAME_MESSAGE:
+		return len > RSM_RDMA_FRAME_HEADER ? NULL : "sends frames without a message";
+	default:
+		return "sends frames of an unknown type";
+	}
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages of the agents, in frames. Each side says how many receives it has posted,
+ * and with each frame how many again: who has no credit does not send. So no frame
+ * ever meets a peer without a receive, which not every transport would survive.
+ */
+
+#include "rdma.h"
+
+/* The last credit is kept for a frame that brings some: else two could wait forever. */
+#define KEPT_CREDITS	1
+/* Receives that the peer is told of in a frame of their own, if in no other. */
+#define OWED_ENOUGH	(RSM_RDMA_RECEIVES / 2)
+
+/* Fill in and post a frame. Under node->lock. */
+static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *frame,
+		      enum rsm_rdma_frame_type type, size_t len)
+{
+	struct ib_sge sge = {
+		.addr = frame->dma,
+		.length = RSM_RDMA_FRAME_HEADER + len,
+		.lkey = channel->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe = &frame->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+
+	frame->wire.type = cpu_to_le16(type);
+	frame->wire.credits = cpu_to_le16(channel->owed);
+	ib_dma_sync_single_for_device(channel->device, frame->dma, sge.length,
+				      DMA_TO_DEVICE);
+	return ib_post_send(channel->qp, &wr, NULL);
+}
+
+/* Send a frame unless @kept credits, or none, are all that is left. Under node->lock. */
+static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type type,
+		      const void *message, size_t len, u32 kept)
+{
+	struct rsm_rdma_frame *frame;
+
+	lockdep_assert_held(&channel->node->lock);
+	if (channel->why)
+		return -ENOTCONN;
+	if (channel->credits <= kept || list_empty(&channel->unsent))
+		return -EAGAIN;
+	frame = list_first_entry(&channel->unsent, struct rsm_rdma_frame, next);
+	memcpy(frame->wire.message, message, len);
+	if (post_frame(channel, frame, type, len)) {
+		rsm_rdma_channel_fail_locked(channel, "the device takes no messages");
+		return -ENOTCONN;
+	}
+	list_del(&frame->next);
+	channel->sending++;
+	channel->credits--;
+	channel->owed = 0;
+	return 0;
+}
+
+/*
+ * Tell the peer of receives, once there are enough. What stands in the way of it
+ * (failure aside) ends in a call of this, too. Under node->lock.
+ */
+static void return_credits(struct rsm_rdma_channel *channel)
+{
+	if (channel->owed >= OWED_ENOUGH)
+		send_frame(channel, RSM_RDMA_FRAME_CREDITS, NULL, 0, 0);
+}
+
+/* &ib_cqe.done: a frame has been sent, or will never be. */
+void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsm_rdma_frame *frame = container_of(wc->wr_cqe, struct rsm_rdma_frame, cqe);
+	struct rsm_rdma_channel *channel = frame->channel;
+	struct rsm_rdma_node *node = channel->node;
+	unsigned long flags;
+
+	spin_lock_irqsave(&node->lock, flags);
+	list_add(&frame->next, &channel->unsent);
+	channel->sending--;
+	if (wc->status != IB_WC_SUCCESS)
+		rsm_rdma_channel_fail_locked(channel, ib_wc_status_msg(wc->status));
+	return_credits(channel);
+	if (!channel->sending)
+		wake_up_all(&node->changed);
+	spin_unlock_irqrestore(&node->lock, flags);
+}
+
+static int post_receive(struct rsm_rdma_frame *frame)
+{
+	struct rsm_rdma_channel *channel = frame->channel;
+	struct ib_sge sge = {
+		.addr = frame->dma,
+		.length = sizeof(frame->wire),
+		.lkey = channel->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &frame->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	ib_dma_sync_single_for_device(channel->device, frame->dma, sizeof(frame->wire),
+				      DMA_FROM_DEVICE);
+	return ib_post_recv(channel->qp, &wr, NULL);
+}
+
+/* The peer may use a receive again. */
+static void post_again(struct rsm_rdma_frame *frame)
+{
+	struct rsm_rdma_channel *channel = frame->channel;
+	unsigned long flags;
+
+	if (post_receive(frame)) {
+		rsm_rdma_channel_fail(channel, "the device takes no receives");
+		return;
+	}
+	spin_lock_irqsave(&channel->node->lock, flags);
+	channel->owed++;
+	return_credits(channel);
+	spin_unlock_irqrestore(&channel->node->lock, flags);
+}
+
+/* False if the peer can't have that many receives. */
+static bool take_credits(struct rsm_rdma_channel *channel, u32 credits)
+{
+	unsigned long flags;
+	bool sound;
+
+	spin_lock_irqsave(&channel->node->lock, flags);
+	sound = credits <= channel->peer.depth - channel->credits;
+	if (sound)
+		channel->credits += credits;
+	return_credits(channel);
+	spin_unlock_irqrestore(&channel->node->lock, flags);
+	return sound;
+}
+
+/* A link that works deserves a quick attempt when it breaks. */
+static void note_activity(struct rsm_rdma_node *node)
+{
+	if (READ_ONCE(node->link.state) == RSM_LINK_ACTIVE)
+		WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
+}
+
+/* Give the agent what it takes, in order. */
+static void deliver(struct rsm_rdma_channel *channel)
+{
+	struct rsm_rdma_frame *frame;
+	struct rsm_link *link = &channel->node->link;
+
+	lockdep_assert_held(&channel->receive_lock);
+	while (!channel->stalled && !list_empty(&channel->received)) {
+		frame = list_first_entry(&channel->received, struct rsm_rdma_frame, next);
+		channel->stalled = !rsm_link_receive(link, frame->wire.message, frame->len);
+		if (channel->stalled)
+			break;
+		list_del(&frame->next);
+		post_again(frame);
+	}
+	note_activity(channel->node);
+}
+
+static void receive_message(struct rsm_rdma_frame *frame)
+{
+	struct rsm_rdma_channel *channel = frame->channel;
+
+	spin_lock_bh(&channel->receive_lock);
+	list_add_tail(&frame->next, &channel->received);
+	deliver(channel);
+	spin_unlock_bh(&channel->receive_lock);
+}
+
+/* Returns what is wrong with a frame, or NULL. */
+static const char *receive_frame(struct rsm_rdma_frame *frame, u32 len)
+{
+	const char *why = rsm_rdma_frame_objection(&frame->wire, len);
+
+	if (why)
+		return why;
+	if (!take_credits(frame->channel, le16_to_cpu(frame->wire.credits)))
+		return "gives credits that it doesn't have";
+	frame->len = len - RSM_RDMA_FRAME_HEADER;
+	if (frame->len)
+		receive_message(frame);
+	else
+		post_again(frame);
+	return NULL;
+}
+
+/* &ib_cqe.done */
+void rsm_rdma_frame_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsm_rdma_frame *frame = container_of(wc->wr_cqe, struct rsm_rdma_frame, cqe);
+	struct rsm_rdma_channel *channel = frame->channel;
+	const char *why;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rsm_rdma_channel_fail(channel, ib_wc_status_msg(wc->status));
+		return;
+	}
+	ib_dma_sync_single_for_cpu(channel->device, frame->dma, sizeof(frame->wire),
+				   DMA_FROM_DEVICE);
+	why = receive_frame(frame, wc->byte_len);
+	if (why)
+		rsm_rdma_channel_fail(channel, why);
+}
+
+/**
+ * rsm_rdma_receive_all() - post all receives of a new channel
+ * @channel: the channel
+ *
+ * Return: 0 or an error.
+ */
+int rsm_rdma_receive_all(struct rsm_rdma_channel *channel)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < RSM_RDMA_RECEIVES && !err; i++)
+		err = post_receive(&channel->receives[i]);
+	return err;
+}
+
+/* &rsm_link_ops.send */
+int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len)
+{
+	struct rsm_rdma_node *node = to_rdma_node(link);
+	unsigned long flags;
+	int err = -ENOTCONN;
+
+	spin_lock_irqsave(&node->lock, flags);
+	if (node->channel)
+		err = send_frame(node->channel, RSM_RDMA_FRAME_MESSAGE, message, len,
+				 KEPT_CREDITS);
+	spin_unlock_irqrestore(&node->lock, flags);
+	return err;
+}
+
+/**
+ * rsm_rdma_deliver() - the agent takes messages from now on, or again
+ * @channel: the channel
+ */
+void rsm_rdma_deliver(struct rsm_rdma_channel *channel)
+{
+	spin_lock_bh(&channel->receive_lock);
+	channel->stalled = false;
+	deliver(channel);
+	spin_unlock_bh(&channel->receive_lock);
+}
+
+/* &rsm_link_ops.resume */
+void rsm_rdma_resume(struct rsm_link *link)
+{
+	struct rsm_rdma_channel *channel = rsm_rdma_channel_get(link);
+
+	if (!channel)
+		return;
+	if (rsm_rdma_channel_enter(channel)) {
+		rsm_rdma_deliver(channel);
+		rsm_rdma_channel_leave(channel);
+	}
+	rsm_rdma_channel_put(channel);
+}
