@@ -108,7 +108,8 @@ test_status_wins_over_report() {
 
 test_usage_errors() {
 	for arguments in '--nodes 2' '--nodes 5 --controller ivshmem' '--nodes 0' \
-		'--controller rdma --nodes 2' '--controller none' '--on 2 true' \
+		'--controller rdma --nodes 4' '--controller rdma --ivshmem-size 64' \
+		'--controller none' '--on 2 true' \
 		'--nodes 2 --controller ivshmem --on 3 true' \
 		'--nodes 2 --controller ivshmem --on 2 true --on 2 true' \
 		'--ivshmem-size 64' '--ivshmem-socket /tmp/x' \

@@ -14,6 +14,9 @@ The commands of all nodes start together when every guest is up.  Lines of nodes
 are prefixed by "[K] ".  With several nodes, /run/rsm-hub in each guest takes lines "@K TEXT"
 for node K and orders "@vm kill|start|pause|resume K" for rsm-vm; "@N TEXT" from node N and
 "@vm ok" or "@vm error REASON" are read there.  A node killed so does not count as failed.
+With --controller rdma the guests are on one Ethernet, also a single one: eth0 with 10.77.1.K
+and rxe0 on it, with ip, tc and rdma of iproute2 in /usr/sbin (their shell prefers busybox's ip
+and tc to them, unless the path is given).
 Exit status: that of CMD; 125 if another command failed, a guest died or the kernel log
 holds a report; 124 after --timeout; 2 if something needed is missing.
 Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),
@@ -58,7 +61,7 @@ def build_parser():
                     usage="rsm-vm [options] -- CMD...",
                     description="Boots guests that have RSM and runs commands in them.")
     add = parser.add_argument
-    add("--nodes", type=positive, default=1, metavar="N", help="number of guests, 1 to 4 (1)")
+    add("--nodes", type=positive, default=1, metavar="N", help="number of guests, 1 to 4 (1); rdma joins 3")
     add("--controller", default="loopback", choices=controllers.CONTROLLERS,
         help="what joins the guests (loopback)")
     add("--kernel", default="stock", metavar="K",

@@ -40,6 +40,8 @@ class Port:
         """The frames that have arrived as a whole, each with its length before it."""
         try:
             data = self.end.recv(RECEIVE_MAX)
+        except BlockingIOError:
+            return []
         except ConnectionResetError:
             data = b""
         if not data:
@@ -69,7 +71,7 @@ class Port:
     def flush(self):
         """Sends what the guest takes; whoever is gone is noticed when reading."""
         try:
-            sent = self.end.send(self.outgoing, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+            sent = self.end.send(self.outgoing, socket.MSG_NOSIGNAL)
         except BlockingIOError:
             return
         except (BrokenPipeError, ConnectionResetError):
@@ -99,6 +101,7 @@ class Switch:
 
     def _accept(self):
         end, _ = self.listener.accept()
+        end.setblocking(False)
         port = Port(end)
         self.ports.add(port)
         self.selector.register(end, selectors.EVENT_READ, port)
