@@ -79,8 +79,8 @@ test_runs_do_not_see_each_other() {
 	$vm --timeout 120 --smp 1 --controller rdma -- \
 		'! ping -c 1 -w 5 10.77.1.2' >"$other" 2>&1 </dev/null
 	alone=$?
-	kill $pid
-	wait $pid
+	kill "$pid"
+	wait "$pid"
 	[ $alone -eq 0 ] || {
 		cat "$other" >&2
 		return 1
@@ -90,7 +90,7 @@ test_runs_do_not_see_each_other() {
 test_switch_that_dies() {
 	begin --controller rdma -- 'echo begun; sleep 4' || return 1
 	pkill -KILL -f "socket $TMPDIR/"
-	wait $pid
+	wait "$pid"
 	status=$?
 	[ $status -eq 125 ] && complains 'the switch ended'
 }
