@@ -3,7 +3,6 @@
 #include "api/functions.h"
 
 #include "api/query.h"
-#include "core/limits.h"
 #include "event/cno.h"
 #include "event/evd.h"
 
@@ -17,7 +16,7 @@ DAT_RETURN check_create(const Ia &ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DA
                         const DAT_EVD_HANDLE *evd) noexcept {
     if (min_qlen <= 0)
         return invalid_parameter(2);
-    if (min_qlen > limits::EVD_LENGTH || ia.count(DAT_HANDLE_TYPE_EVD) >= limits::EVDS)
+    if (min_qlen > ia.limits.evd_length || ia.count(DAT_HANDLE_TYPE_EVD) >= ia.limits.evds)
         return no_resource(DAT_RESOURCE_TEVD);
     if (cno && !find<Cno>(cno, ia))
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
@@ -77,7 +76,7 @@ DAT_RETURN evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen) noexcept {
     const auto entered = enter<Evd>(evd);
     if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    if (min_qlen <= 0 || min_qlen > limits::EVD_LENGTH)
+    if (min_qlen <= 0 || min_qlen > entered->ia().limits.evd_length)
         return invalid_parameter(2);
     return guarded([&] { return entered->resize(min_qlen); });
 }

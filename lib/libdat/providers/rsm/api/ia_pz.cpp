@@ -3,7 +3,6 @@
 #include "api/functions.h"
 
 #include "api/query.h"
-#include "core/limits.h"
 #include "memory/pz.h"
 
 namespace rsmdat::api {
@@ -14,7 +13,7 @@ DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     if (!pz)
         return invalid_parameter(2);
-    if (entered->count(DAT_HANDLE_TYPE_PZ) >= limits::PZS)
+    if (entered->count(DAT_HANDLE_TYPE_PZ) >= entered->limits.pzs)
         return no_resource(DAT_RESOURCE_PROTECTION_DOMAIN);
     return guarded([&]() -> DAT_RETURN {
         *pz = entered->adopt(std::make_unique<Pz>(*entered)).handle();

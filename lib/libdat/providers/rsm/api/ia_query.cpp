@@ -3,9 +3,7 @@
 #include "api/functions.h"
 
 #include "api/provider.h"
-#include "connect/nodes.h"
 #include "core/ia.h"
-#include "core/limits.h"
 
 #include <algorithm>
 #include <limits>
@@ -30,45 +28,46 @@ void describe_adapter(const Ia &ia, DAT_IA_ATTR &attr) noexcept {
     attr.hardware_version_major = attr.firmware_version_major = VERSION_MAJOR;
     attr.hardware_version_minor = attr.firmware_version_minor = VERSION_MINOR;
     // The consumer is not to write there.
-    const auto *address = reinterpret_cast<const DAT_SOCK_ADDR *>(&ia.nodes->own_address());
+    const auto *address = reinterpret_cast<const DAT_SOCK_ADDR *>(&ia.address());
     attr.ia_address_ptr = const_cast<DAT_SOCK_ADDR *>(address);
 }
 
-void describe_endpoints(DAT_IA_ATTR &attr) noexcept {
-    attr.max_eps = limits::EPS;
-    attr.max_dto_per_ep = limits::DTOS_PER_EP;
-    attr.max_message_size = limits::MESSAGE;
-    attr.max_rdma_size = limits::RDMA;
-    attr.max_iov_segments_per_dto = limits::IOV;
-    attr.max_iov_segments_per_rdma_read = attr.max_iov_segments_per_rdma_write = limits::IOV;
-    attr.max_rdma_read_per_ep_in = attr.max_rdma_read_per_ep_out = limits::RDMA_READS_PER_EP;
-    attr.max_rdma_read_in = attr.max_rdma_read_out = limits::EPS * limits::RDMA_READS_PER_EP;
-    attr.max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
-    attr.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
-    attr.max_srqs = limits::SRQS;
-    attr.max_ep_per_srq = limits::EPS;
-    attr.max_recv_per_srq = limits::RECVS_PER_SRQ;
+void describe_endpoints(const LimitSet &limits, DAT_IA_ATTR &attr) noexcept {
+    attr.max_eps = limits.eps;
+    attr.max_dto_per_ep = limits.dtos_per_ep;
+    attr.max_message_size = limits.message;
+    attr.max_rdma_size = limits.rdma;
+    attr.max_iov_segments_per_dto = limits.iov;
+    attr.max_iov_segments_per_rdma_read = attr.max_iov_segments_per_rdma_write = limits.iov;
+    attr.max_rdma_read_per_ep_in = attr.max_rdma_read_per_ep_out = limits.rdma_reads_per_ep;
+    attr.max_rdma_read_in = attr.max_rdma_read_out = limits.rdma_reads;
+    const auto wanted = std::int64_t{limits.rdma_reads_per_ep} * limits.eps;
+    attr.max_rdma_read_per_ep_in_guaranteed = attr.max_rdma_read_per_ep_out_guaranteed =
+        wanted <= limits.rdma_reads ? DAT_TRUE : DAT_FALSE;
+    attr.max_srqs = limits.srqs;
+    attr.max_ep_per_srq = limits.eps;
+    attr.max_recv_per_srq = limits.recvs_per_srq;
 }
 
-void describe_objects(DAT_IA_ATTR &attr) noexcept {
-    attr.max_evds = limits::EVDS;
-    attr.max_evd_qlen = limits::EVD_LENGTH;
-    attr.max_pzs = limits::PZS;
-    attr.max_lmrs = limits::LMRS;
-    attr.max_lmr_block_size = limits::LMR_LENGTH;
+void describe_objects(const LimitSet &limits, DAT_IA_ATTR &attr) noexcept {
+    attr.max_evds = limits.evds;
+    attr.max_evd_qlen = limits.evd_length;
+    attr.max_pzs = limits.pzs;
+    attr.max_lmrs = limits.lmrs;
+    attr.max_lmr_block_size = limits.lmr_length;
     attr.max_lmr_virtual_address = HIGHEST_ADDRESS;
-    attr.max_rmrs = limits::RMRS;
+    attr.max_rmrs = limits.rmrs;
     attr.max_rmr_target_address = HIGHEST_ADDRESS;
 }
 
 void describe_ia(const Ia &ia, DAT_IA_ATTR &attr) noexcept {
     attr = {};
     describe_adapter(ia, attr);
-    describe_endpoints(attr);
-    describe_objects(attr);
+    describe_endpoints(ia.limits, attr);
+    describe_objects(ia.limits, attr);
 }
 
-void describe_features(DAT_PROVIDER_ATTR &attr) noexcept {
+void describe_features(const LimitSet &limits, DAT_PROVIDER_ATTR &attr) noexcept {
     // The union of the types' values, which also reads as SO_VIRTUAL: all are supported.
     attr.lmr_mem_types_supported = DAT_MEM_TYPE_SO_VIRTUAL;
     attr.iov_ownership_on_return = DAT_IOV_CONSUMER;
@@ -76,7 +75,7 @@ void describe_features(DAT_PROVIDER_ATTR &attr) noexcept {
     attr.completion_flags_supported = static_cast<DAT_COMPLETION_FLAGS>(
         DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
         DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG);
-    attr.max_private_data_size = limits::PRIVATE_DATA;
+    attr.max_private_data_size = limits.private_data;
     attr.supports_multipath = DAT_FALSE;
     attr.ep_creator = DAT_PSP_CREATES_EP_IFASKED;
     attr.pz_support = DAT_PZ_UNIQUE;
@@ -88,17 +87,17 @@ void describe_features(DAT_PROVIDER_ATTR &attr) noexcept {
 
 // The counts are codes: low, soft high and hard high watermark; available and outstanding; buffers
 // and span.
-void describe_srqs(DAT_PROVIDER_ATTR &attr) noexcept {
-    attr.srq_supported = DAT_TRUE;
+void describe_srqs(const LimitSet &limits, DAT_PROVIDER_ATTR &attr) noexcept {
+    attr.srq_supported = limits.srqs > 0 ? DAT_TRUE : DAT_FALSE;
     attr.srq_watermarks_supported = 0x111;
-    attr.srq_ep_pz_difference_supported = limits::SRQ_EP_PZ_DIFFERENCE ? DAT_TRUE : DAT_FALSE;
+    attr.srq_ep_pz_difference_supported = limits.srq_ep_pz_difference ? DAT_TRUE : DAT_FALSE;
     attr.srq_info_supported = 0x11;
     attr.ep_recv_info_supported = 0x11;
 }
 
 void describe_provider(const Ia &ia, DAT_PROVIDER_ATTR &attr) noexcept {
     attr = {};
-    put(attr.provider_name, "rsm");
+    put(attr.provider_name, PROVIDER_NAME);
     attr.provider_version_major = VERSION_MAJOR;
     attr.provider_version_minor = VERSION_MINOR;
     const auto &record = *static_cast<const Record *>(ia.provider.extension);
@@ -107,8 +106,8 @@ void describe_provider(const Ia &ia, DAT_PROVIDER_ATTR &attr) noexcept {
     attr.is_thread_safe = record.info.is_thread_safe;
     for (auto &row : attr.evd_stream_merging_supported)
         std::ranges::fill(row, DAT_TRUE);
-    describe_features(attr);
-    describe_srqs(attr);
+    describe_features(ia.limits, attr);
+    describe_srqs(ia.limits, attr);
 }
 
 DAT_RETURN check(DAT_IA_ATTR_MASK ia_mask, const DAT_IA_ATTR *ia_attr,

@@ -4,7 +4,6 @@
 
 #include "api/query.h"
 #include "connect/ep.h"
-#include "core/limits.h"
 #include "memory/pz.h"
 #include "memory/rmr.h"
 
@@ -18,7 +17,7 @@ DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
     param.pz_handle = rmr.pz->handle();
     param.lmr_triplet = rmr.triplet;
     param.mem_priv = rmr.privileges;
-    param.rmr_context = rmr.region ? rmr.region->context : 0;
+    param.rmr_context = rmr.region ? rmr.region->rmr_context() : 0;
     return param;
 }
 
@@ -32,7 +31,7 @@ DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
         if (!rmr)
             return invalid_parameter(2);
         Ia &ia = entered->ia();
-        if (ia.count(DAT_HANDLE_TYPE_RMR) >= limits::RMRS)
+        if (ia.count(DAT_HANDLE_TYPE_RMR) >= ia.limits.rmrs)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
         *rmr = ia.adopt(std::make_unique<Rmr>(ia, *entered)).handle();
         return DAT_RETURN{DAT_SUCCESS};

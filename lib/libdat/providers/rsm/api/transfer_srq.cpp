@@ -2,16 +2,15 @@
 // dat_srq_*.
 #include "api/functions.h"
 
-#include "core/limits.h"
 #include "transfer/srq.h"
 
 namespace rsmdat::api {
 namespace {
 
 // A low watermark would be passed at once: the queue starts empty.
-bool is_possible(const DAT_SRQ_ATTR &attributes) noexcept {
-    return attributes.max_recv_dtos > 0 && attributes.max_recv_dtos <= limits::RECVS_PER_SRQ &&
-           attributes.max_recv_iov > 0 && attributes.max_recv_iov <= limits::IOV &&
+bool is_possible(const LimitSet &limits, const DAT_SRQ_ATTR &attributes) noexcept {
+    return attributes.max_recv_dtos > 0 && attributes.max_recv_dtos <= limits.recvs_per_srq &&
+           attributes.max_recv_iov > 0 && attributes.max_recv_iov <= limits.iov &&
            attributes.low_watermark == DAT_SRQ_LW_DEFAULT;
 }
 
@@ -39,11 +38,11 @@ DAT_RETURN srq_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATT
         Pz *pz = find<Pz>(pz_handle, *ia);
         if (!pz)
             return invalid_handle(DAT_INVALID_HANDLE_PZ);
-        if (!attr || !is_possible(*attr))
+        if (!attr || !is_possible(ia->limits, *attr))
             return invalid_parameter(3);
         if (!srq)
             return invalid_parameter(4);
-        if (ia->count(Srq::KIND) >= limits::SRQS)
+        if (ia->count(Srq::KIND) >= ia->limits.srqs)
             return no_resource(DAT_RESOURCE_SRQ);
         *srq = ia->adopt(std::make_unique<Srq>(*ia, *pz, *attr)).handle();
         return DAT_RETURN{DAT_SUCCESS};
@@ -84,7 +83,7 @@ DAT_RETURN srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT max_recv_dtos) noexcept {
         const auto srq = enter<Srq>(handle);
         if (!srq)
             return invalid_handle(DAT_INVALID_HANDLE_SRQ);
-        if (max_recv_dtos <= 0 || max_recv_dtos > limits::RECVS_PER_SRQ)
+        if (max_recv_dtos <= 0 || max_recv_dtos > srq->ia().limits.recvs_per_srq)
             return invalid_parameter(2);
         return srq->resize(max_recv_dtos);
     });

@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/ia.h"
 
-#include "connect/nodes.h"
 #include "event/evd.h"
-#include "memory/contexts.h"
-#include "wire/device.h"
 #include "wire/engine.h"
 
 namespace rsmdat {
-
-namespace {
-
-bool reaches(const Device &opened, const Options &options) noexcept {
-    return options.controller == Options().controller || opened.has_controller(options.controller);
-}
-
-} // namespace
-
-Ia::Ia(DAT_PROVIDER &of, std::string as, Options with)
-    : Object(of, KIND, *this), provider(of), lock(*pooled_lock_), name(std::move(as)),
-      options(std::move(with)), device(std::make_unique<Device>()) {
-    if (!reaches(*device, options))
-        throw Unavailable("no controller " + options.controller);
-    contexts = std::make_unique<Contexts>();
-    nodes = std::make_unique<NodeTable>(options.nodes, device->node());
-    engine = std::make_unique<Engine>(*this);
-    publish(lock);
-}
 
 void Ia::take(std::unique_ptr<Object> object) {
     object->index_ = objects_.size();

@@ -12,9 +12,10 @@
 #pragma once
 
 #include "core/error.h"
+#include "core/limit_set.h"
 #include "core/lock_pool.h"
+#include "core/means.h"
 #include "core/object.h"
-#include "core/options.h"
 #include "event/futex.h"
 
 #include <array>
@@ -24,22 +25,19 @@
 
 namespace rsmdat {
 
-class Device;
 class Engine;
 class Evd;
-class Contexts;
-class NodeTable;
 struct Arrival;
 
 // The special EVDs of dat.h, which has casts of C for them.
 inline const DAT_EVD_HANDLE ASYNC_EXISTS = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{1});
 inline const DAT_EVD_HANDLE OUT_OF_SCOPE = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{2});
 
-class Ia final : public Object {
+class Ia final : public Object, public Means {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_IA;
 
-    // Opens /dev/rsm and starts the engine. Throws std::bad_alloc, and Unavailable (device.h).
+    // Opens the device and starts the engine. Throws std::bad_alloc, and Unavailable (device.h).
     Ia(DAT_PROVIDER &of, std::string as, Options with);
     // Ia::lock not held. Lets waiters go, waits for everybody who is Outside and destroys what is
     // left, in the order of udapl-functions.md section 3.
@@ -80,9 +78,7 @@ class Ia final : public Object {
     Lock &lock;
     const std::string name;
     const Options options;
-    std::unique_ptr<Device> device;
-    std::unique_ptr<Contexts> contexts;         // memory/contexts.h
-    std::unique_ptr<NodeTable> nodes;           // connect/nodes.h
+    const LimitSet limits;
     std::unique_ptr<Engine> engine;             // wire/engine.h
     Evd *async_evd = nullptr;                   // made by dat_ia_open
     DAT_EVD_HANDLE async_handle = OUT_OF_SCOPE; // what dat_ia_query answers

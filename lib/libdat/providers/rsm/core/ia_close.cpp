@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How an IA ends.
-#include "connect/nodes.h"
 #include "core/ia.h"
 #include "event/cno.h"
 #include "event/evd.h"
-#include "memory/contexts.h"
-#include "wire/device.h"
 #include "wire/engine.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What dat_ia_query reports and the create functions enforce.
 #pragma once
 
-#include <dat/udat.h>
+#include "core/limit_set.h"
 
 namespace rsmdat::limits {
 
@@ -24,5 +24,25 @@ constexpr DAT_COUNT PRIVATE_DATA = 256; // bytes
 // An EP's Protection Zone may be another one than its SRQ's: receives are checked against the
 // SRQ's.
 constexpr bool SRQ_EP_PZ_DIFFERENCE = true;
+
+constexpr LimitSet ALL{
+    .eps = EPS,
+    .dtos_per_ep = DTOS_PER_EP,
+    .rdma_reads_per_ep = RDMA_READS_PER_EP,
+    .rdma_reads = EPS * RDMA_READS_PER_EP,
+    .evds = EVDS,
+    .evd_length = EVD_LENGTH,
+    .iov = IOV,
+    .lmrs = LMRS,
+    .lmr_length = LMR_LENGTH,
+    .pzs = PZS,
+    .message = MESSAGE,
+    .rdma = RDMA,
+    .rmrs = RMRS,
+    .srqs = SRQS,
+    .recvs_per_srq = RECVS_PER_SRQ,
+    .private_data = PRIVATE_DATA,
+    .srq_ep_pz_difference = SRQ_EP_PZ_DIFFERENCE,
+};
 
 } // namespace rsmdat::limits

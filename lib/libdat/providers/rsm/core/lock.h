@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A mutex whose uncontended lock and unlock are an instruction each, inline: they are a good part of
-// what a small transfer costs.
+// A mutex whose uncontended lock and unlock are an instruction each, inline: they are a good part
+// of what a small transfer costs.
 #pragma once
 
 #include <atomic>

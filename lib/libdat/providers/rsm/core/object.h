@@ -78,8 +78,8 @@ extern constinit CellRange cell_range;
 
 // The cell of a handle; null if it is no handle of ours, dead or alive.
 inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
-    const auto offset = reinterpret_cast<std::uintptr_t>(handle) -
-                        cell_range.base.load(std::memory_order_acquire);
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(handle) - cell_range.base.load(std::memory_order_acquire);
     if (offset >= cell_range.size.load(std::memory_order_acquire) ||
         offset % sizeof(HandleCell) != 0)
         return nullptr;
@@ -132,8 +132,8 @@ class Entered {
     T *object_ = nullptr;
 };
 
-// The object of a handle and the lock, if the object `fits`. The object may have been freed, or the cell
-// become another object's, before the lock was had: so it is looked at again.
+// The object of a handle and the lock, if the object `fits`. The object may have been freed, or the
+// cell become another object's, before the lock was had: so it is looked at again.
 template <class T, class Fits>
 [[gnu::always_inline]] inline Entered<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
     const HandleCell *cell = find_cell(handle);

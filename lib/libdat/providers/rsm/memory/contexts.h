@@ -41,6 +41,7 @@ struct Region {
     std::shared_ptr<Pinned> pinned;
     std::vector<const Ep *> holders; // EPs whose peers have tickets to it
 
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept { return context; }
     [[nodiscard]] bool contains(std::uint64_t start, std::uint64_t bytes) const noexcept {
         return start >= address && bytes <= length && start - address <= length - bytes;
     }

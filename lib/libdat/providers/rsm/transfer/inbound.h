@@ -91,8 +91,8 @@ class Inbound final : public Srq::Waiter {
     void answer_ask() noexcept;
     void report_fault() noexcept;
     void fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept;
-    void complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status,
-                  std::uint64_t length) noexcept;
+    void complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
+                  bool solicited) noexcept;
     void complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept;
 
     [[nodiscard]] bool exceeds(DAT_COUNT watermark) const noexcept;

@@ -191,25 +191,6 @@ void Outbound::retire() noexcept {
     }
 }
 
-// Takes the oldest request from the queue.
-void Outbound::complete(Request &request) noexcept {
-    const bool good = request.status == DAT_DTO_SUCCESS;
-    Arrival arrival =
-        arrival_of({ep_.handle(), request.cookie, request.status, request.length,
-                    has_flag(request.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &in_use_});
-    if (request.kind == Request::Kind::BIND) {
-        arrival.event.event_number = DAT_RMR_BIND_COMPLETION_EVENT;
-        arrival.event.event_data.rmr_completion_event_data = {request.rmr, request.cookie,
-                                                              request.status};
-    }
-    const bool silent = good && has_flag(request.flags, DAT_COMPLETION_SUPPRESS_FLAG);
-    queue_.pop();
-    if (silent || !ep_.request_evd)
-        --in_use_;
-    else
-        ep_.request_evd->deliver(arrival);
-}
-
 void Outbound::flush() noexcept {
     retire();
     while (!queue_.empty()) {

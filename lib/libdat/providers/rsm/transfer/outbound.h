@@ -4,6 +4,7 @@
 
 #include "transfer/fifo.h"
 #include "transfer/line.h"
+#include "transfer/post.h"
 #include "transfer/remotes.h"
 #include "transfer/request_queue.h"
 
@@ -15,14 +16,6 @@
 namespace rsmdat {
 
 class Ep;
-
-// What every post consists of.
-struct Post {
-    DAT_COUNT segments;
-    const DAT_LMR_TRIPLET *iov;
-    DAT_DTO_COOKIE cookie;
-    DAT_COMPLETION_FLAGS flags;
-};
 
 class Outbound {
   public:

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Our requests: what a post is checked for.
+// Our requests: what a post is checked for, and the event that it ends with.
 #include "transfer/outbound.h"
 
 #include "connect/ep.h"
-
-#include <algorithm>
+#include "transfer/completion.h"
 
 namespace rsmdat {
 namespace {
 
-constexpr unsigned REQUEST_FLAGS = DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG |
-                                   DAT_COMPLETION_BARRIER_FENCE_FLAG;
 constexpr unsigned SEND_FLAGS = REQUEST_FLAGS | DAT_COMPLETION_SOLICITED_WAIT_FLAG;
 
 } // namespace
-
-void Outbound::resize() {
-    const DAT_EP_ATTR &attributes = ep_.attributes;
-    const DAT_COUNT iov = std::max(
-        {attributes.max_request_iov, attributes.max_rdma_read_iov, attributes.max_rdma_write_iov});
-    reads_.reserve(static_cast<std::size_t>(std::max(attributes.max_rdma_read_out, 1)));
-    queue_.resize(attributes.max_request_dtos, iov);
-}
 
 DAT_RETURN Outbound::may_post(const Post &post, DAT_COUNT most, unsigned flags,
                               int flags_position) const noexcept {
@@ -102,29 +91,23 @@ DAT_RETURN Outbound::rdma(bool write, const Post &post, const DAT_RMR_TRIPLET *r
     return queue(request);
 }
 
-DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                          const Post &post, DAT_RMR_CONTEXT *context) {
-    DAT_RETURN result = may_post(post, 0, REQUEST_FLAGS, 6);
-    if (result != DAT_SUCCESS)
-        return result;
-    std::list<Rmr::Prepared> bind(1);
-    Rmr::Prepared &prepared = bind.front();
-    result = rmr.prepare(triplet, privileges, ep_.pz, prepared);
-    if (result != DAT_SUCCESS)
-        return result;
-    if (full()) {
-        Rmr::drop(prepared);
-        return no_resource(DAT_RESOURCE_MEMORY);
+// Takes the oldest request from the queue.
+void Outbound::complete(Request &request) noexcept {
+    const bool good = request.status == DAT_DTO_SUCCESS;
+    Arrival arrival =
+        arrival_of({ep_.handle(), request.cookie, request.status, request.length,
+                    has_flag(request.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &in_use_});
+    if (request.kind == Request::Kind::BIND) {
+        arrival.event.event_number = DAT_RMR_BIND_COMPLETION_EVENT;
+        arrival.event.event_data.rmr_completion_event_data = {request.rmr, request.cookie,
+                                                              request.status};
     }
-    binds_.splice(binds_.end(), bind);
-    if (context && prepared.region)
-        *context = prepared.region->context;
-    Request request{};
-    request.kind = Request::Kind::BIND;
-    request.flags = post.flags;
-    request.cookie = post.cookie;
-    request.rmr = rmr.handle();
-    return queue(request);
+    const bool silent = good && has_flag(request.flags, DAT_COMPLETION_SUPPRESS_FLAG);
+    queue_.pop();
+    if (silent || !ep_.request_evd)
+        --in_use_;
+    else
+        ep_.request_evd->deliver(arrival);
 }
 
 } // namespace rsmdat

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/srq.h"
 
-#include "memory/contexts.h"
-
 #include <utility>
 
 namespace rsmdat {
@@ -17,40 +15,11 @@ Srq::~Srq() {
     --pz->users;
 }
 
-DAT_RETURN Srq::post(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                     DAT_DTO_COOKIE cookie) noexcept {
-    if (segments < 0 || segments > attributes.max_recv_iov)
-        return invalid_parameter(2);
-    if (segments > 0 && !iov)
-        return invalid_parameter(3);
-    Buffer buffer{.cookie = cookie, .flags = DAT_COMPLETION_DEFAULT_FLAG, .pieces = 0, .length = 0};
-    const DAT_RETURN result =
-        ia().contexts->gather(pz, segments, iov, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, buffers.room(),
-                              buffer.pieces, buffer.length);
-    if (result != DAT_SUCCESS)
-        return result;
-    if (outstanding >= attributes.max_recv_dtos)
-        return no_resource(DAT_RESOURCE_MEMORY);
-    buffers.post(buffer);
-    ++outstanding;
-    feed_waiters();
-    return DAT_SUCCESS;
-}
-
 DAT_RETURN Srq::resize(DAT_COUNT max_recv_dtos) {
     if (max_recv_dtos < outstanding || max_recv_dtos < attributes.low_watermark)
         return invalid_state();
     buffers.resize(max_recv_dtos, attributes.max_recv_iov);
     attributes.max_recv_dtos = max_recv_dtos;
-    return DAT_SUCCESS;
-}
-
-DAT_RETURN Srq::set_low_watermark(DAT_COUNT count) noexcept {
-    if (count < 0 || count > attributes.max_recv_dtos)
-        return invalid_parameter(2);
-    attributes.low_watermark = count;
-    low_armed_ = true;
-    check_low_watermark();
     return DAT_SUCCESS;
 }
 
@@ -87,12 +56,13 @@ void Srq::leave(Waiter &waiter) noexcept {
 
 // Whoever is called takes a buffer or has no more use for one, and waits again only when there is
 // none left.
-void Srq::feed_waiters() noexcept {
+DAT_RETURN Srq::posted() noexcept {
     while (first_ && available() > 0) {
         Waiter &waiter = *first_;
         leave(waiter);
         waiter.buffer_posted();
     }
+    return DAT_SUCCESS;
 }
 
 } // namespace rsmdat

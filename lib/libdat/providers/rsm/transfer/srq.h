@@ -52,7 +52,7 @@ class Srq final : public Object {
     int outstanding = 0; // posted, and their events not dequeued
 
   private:
-    void feed_waiters() noexcept;
+    [[nodiscard]] DAT_RETURN posted() noexcept; // there is a buffer: those that wait get it
     void check_low_watermark() noexcept;
 
     Waiter *first_ = nullptr; // who has waited longest

@@ -2,6 +2,8 @@
 // Giving a handle of /dev/rsm a command.
 #pragma once
 
+#include "wire/handle_fd.h"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +15,9 @@ namespace rsmdat {
 
 // What a failed system call on a handle means, in RSMERR values.
 int status_of_errno(int error) noexcept;
+
+// A handle of /dev/rsm: RSM_SUCCESS or an RSMERR status.
+int open_handle(int flags, HandleFd &handle) noexcept;
 
 // One command: the kernel's status, or what errno means. A signal that arrives while the command
 // waits does not end it.

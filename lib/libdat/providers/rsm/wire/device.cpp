@@ -22,7 +22,7 @@ Mapping map_words(int control, int protection, unsigned long where) {
 
 HandleFd open_control() {
     HandleFd control;
-    switch (HandleFd::open(O_RDONLY, control)) {
+    switch (open_handle(O_RDONLY, control)) {
     case RSM_SUCCESS:
         return control;
     case RSMERR_INSUFFICIENT_MEM:

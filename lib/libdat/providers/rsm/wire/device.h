@@ -3,6 +3,7 @@
 // are RSM_SUCCESS and RSMERR_*. No Ia::lock is needed for the functions of one handle.
 #pragma once
 
+#include "wire/handle_fd.h"
 #include "wire/mapping.h"
 
 #include <linux/rsm.h>
@@ -15,7 +16,6 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 namespace rsmdat {
 
@@ -25,25 +25,6 @@ class Unavailable : public std::runtime_error {
 };
 
 using Ticket = std::array<std::uint64_t, 2>; // of RSM_IOC_GRANT
-
-// A descriptor of /dev/rsm, at 1024 or above where the limit allows it: those below are the
-// program's, for select(). When the soft limit is reached it is raised to the hard one.
-class HandleFd {
-  public:
-    HandleFd() noexcept = default;
-    HandleFd(HandleFd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    HandleFd &operator=(HandleFd &&other) noexcept;
-    ~HandleFd();
-    static int open(int flags, HandleFd &handle) noexcept; // RSMERR status
-    // A new descriptor of another kind, or of none (-1), that is to be kept in the same way.
-    static HandleFd keep(int fd) noexcept;
-    [[nodiscard]] int get() const noexcept { return fd_; }
-    explicit operator bool() const noexcept { return fd_ >= 0; }
-
-  private:
-    explicit HandleFd(int fd) noexcept : fd_(fd) {}
-    int fd_ = -1;
-};
 
 // The control handle and the tables of words that it owns.
 class Device {

@@ -38,7 +38,7 @@ int Export::bind(const Device &device, std::string_view controller, void *addres
     if (!store_name(bind.controller, controller))
         return RSMERR_CTLR_NOT_PRESENT;
     Export made;
-    if (const int status = HandleFd::open(O_RDWR, made.handle_); status != RSM_SUCCESS)
+    if (const int status = open_handle(O_RDWR, made.handle_); status != RSM_SUCCESS)
         return status;
     bind.vaddr = address_of(address);
     bind.length = length;

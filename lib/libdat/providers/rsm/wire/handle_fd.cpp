@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "wire/command.h"
-#include "wire/device.h"
+#include "wire/handle_fd.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 namespace rsmdat {
 namespace {
 
-constexpr const char *DEVICE_PATH = "/dev/rsm";
 constexpr int LOWEST_FD = 1024; // FD_SETSIZE
 
 // A connection takes two descriptors, and the usual soft limit is for programs that use select().
@@ -30,33 +29,7 @@ int within_limit(Call &&call) noexcept {
     return fd;
 }
 
-int status_of_open_error(int error) noexcept {
-    const bool absent = error == ENOENT || error == ENXIO || error == ENODEV;
-    return absent ? RSMERR_CTLR_NOT_PRESENT : status_of_errno(error);
-}
-
 } // namespace
-
-int status_of_errno(int error) noexcept {
-    switch (error) {
-    case ENOMEM:
-        return RSMERR_INSUFFICIENT_MEM;
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case ENOSPC:
-        return RSMERR_INSUFFICIENT_RESOURCES;
-    case EFAULT:
-        return RSMERR_BAD_ADDR;
-    case EINTR:
-        return RSMERR_INTERRUPTED;
-    case EACCES:
-    case EPERM:
-        return RSMERR_PERM_DENIED;
-    default:
-        return RSMERR_INTERNAL_ERROR;
-    }
-}
 
 HandleFd &HandleFd::operator=(HandleFd &&other) noexcept {
     std::swap(fd_, other.fd_);
@@ -77,12 +50,12 @@ HandleFd HandleFd::keep(int fd) noexcept {
     return moved ? std::move(moved) : std::move(kept);
 }
 
-int HandleFd::open(int flags, HandleFd &handle) noexcept {
-    const int fd = within_limit([&] { return ::open(DEVICE_PATH, flags | O_CLOEXEC); });
+int HandleFd::open(const char *path, int flags, HandleFd &handle) noexcept {
+    const int fd = within_limit([&] { return ::open(path, flags | O_CLOEXEC); });
     if (fd < 0)
-        return status_of_open_error(errno);
+        return errno;
     handle = keep(fd);
-    return RSM_SUCCESS;
+    return 0;
 }
 
 } // namespace rsmdat

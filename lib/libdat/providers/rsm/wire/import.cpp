@@ -44,7 +44,7 @@ int Import::connect(const Device &device, std::string_view controller, std::uint
     if (!store_name(connect.controller, controller))
         return RSMERR_CTLR_NOT_PRESENT;
     HandleFd handle;
-    if (const int status = HandleFd::open(O_RDWR, handle); status != RSM_SUCCESS)
+    if (const int status = open_handle(O_RDWR, handle); status != RSM_SUCCESS)
         return status;
     connect.node = node;
     connect.id = id;
@@ -58,7 +58,7 @@ int Import::connect(const Device &device, std::string_view controller, std::uint
 
 int Import::redeem(const Device &device, const Ticket &ticket, Import &result) noexcept {
     HandleFd handle;
-    if (const int status = HandleFd::open(O_RDWR, handle); status != RSM_SUCCESS)
+    if (const int status = open_handle(O_RDWR, handle); status != RSM_SUCCESS)
         return status;
     rsm_redeem redeem{};
     std::ranges::copy(ticket, redeem.ticket);

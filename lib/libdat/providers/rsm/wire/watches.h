@@ -2,8 +2,9 @@
 // The descriptors that the engine sleeps on, and whom each of them concerns.
 #pragma once
 
-#include "wire/device.h"
+#include "wire/handle_fd.h"
 
+#include <cstdint>
 #include <span>
 #include <sys/epoll.h>
 #include <unordered_map>

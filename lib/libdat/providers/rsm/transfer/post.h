@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What every post consists of.
+#pragma once
+
+#include <dat/udat.h>
+
+namespace rsmdat {
+
+struct Post {
+    DAT_COUNT segments;
+    const DAT_LMR_TRIPLET *iov;
+    DAT_DTO_COOKIE cookie;
+    DAT_COMPLETION_FLAGS flags;
+};
+
+// Of all requests; sends take DAT_COMPLETION_SOLICITED_WAIT_FLAG, too.
+constexpr unsigned REQUEST_FLAGS = DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG |
+                                   DAT_COMPLETION_BARRIER_FENCE_FLAG;
+
+} // namespace rsmdat
