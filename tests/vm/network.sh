@@ -94,3 +94,12 @@ test_switch_that_dies() {
 	status=$?
 	[ $status -eq 125 ] && complains 'the switch ended'
 }
+
+# With our own modules (make modules).
+test_controller_of_rdma() {
+	with_modules "$product" 0 --controller rdma --nodes 2 --until-first \
+		--module-param rsm_rdma:port=7000 --on 2 'sleep 1000' -- '
+		until dmesg | grep -o "rdma0: node 2 is up"; do sleep 0.2; done
+		cd /sys/module/rsm_rdma/parameters && cat nodes port' &&
+		prints 'rdma0: node 2 is up' '1=10.77.1.1,2=10.77.1.2' 7000
+}

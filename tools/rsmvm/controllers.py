@@ -16,8 +16,6 @@ class Controller:
     name = ""
     modules = ["rsm"]
     drivers = []
-    # Loaded where they were built.
-    optional = []
     # Modules of the network between the guests, if there is one.
     network = []
 
@@ -87,7 +85,7 @@ class Rdma(Controller):
     """An Ethernet segment, and on it a soft-RoCE device in each guest: rxe0."""
 
     name = "rdma"
-    optional = ["rsm_rdma"]
+    modules = ["rsm", "rsm_rdma"]
     network = network.MODULES
     max_nodes = 3
 

@@ -58,8 +58,6 @@ def _prepare(opts, kernel, controller, folder):
     for name in TRANSPORT + controller.network + modules + drivers:
         module_set.add(name)
     module_set.add_project()
-    if not bare:
-        modules = modules + module_set.loadable(controller.optional)
     setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
                     _parameters(node, opts, module_set, controller), opts.copy, opts.nodes > 1,
                     module_set.loadable(controller.network), module_set.loadable(TRANSPORT))

@@ -31,9 +31,10 @@ class Network(Service):
         super().__init__("the switch", path, [sys.executable, paths.SWITCH, "--socket", path])
 
     def qemu_arguments(self, node):
-        """A guest's network card; without romfile QEMU would look for a boot ROM."""
+        """A guest's network card.  Without romfile QEMU would look for a boot ROM; without speed
+        rxe would complain of it in the kernel log."""
         return ["-netdev", f"stream,id=net,server=off,addr.type=unix,addr.path={self.qemu_path()}",
-                "-device", "virtio-net-pci,netdev=net,romfile=,"
+                "-device", "virtio-net-pci,netdev=net,romfile=,speed=10000,duplex=full,"
                 f"host_mtu={MTU},mac=52:54:00:4d:01:{node:02x}"]
 
 
