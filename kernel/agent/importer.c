@@ -70,8 +70,9 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	importer->exp = exp;
 	importer->cookie = cookie;
 	/* One peer may not use up our memory. */
-	if (xa_alloc_irq(&link->importers, &importer->handle, importer,
-			 XA_LIMIT(1, rsm_max_segments), GFP_KERNEL)) {
+	if (xa_alloc_cyclic_irq(&link->importers, &importer->handle, importer,
+				XA_LIMIT(1, rsm_max_segments), &link->next_handle,
+				GFP_KERNEL) < 0) {
 		kfree(importer);
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	}

@@ -79,8 +79,8 @@ static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
 	INIT_LIST_HEAD(&remote->imports);
 	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL_ACCOUNT))
 		goto err_free;
-	if (xa_alloc_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
-			 GFP_KERNEL_ACCOUNT))
+	if (xa_alloc_cyclic_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
+				&link->next_cookie, GFP_KERNEL_ACCOUNT) < 0)
 		goto err_erase_id;
 	return remote;
 

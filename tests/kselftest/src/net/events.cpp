@@ -48,6 +48,22 @@ TEST_P(NetEvents, S10_none_of_many_is_lost) {
     EXPECT_EQ(exported->events(counts.value(0)), counts.value(0));
 }
 
+// A connection is ended by both sides at a time, and the next one begins at once: what is still
+// said of the one must not be taken for something about the other.
+TEST_P(NetEvents, S10_none_is_lost_after_a_connection_that_both_end) {
+    constexpr std::uint32_t passing_id = 0x600200;
+    Session host(exporter_node().node());
+    RemoteExport passing(host, 1);
+    RemoteHammer comes_and_goes(host, "publish", passing.name(), passing_id);
+    ASSERT_EQ(imported->disconnect(), RSM_SUCCESS) << "each visit is to be a connection";
+    RemoteHammer visits(importer(), "visit", exported->node(), passing_id, exported->id());
+    EXPECT_TRUE(visits.succeeds(200));
+    const Answer counts = visits.calm();
+    EXPECT_EQ(counts.value(1), 0u) << "visits failed with " << counts.value(2);
+    EXPECT_EQ(exported->events(2 * counts.value(0)), 2 * counts.value(0));
+    EXPECT_GT(comes_and_goes.calm().value(0), 0u) << "nothing has ended";
+}
+
 TEST_P(NetEvents, S11_no_accumulate) {
     for (int i = 0; i < 5; i++)
         ASSERT_EQ(imported->post(RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);

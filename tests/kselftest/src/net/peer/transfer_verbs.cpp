@@ -4,6 +4,8 @@
 #include "net/support/pattern.hpp"
 
 #include <array>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace rsmtest::net {
@@ -146,13 +148,48 @@ std::function<int()> connecting(rsmapi_controller_handle_t controller, rsm_node_
     };
 }
 
+// Two events, the second one when whatever is still under way has arrived.
+int post_twice(rsm_memseg_import_handle_t handle) {
+    const int status = rsm_intr_signal_post(handle, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return status == RSM_SUCCESS ? rsm_intr_signal_post(handle, 0) : status;
+}
+
+// Connects to a segment that comes and goes, and at once to one that stays, and posts there.
+std::function<int()> visiting(rsmapi_controller_handle_t controller, rsm_node_id_t node,
+                              rsm_memseg_id_t passing, rsm_memseg_id_t staying) {
+    return [=, connect = connecting(controller, node, passing)] {
+        connect();
+        rsm_memseg_import_handle_t handle = nullptr;
+        int status = rsm_memseg_import_connect(controller, node, staying, RSM_PERM_RDWR, &handle);
+        if (status != RSM_SUCCESS)
+            return status;
+        status = post_twice(handle);
+        const int end = rsm_memseg_import_disconnect(handle);
+        return status == RSM_SUCCESS ? end : status;
+    };
+}
+
+std::function<int()> publishing(rsm_memseg_export_handle_t handle, rsm_memseg_id_t id) {
+    return [handle, id] {
+        rsm_memseg_id_t wanted = id;
+        const int status = rsm_memseg_export_publish(handle, &wanted, nullptr, 0);
+        return status == RSM_SUCCESS ? rsm_memseg_export_unpublish(handle) : status;
+    };
+}
+
 std::function<int()> work_of(Worker &worker, Args &args) {
     const std::string kind = args.word();
-    if (kind == "connect") {
+    if (kind == "connect" || kind == "visit") {
         const auto node = args.as<rsm_node_id_t>();
-        return connecting(worker.controller, node, args.as<rsm_memseg_id_t>());
+        const auto id = args.as<rsm_memseg_id_t>();
+        if (kind == "connect")
+            return connecting(worker.controller, node, id);
+        return visiting(worker.controller, node, id, args.as<rsm_memseg_id_t>());
     }
     const std::string name = args.word();
+    if (kind == "publish")
+        return publishing(worker.exported(name), args.as<rsm_memseg_id_t>());
     if (kind == "store" || kind == "load")
         return touching(worker.memory(name), kind == "store");
     if (kind == "post")
@@ -162,7 +199,8 @@ std::function<int()> work_of(Worker &worker, Args &args) {
     return copying(worker.import(name).handle, args.number(), kind == "put");
 }
 
-// hammer NAME store|load MEMORY | put|get IMPORT LENGTH | post SEGMENT | connect NODE ID
+// hammer NAME store|load MEMORY | put|get IMPORT LENGTH | post SEGMENT | publish EXPORT ID |
+//        connect NODE ID | visit NODE ID ID
 Answer hammer(Worker &worker, Args &args) {
     const std::string name = args.word();
     worker.hammers[name] = std::make_unique<Hammer>(work_of(worker, args));
