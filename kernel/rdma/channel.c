@@ -3,6 +3,7 @@
 
 #include "rdma.h"
 
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -35,7 +36,8 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	refcount_set(&channel->users, 1);
 	init_completion(&channel->idle);
 	mutex_init(&channel->keys_lock);
-	INIT_LIST_HEAD(&channel->keys);
+	spin_lock_init(&channel->room.lock);
+	init_waitqueue_head(&channel->room.freed);
 	INIT_LIST_HEAD(&channel->unsent);
 	INIT_LIST_HEAD(&channel->received);
 	spin_lock_init(&channel->receive_lock);
@@ -143,12 +145,30 @@ void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why)
 	spin_unlock_irqrestore(&channel->node->lock, flags);
 }
 
+/*
+ * Is the network device up that the connection goes through? Without it there is no
+ * route, and rdma_rxe of some kernels never gets over a datagram that has none: its
+ * connection manager's queue pair receives nothing any more.
+ */
+static bool has_way(const struct rsm_rdma_channel *channel)
+{
+	const struct net_device *dev;
+	bool up;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(&init_net, channel->ifindex);
+	up = !dev || netif_running(dev);
+	rcu_read_unlock();
+	return up;
+}
+
 /* Everything that is under way completes, be it with an error. */
 static void break_off(struct rsm_rdma_channel *channel)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
-	rdma_disconnect(channel->cm_id);
+	if (has_way(channel))
+		rdma_disconnect(channel->cm_id);
 	/* Not every state of a connection lets the above do that. */
 	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
 }
@@ -157,6 +177,49 @@ static void wait_for_users(struct rsm_rdma_channel *channel)
 {
 	rsm_rdma_channel_leave(channel);
 	wait_for_completion(&channel->idle);
+}
+
+/* Tells the peer, if it is still connected. */
+static void bury(struct rsm_rdma_channel *channel)
+{
+	rdma_destroy_id(channel->cm_id);
+	rsm_rdma_channel_put(channel);
+}
+
+/* Nothing of it is left but the connection. Node->work looks after it. */
+static void park(struct rsm_rdma_channel *channel)
+{
+	struct rsm_rdma_node *node = channel->node;
+	struct rsm_rdma_channel *former;
+
+	spin_lock_irq(&node->lock);
+	former = node->parked;
+	node->parked = channel;
+	spin_unlock_irq(&node->lock);
+	if (former)
+		bury(former);
+	/* The device may have been removed before anybody could see this. */
+	rsm_rdma_kick(node);
+}
+
+/**
+ * rsm_rdma_unpark() - end a connection that could not be ended when it should have been
+ * @node: its node
+ * @always: do it even if there is no way to the peer yet
+ */
+void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always)
+{
+	struct rsm_rdma_channel *channel;
+
+	spin_lock_irq(&node->lock);
+	channel = node->parked;
+	if (channel && (always || READ_ONCE(channel->removed) || has_way(channel)))
+		node->parked = NULL;
+	else
+		channel = NULL;
+	spin_unlock_irq(&node->lock);
+	if (channel)
+		bury(channel);
 }
 
 /**
@@ -174,6 +237,8 @@ void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel)
 	wait_for_users(channel);
 	if (channel->qp)
 		rsm_rdma_channel_strip(channel);
-	rdma_destroy_id(channel->cm_id);
-	rsm_rdma_channel_put(channel);
+	if (has_way(channel))
+		bury(channel);
+	else
+		park(channel);
 }

@@ -116,8 +116,14 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		established(channel, &event->param.conn);
 		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		WRITE_ONCE(channel->removed, true);
+		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
+		/* Nobody else knows of it if it is parked. */
+		rsm_rdma_kick(channel->node);
+		break;
 	default:
-		/* Errors of all kinds, disconnection, loss of the device or its address. */
+		/* Errors of all kinds, disconnection, loss of the address. */
 		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
 		break;
 	}

@@ -3,6 +3,9 @@
 
 #include "rdma.h"
 
+#include <linux/netdevice.h>
+#include <rdma/ib_cache.h>
+
 /* Work requests that are neither transfers' nor the core's own for transfers. */
 #define OTHER_WRS	(RSM_RDMA_SENDS + RSM_RDMA_KEY_WRS + 1)
 /* The core may need to register and invalidate memory for each transfer. */
@@ -113,6 +116,23 @@ err_dealloc_pd:
 	return err;
 }
 
+/* The network device below the device; 0 if there is none. */
+static int find_netdev(const struct rsm_rdma_channel *channel)
+{
+	const struct ib_gid_attr *attr = channel->cm_id->route.addr.dev_addr.sgid_attr;
+	const struct net_device *dev;
+	int ifindex = 0;
+
+	if (!attr)
+		return 0;
+	rcu_read_lock();
+	dev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(dev))
+		ifindex = dev->ifindex;
+	rcu_read_unlock();
+	return ifindex;
+}
+
 /**
  * rsm_rdma_channel_equip() - give a channel all that it needs of the device
  * @channel: the channel; its connection knows the device
@@ -128,6 +148,7 @@ int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel)
 
 	channel->device = channel->cm_id->device;
 	channel->port = channel->cm_id->port_num;
+	channel->ifindex = find_netdev(channel);
 	channel->transfer_wrs = room_for_transfers(channel->device);
 	if (!channel->transfer_wrs)
 		return -EOPNOTSUPP;
@@ -147,6 +168,5 @@ void rsm_rdma_channel_strip(struct rsm_rdma_channel *channel)
 	rdma_destroy_qp(channel->cm_id);
 	rsm_rdma_frames_free(channel);
 	free_queues(channel);
-	WARN_ON_ONCE(!list_empty(&channel->keys));
 	ib_dealloc_pd(channel->pd);
 }

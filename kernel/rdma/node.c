@@ -166,6 +166,7 @@ void rsm_rdma_node_work(struct work_struct *work)
 
 	if (READ_ONCE(node->leaving))
 		return;
+	rsm_rdma_unpark(node, false);
 	incoming = take_incoming(node);
 	if (incoming)
 		accept_connection(incoming);
@@ -210,4 +211,5 @@ void rsm_rdma_leave(struct rsm_rdma_node *node)
 	rsm_link_stop(&node->link, "leaving");
 	/* The end of the link may have come in between. */
 	cancel_delayed_work_sync(&node->work);
+	rsm_rdma_unpark(node, true);
 }

@@ -95,6 +95,20 @@ enum rsm_rdma_progress {
 };
 
 /**
+ * struct rsm_rdma_room - what transfers use of the send queue
+ * @lock: guards the rest; taken in interrupts
+ * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
+ * @wrs: work requests that these may need, at most &rsm_rdma_channel.transfer_wrs
+ * @freed: woken when there is more room
+ */
+struct rsm_rdma_room {
+	spinlock_t lock; /* see above */
+	u32 contexts;
+	u32 wrs;
+	wait_queue_head_t freed;
+};
+
+/**
  * struct rsm_rdma_channel - a connection to a node
  * @ref: its memory
  * @users: what it has of the device: one of its own until it is destroyed, one for
@@ -104,6 +118,7 @@ enum rsm_rdma_progress {
  * @cm_id: the connection
  * @device: what it goes through; like all that follows only for who has entered
  * @port: port of @device
+ * @ifindex: network device below that, 0 if there is none
  * @pd: protection domain of this channel alone, so that keys given to one peer
  *	are of no use to another
  * @send_cq: completions of everything that we start. It is polled in softirq;
@@ -113,9 +128,8 @@ enum rsm_rdma_progress {
  *	after the puts before it
  * @transfer_wrs: work requests that transfers may have under way; those of
  *	RSM_RDMA_KEY_WRS and of messages are beside them
- * @keys_lock: guards @keys
- * @keys: keys.c's: keys given to the peer, all gone before the channel is
- *	destroyed
+ * @room: how much of that is in use
+ * @keys_lock: held while memory is registered, by one at a time
  * @incarnation: ours, for this connection
  * @peer: what the peer has said of itself when connecting
  * @responder_resources: reads that the peer may have under way
@@ -123,6 +137,7 @@ enum rsm_rdma_progress {
  * @progress: how far connecting has come
  * @why: reason for which it is of no use any more, a constant string; NULL while
  *	there is none. Changes once, under node->lock
+ * @removed: the device is to go away
  * @started: the link has been started. node->lock
  * @credits: receives of the peer that we may use up. node->lock
  * @owed: receives that we have posted again and not told the peer. node->lock
@@ -142,19 +157,21 @@ struct rsm_rdma_channel {
 	struct rdma_cm_id *cm_id;
 	struct ib_device *device;
 	u32 port;
+	int ifindex;
 	struct ib_pd *pd;
 	struct ib_cq *send_cq;
 	struct ib_cq *receive_cq;
 	struct ib_qp *qp;
 	u32 transfer_wrs;
+	struct rsm_rdma_room room;
 	struct mutex keys_lock; /* see above */
-	struct list_head keys;
 	u64 incarnation;
 	struct rsm_rdma_peer peer;
 	u8 responder_resources;
 	u8 initiator_depth;
 	enum rsm_rdma_progress progress;
 	const char *why;
+	bool removed;
 	bool started;
 	u32 credits;
 	u32 owed;
@@ -175,6 +192,7 @@ struct rsm_rdma_channel {
  * @lock: see above
  * @channel: while the link is up. @lock
  * @incoming: a connection that it wants and that @work is to look at. @lock
+ * @parked: a connection that is still to be ended when there is a way again. @lock
  * @changed: woken when progress or failure of one of its channels changes, and when
  *	all frames of one have been sent
  * @leaving: nothing is to be begun any more
@@ -190,6 +208,7 @@ struct rsm_rdma_node {
 	spinlock_t lock; /* see above */
 	struct rsm_rdma_channel *channel;
 	struct rsm_rdma_channel *incoming;
+	struct rsm_rdma_channel *parked;
 	wait_queue_head_t changed;
 	bool leaving;
 	struct delayed_work work;
@@ -257,6 +276,7 @@ void rsm_rdma_channel_strip(struct rsm_rdma_channel *channel);
 struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 						struct rdma_cm_id *cm_id);
 void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel);
+void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always);
 void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *why);
 void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why);
 
