@@ -17,7 +17,7 @@ DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
     param.pz_handle = rmr.pz->handle();
     param.lmr_triplet = rmr.triplet;
     param.mem_priv = rmr.privileges;
-    param.rmr_context = rmr.region ? rmr.region->rmr_context() : 0;
+    param.rmr_context = rmr.rmr_context();
     return param;
 }
 

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "memory/rmr.h"
 
+#include "memory/bind.h"
 #include "memory/pz.h"
 
 #include <utility>
 
 namespace rsmdat {
-
-namespace {
-
-constexpr unsigned REMOTE = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
-constexpr unsigned DEFINED = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
-
-// What peers are to be allowed the program must be.
-DAT_RETURN check_privileges(unsigned remote, unsigned lmrs) noexcept {
-    if ((remote & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0 && (lmrs & DAT_MEM_PRIV_LOCAL_READ_FLAG) == 0)
-        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ);
-    if ((remote & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) != 0 &&
-        (lmrs & DAT_MEM_PRIV_LOCAL_WRITE_FLAG) == 0)
-        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
-    return DAT_SUCCESS;
-}
-
-} // namespace
 
 Rmr::Rmr(Ia &ia, Pz &its) : Object(KIND, ia), pz(&its), self_(std::make_shared<Rmr *>(this)) {
     ++pz->users;
@@ -45,37 +29,26 @@ void Rmr::unbind() noexcept {
 
 DAT_RETURN Rmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
                         Prepared &prepared) {
-    if ((static_cast<unsigned>(allowed) & ~DEFINED) != 0)
-        return invalid_parameter(3);
+    Lmr *to = nullptr;
+    const DAT_RETURN status =
+        check_bind(ia(), pz, ep_pz, asked, static_cast<unsigned>(allowed), to);
+    if (status != DAT_SUCCESS)
+        return status;
     prepared = {};
-    if (asked.segment_length == 0) {
-        if (pz != ep_pz)
-            return failure(DAT_PROTECTION_VIOLATION);
-        prepared.rmr = self_;
-        return DAT_SUCCESS;
-    }
-    return prepare_bind(asked, static_cast<unsigned>(allowed), ep_pz, prepared);
+    prepared.rmr = self_;
+    return to ? prepare_bind(*to, asked, allowed, prepared) : DAT_RETURN{DAT_SUCCESS};
 }
 
-DAT_RETURN Rmr::prepare_bind(const DAT_LMR_TRIPLET &asked, unsigned allowed, const Pz *ep_pz,
+DAT_RETURN Rmr::prepare_bind(Lmr &to, const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
                              Prepared &prepared) const {
-    Contexts &contexts = *ia().contexts;
-    const Region *whole = contexts.find(asked.lmr_context);
-    if (!whole || !whole->lmr || !whole->contains(asked.virtual_address, asked.segment_length))
-        return invalid_parameter(2);
-    if (pz != ep_pz || pz != whole->pz)
-        return failure(DAT_PROTECTION_VIOLATION);
-    const unsigned remote = allowed & REMOTE;
-    if (const DAT_RETURN status = check_privileges(remote, whole->privileges);
-        status != DAT_SUCCESS)
-        return status;
-    Region *part = contexts.create(*pz, whole->pinned, asked.virtual_address, asked.segment_length,
-                                   remote, false);
+    const unsigned remote = remote_part(static_cast<unsigned>(allowed));
+    Region *part = ia().contexts->create(*pz, to.region->pinned, asked.virtual_address,
+                                         asked.segment_length, remote, false);
     if (!part)
         return no_resource(DAT_RESOURCE_MEMORY);
     part->open = false;
-    ++whole->lmr->bound_rmrs;
-    prepared = {self_, whole->lmr, part, asked, static_cast<DAT_MEM_PRIV_FLAGS>(allowed)};
+    ++to.bound_rmrs;
+    prepared = {self_, &to, part, asked, allowed};
     return DAT_SUCCESS;
 }
 

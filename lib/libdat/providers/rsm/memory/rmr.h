@@ -31,6 +31,10 @@ class Rmr final : public Object {
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept {
+        return region ? region->rmr_context() : 0;
+    }
+
     Pz *pz;
     Lmr *lmr = nullptr;       // bound to
     Region *region = nullptr; // null: unbound
@@ -38,7 +42,7 @@ class Rmr final : public Object {
     DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
 
   private:
-    DAT_RETURN prepare_bind(const DAT_LMR_TRIPLET &asked, unsigned allowed, const Pz *ep_pz,
+    DAT_RETURN prepare_bind(Lmr &to, const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
                             Prepared &prepared) const;
     void unbind() noexcept;
     std::shared_ptr<Rmr *> self_;

@@ -36,6 +36,7 @@ class Buffers {
     void post(const Buffer &buffer) noexcept;
 
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
+    [[nodiscard]] Slot peek(std::size_t place) noexcept { return queue_[place]; } // of the waiting
     [[nodiscard]] Slot take() noexcept;                         // the oldest; waiting() > 0
     void release(Slot slot) noexcept { free_.push_back(slot); } // taken before
     [[nodiscard]] const Buffer &operator[](Slot slot) const noexcept { return buffers_[slot]; }

@@ -27,7 +27,9 @@ class Fifo {
     [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
     [[nodiscard]] bool full() const noexcept { return size() == places_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return tail_ - head_; }
-    [[nodiscard]] T &front() noexcept { return at(head_); }     // not empty()
+    [[nodiscard]] T &front() noexcept { return at(head_); } // not empty()
+    // Counted from the front; less than size().
+    [[nodiscard]] T &operator[](std::size_t place) noexcept { return at(head_ + place); }
     void push(const T &value) noexcept { at(tail_++) = value; } // there is room
     void pop() noexcept { ++head_; }                            // not empty()
     void clear() noexcept { head_ = tail_; }

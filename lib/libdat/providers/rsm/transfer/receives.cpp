@@ -3,7 +3,9 @@
 #include "transfer/inbound.h"
 
 #include "connect/ep.h"
+#include "memory/contexts.h"
 #include "transfer/completion.h"
+#include "transfer/srq.h"
 
 namespace rsmdat {
 

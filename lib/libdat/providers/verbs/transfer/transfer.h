@@ -2,9 +2,9 @@
 // Data transfer of one Ep: a queue pair and its completion queue, and the bookkeeping that turns
 // their completions into events.
 //
-// The queue pair is made when it is needed first (a receive is posted, a connection is asked for or
-// accepted) and is destroyed when the connection ends: so nothing of an old connection can reach a
-// new one, and memory is the program's again when the event that tells of the end is delivered.
+// The queue pair is made when a connection is asked for or accepted, and destroyed when that ends:
+// so nothing of an old connection can reach a new one, and memory is the program's again when the
+// event that tells of the end is delivered. Receives that are posted before wait here.
 #pragma once
 
 #include <dat/udat.h>
@@ -70,7 +70,10 @@ class Transfer {
     // (dat_ep_modify, unconnected). Throws std::bad_alloc.
     void resized();
 
-    // What Ep::disarm hands to the engine.
+    // Asks whether the peer is there, if nothing else is under way: the answer is no event, but
+    // that there is none breaks the connection.
+    void ping() noexcept;
+    // What the Connector hands to the engine when somebody polls.
     [[nodiscard]] Channel &channel() noexcept;
 
   private:

@@ -3,7 +3,6 @@
 // the descriptor of the IA's completion channel ready.
 #pragma once
 
-#include "event/feeders.h"
 #include "wire/device.h"
 
 #include <span>
@@ -12,7 +11,17 @@ namespace rsmdat {
 
 class Channel {
   public:
-    explicit Channel(Feeder &feeder) noexcept : feeder_(feeder) {}
+    // Whose completions they are.
+    class Owner {
+      public:
+        virtual void completed() noexcept = 0; // some may have come
+        virtual void failed() noexcept = 0;    // none will any more
+
+      protected:
+        ~Owner() = default;
+    };
+
+    explicit Channel(Owner &owner) noexcept : owner_(owner) {}
     ~Channel();
     Channel(const Channel &) = delete;
     Channel &operator=(const Channel &) = delete;
@@ -31,13 +40,15 @@ class Channel {
     [[nodiscard]] bool armed() const noexcept { return armed_; }
     // The completion channel was made ready by this.
     void woken() noexcept;
+    // The queue is of no use any more.
+    void failed() noexcept { owner_.failed(); }
 
     // The engine's.
     bool looked_after = false;
     bool recently_polled = false;
 
   private:
-    Feeder &feeder_;
+    Owner &owner_;
     ibv_cq *queue_ = nullptr;
     bool armed_ = false;
 };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/limits.h"
-#include "wire/handle_fd.h"
 
 #include <cstdint>
 #include <infiniband/verbs.h>
@@ -42,12 +41,16 @@ class Device {
     // Of the port's network device, as rdma_cm wants it: the IA's address.
     [[nodiscard]] const sockaddr_storage &address() const noexcept { return address_; }
     [[nodiscard]] const ibv_device_attr &attributes() const noexcept { return attributes_; }
-    [[nodiscard]] Limits limits() const noexcept;
+    [[nodiscard]] LimitSet limits() const noexcept;
+    // Can a send carry a word of ours? iWARP's can't.
+    [[nodiscard]] bool has_immediates() const noexcept;
+    [[nodiscard]] bool has_windows() const noexcept;
 
   private:
     void choose(const Options &options);
-    void open(ibv_device &device);
+    [[nodiscard]] bool open(ibv_device &device) noexcept;
     [[nodiscard]] bool take_port(std::uint8_t wanted);
+    [[nodiscard]] bool use_port(std::uint8_t port);
 
     Owned<ibv_context, ibv_close_device> context_;
     Owned<ibv_comp_channel, ibv_destroy_comp_channel> completions_;

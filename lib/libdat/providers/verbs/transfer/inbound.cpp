@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/inbound.h"
+
+#include "connect/ep.h"
+#include "transfer/srq.h"
+#include "wire/device.h"
+
+namespace rsmdat {
+
+void Inbound::resize() {
+    if (ep_.srq == nullptr)
+        own_.resize(ep_.attributes.max_recv_dtos, ep_.attributes.max_recv_iov);
+}
+
+Buffers &Inbound::buffers() noexcept {
+    return ep_.srq != nullptr ? ep_.srq->buffers : own_;
+}
+
+bool Inbound::start(ibv_qp &qp) noexcept {
+    for (; handed_over_ < own_.waiting(); ++handed_over_) {
+        Gathered pieces(own_.pieces(own_.peek(handed_over_)));
+        ibv_recv_wr work{};
+        work.wr_id = number_of(Work::RECEIVE);
+        work.sg_list = pieces.list();
+        work.num_sge = pieces.count();
+        ibv_recv_wr *bad = nullptr;
+        if (::ibv_post_recv(&qp, &work, &bad) != 0)
+            return false;
+    }
+    return true;
+}
+
+void Inbound::connected() noexcept {
+    live_ = true;
+    check_watermarks();
+}
+
+Buffers::Slot Inbound::take(const ibv_wc &completion) noexcept {
+    if (ep_.srq != nullptr)
+        return ep_.srq->taken(slot_of(completion.wr_id));
+    --handed_over_;
+    return own_.take();
+}
+
+// Where no word can come with a send all are.
+bool Inbound::is_solicited(const ibv_wc &completion) const noexcept {
+    return !ep_.ia().device->has_immediates() || (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
+}
+
+// Own receives that the device flushes are left until all are; the SRQ's are known only now.
+void Inbound::completed(const ibv_wc &completion) noexcept {
+    const bool good = completion.status == IBV_WC_SUCCESS;
+    const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
+    failed_ |= !good;
+    if (ep_.srq == nullptr && (flushed || own_.waiting() == 0))
+        return;
+    const Buffers::Slot slot = take(completion);
+    taking_ = ep_.srq != nullptr;
+    check_watermarks();
+    taking_ = false;
+    complete(slot, status_of(completion.status), good ? completion.byte_len : 0,
+             good && is_solicited(completion));
+}
+
+void Inbound::flush() noexcept {
+    live_ = failed_ = false;
+    handed_over_ = 0;
+    while (own_.waiting() > 0)
+        complete(own_.take(), DAT_DTO_ERR_FLUSHED, 0, false);
+}
+
+} // namespace rsmdat

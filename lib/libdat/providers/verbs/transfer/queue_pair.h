@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// A queue pair in state INIT: what an endpoint's attributes ask for.
+#pragma once
+
+#include "memory/pz.h"
+#include "wire/device.h"
+
+namespace rsmdat {
+
+class Ep;
+
+// What a queue pair is to hold.
+struct QueueSizes {
+    std::uint32_t requests;
+    std::uint32_t receives; // 0 with an SRQ
+    std::uint32_t request_pieces;
+    std::uint32_t receive_pieces;
+};
+
+class QueuePair {
+  public:
+    QueuePair() noexcept = default;
+
+    // False, and errno, if it can't be had; then there is none.
+    [[nodiscard]] bool open(Ep &ep, ibv_cq &completions, const QueueSizes &sizes) noexcept;
+    // Nothing touches the program's memory any more. The completions stay.
+    void close() noexcept;
+    // The device is to stop, and to say what it has done.
+    void stop() noexcept;
+
+    [[nodiscard]] ibv_qp &operator*() const noexcept { return *pair_; }
+    explicit operator bool() const noexcept { return static_cast<bool>(pair_); }
+    // Messages up to this length need not be in registered memory.
+    [[nodiscard]] std::uint32_t inline_limit() const noexcept { return inline_limit_; }
+
+  private:
+    [[nodiscard]] bool create(ibv_pd &domain, ibv_qp_init_attr &wanted) noexcept;
+    [[nodiscard]] bool initialize(std::uint8_t port) noexcept;
+
+    Owned<ibv_qp, ibv_destroy_qp> pair_;
+    std::shared_ptr<ibv_pd> domain_;
+    std::uint32_t inline_limit_ = 0;
+};
+
+} // namespace rsmdat

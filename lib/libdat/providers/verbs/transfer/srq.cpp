@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/srq.h"
+
+#include "transfer/work.h"
+
+#include <utility>
+
+namespace rsmdat {
+namespace {
+
+ibv_srq *new_queue(Srq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) {
+    ibv_srq_init_attr asked{};
+    asked.srq_context = &srq;
+    asked.attr.max_wr = static_cast<std::uint32_t>(attributes.max_recv_dtos);
+    asked.attr.max_sge = static_cast<std::uint32_t>(attributes.max_recv_iov);
+    ibv_srq *made = ::ibv_create_srq(pz.domain.get(), &asked);
+    if (made == nullptr)
+        throw std::bad_alloc();
+    return made;
+}
+
+} // namespace
+
+Srq::Srq(Ia &ia, Pz &its, const DAT_SRQ_ATTR &asked)
+    : Object(KIND, ia), pz(&its), attributes(asked), queue_(new_queue(*this, its, asked)) {
+    buffers.resize(attributes.max_recv_dtos, attributes.max_recv_iov);
+    ++pz->users;
+}
+
+Srq::~Srq() {
+    queue_.reset();
+    --pz->users;
+}
+
+DAT_RETURN Srq::posted() noexcept {
+    const Buffers::Slot slot = buffers.take();
+    Gathered pieces(buffers.pieces(slot));
+    ibv_recv_wr work{};
+    work.wr_id = number_of(Work::RECEIVE, slot);
+    work.sg_list = pieces.list();
+    work.num_sge = pieces.count();
+    ibv_recv_wr *bad = nullptr;
+    if (::ibv_post_srq_recv(queue_.get(), &work, &bad) == 0) {
+        ++available_;
+        return DAT_SUCCESS;
+    }
+    buffers.release(slot);
+    --outstanding;
+    return no_resource(DAT_RESOURCE_MEMORY);
+}
+
+// All that can throw comes before the device is asked.
+DAT_RETURN Srq::resize(DAT_COUNT max_recv_dtos) {
+    if (max_recv_dtos < outstanding || max_recv_dtos < attributes.low_watermark)
+        return invalid_state();
+    buffers.resize(max_recv_dtos, attributes.max_recv_iov);
+    ibv_srq_attr wanted{};
+    wanted.max_wr = static_cast<std::uint32_t>(max_recv_dtos);
+    if (max_recv_dtos > attributes.max_recv_dtos &&
+        ::ibv_modify_srq(queue_.get(), &wanted, IBV_SRQ_MAX_WR) != 0)
+        return no_resource(DAT_RESOURCE_SRQ);
+    attributes.max_recv_dtos = max_recv_dtos;
+    return DAT_SUCCESS;
+}
+
+Buffers::Slot Srq::taken(Buffers::Slot slot) noexcept {
+    --available_;
+    check_low_watermark();
+    return slot;
+}
+
+void Srq::limit_reached() noexcept {
+    limit_ = 0;
+    if (std::exchange(low_armed_, false))
+        ia().report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, handle(), DAT_SRQ_LOW_WATERMARK_EVENT);
+}
+
+// The device knows first; but it need not be able to tell.
+void Srq::check_low_watermark() noexcept {
+    if (!low_armed_)
+        return;
+    if (available_ < attributes.low_watermark)
+        limit_reached();
+    else if (attributes.low_watermark != limit_)
+        limit_by_device();
+}
+
+void Srq::limit_by_device() noexcept {
+    limit_ = attributes.low_watermark;
+    ibv_srq_attr wanted{};
+    wanted.srq_limit = static_cast<std::uint32_t>(limit_);
+    (void)::ibv_modify_srq(queue_.get(), &wanted, IBV_SRQ_LIMIT);
+}
+
+} // namespace rsmdat

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/transfer.h"
+
+#include "connect/ep.h"
+#include "transfer/inbound.h"
+#include "transfer/outbound.h"
+#include "transfer/queue_pair.h"
+#include "transfer/srq.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace rsmdat {
+namespace {
+
+constexpr std::size_t BATCH = 16; // completions that are taken at a time
+constexpr std::uint32_t PINGS = 1;
+
+std::uint32_t at_least_one(DAT_COUNT count) noexcept {
+    return static_cast<std::uint32_t>(std::max(count, 1));
+}
+
+} // namespace
+
+struct Transfer::Inside final : Channel::Owner {
+    explicit Inside(Ep &owner) noexcept : ep(owner), out(owner), in(owner), channel(*this) {}
+
+    void completed() noexcept override { progress(); }
+    void failed() noexcept override { ep.broken(); }
+
+    [[nodiscard]] QueueSizes sizes() const noexcept;
+    bool open() noexcept;
+    void posted() noexcept;
+    void progress() noexcept;
+    void take_all() noexcept;
+    void take(const ibv_wc &completion) noexcept;
+    void settle() noexcept;
+    void flush() noexcept;
+
+    Ep &ep;
+    Outbound out;
+    Inbound in;
+    Channel channel;
+    QueuePair pair;
+    bool live = false;
+    bool pinged = false;  // and no answer yet
+    bool unheard = false; // nor will there be one
+};
+
+// With room for a ping.
+QueueSizes Transfer::Inside::sizes() const noexcept {
+    const DAT_EP_ATTR &attributes = ep.attributes;
+    const bool own = ep.srq == nullptr;
+    return {.requests = at_least_one(attributes.max_request_dtos) + PINGS,
+            .receives = own ? at_least_one(attributes.max_recv_dtos) : 0,
+            .request_pieces = at_least_one(out.widest()),
+            .receive_pieces = own ? at_least_one(attributes.max_recv_iov) : 0};
+}
+
+// An SRQ's receives may all be this endpoint's.
+bool Transfer::Inside::open() noexcept {
+    const QueueSizes wanted = sizes();
+    const std::uint32_t receives =
+        ep.srq != nullptr ? at_least_one(ep.ia().limits.recvs_per_srq) : wanted.receives;
+    const auto most = static_cast<std::uint32_t>(ep.ia().device->attributes().max_cqe);
+    const auto room = static_cast<int>(std::min(wanted.requests + receives, most));
+    return channel.open(*ep.ia().device, room) && pair.open(ep, *channel.queue(), wanted) &&
+           in.start(*pair);
+}
+
+// There is something new in the queue.
+void Transfer::Inside::posted() noexcept {
+    if (!live)
+        return flush();
+    out.start(*pair, pair.inline_limit());
+    settle();
+}
+
+void Transfer::Inside::progress() noexcept {
+    if (!live)
+        return;
+    take_all();
+    settle();
+}
+
+// As many as can be outstanding, at most: each was posted before the lock was taken.
+void Transfer::Inside::take_all() noexcept {
+    std::array<ibv_wc, BATCH> room;
+    bool more = true;
+    while (more) {
+        const auto completions = channel.take(room);
+        for (const ibv_wc &completion : completions)
+            take(completion);
+        more = completions.size() == room.size();
+    }
+}
+
+void Transfer::Inside::take(const ibv_wc &completion) noexcept {
+    switch (kind_of(completion.wr_id)) {
+    case Work::REQUEST:
+        return out.completed(completion.status);
+    case Work::RECEIVE:
+        return in.completed(completion);
+    case Work::PING:
+        pinged = false;
+        unheard |= completion.status != IBV_WC_SUCCESS;
+    }
+}
+
+void Transfer::Inside::settle() noexcept {
+    if (out.failed() || in.failed() || unheard)
+        ep.broken();
+    else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
+        ep.drained();
+}
+
+// What the device has done until it stops counts, the rest is flushed.
+void Transfer::Inside::flush() noexcept {
+    if (pair) {
+        if (live) {
+            pair.stop();
+            take_all();
+        }
+        live = false;
+        pair.close();
+        channel.close();
+    }
+    pinged = unheard = false;
+    out.flush();
+    in.flush();
+}
+
+Transfer::Transfer(Ep &ep) : inside_(std::make_unique<Inside>(ep)) {
+    resized();
+    if (ep.srq != nullptr)
+        set_watermarks(ep.attributes.srq_soft_hw, ep.attributes.max_recv_dtos);
+}
+
+Transfer::~Transfer() = default;
+
+void Transfer::resized() {
+    inside_->in.resize();
+    inside_->out.resize();
+}
+
+DAT_RETURN Transfer::prepare() {
+    Inside &inside = *inside_;
+    if (inside.ep.pz == nullptr)
+        return inside.ep.wrong_state();
+    if (inside.open())
+        return DAT_SUCCESS;
+    const int error = errno;
+    inside.pair.close();
+    inside.channel.close();
+    inside.in.withdraw();
+    return no_resource(error == ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEP);
+}
+
+ibv_qp &Transfer::qp() const noexcept {
+    return *inside_->pair;
+}
+
+DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+    const DAT_RETURN result = inside_->out.send({segments, iov, cookie, flags});
+    if (result == DAT_SUCCESS)
+        inside_->posted();
+    return result;
+}
+
+DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+                               DAT_COMPLETION_FLAGS flags) {
+    const DAT_RETURN result = inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
+    if (result == DAT_SUCCESS)
+        inside_->posted();
+    return result;
+}
+
+// The key of a window is known when its bind has started.
+DAT_RETURN Transfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
+                               DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
+                               DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
+    std::shared_ptr<ibv_mw> window;
+    const DAT_RETURN result =
+        inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, window);
+    if (result != DAT_SUCCESS)
+        return result;
+    inside_->posted();
+    if (context != nullptr && window)
+        *context = window->rkey;
+    return result;
+}
+
+DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+    Inside &inside = *inside_;
+    const DAT_RETURN result = inside.in.post({segments, iov, cookie, flags});
+    if (result != DAT_SUCCESS)
+        return result;
+    if (inside.ep.state == DAT_EP_STATE_DISCONNECTED)
+        inside.flush();
+    else if (inside.pair && !inside.in.start(*inside.pair))
+        inside.ep.broken();
+    else if (inside.in.failed())
+        inside.settle();
+    return result;
+}
+
+void Transfer::connected() noexcept {
+    Inside &inside = *inside_;
+    inside.live = true;
+    inside.out.connected();
+    inside.in.connected();
+    inside.channel.arm();
+}
+
+void Transfer::progress() noexcept {
+    inside_->progress();
+}
+
+void Transfer::disconnected() noexcept {
+    inside_->flush();
+}
+
+void Transfer::flush() noexcept {
+    inside_->flush();
+}
+
+void Transfer::reset() noexcept {
+    Ep &ep = inside_->ep;
+    for (Evd *evd : {ep.recv_evd, ep.request_evd})
+        if (evd != nullptr)
+            evd->purge(ep.handle());
+}
+
+// A write of nothing to nowhere: it is acknowledged all the same.
+void Transfer::ping() noexcept {
+    Inside &inside = *inside_;
+    if (!inside.live || inside.pinged || !inside.out.idle())
+        return;
+    ibv_send_wr work{};
+    work.wr_id = number_of(Work::PING);
+    work.opcode = IBV_WR_RDMA_WRITE;
+    work.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr *bad = nullptr;
+    inside.pinged = ::ibv_post_send(&*inside.pair, &work, &bad) == 0;
+}
+
+Channel &Transfer::channel() noexcept {
+    return inside_->channel;
+}
+
+bool Transfer::recv_idle() const noexcept {
+    return inside_->in.idle();
+}
+
+bool Transfer::request_idle() const noexcept {
+    return inside_->out.idle();
+}
+
+bool Transfer::receives_were_posted() const noexcept {
+    return inside_->in.ever_posted();
+}
+
+// Messages come in order, and each takes its buffer when its turn has come: so no message before
+// the last one that holds a buffer is without one.
+void Transfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
+    allocated = span = inside_->in.held();
+}
+
+void Transfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+    inside_->in.set_watermarks(soft, hard);
+    if (inside_->in.failed())
+        inside_->settle();
+}
+
+} // namespace rsmdat

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Work that a queue pair is given, and what it says of it.
+#pragma once
+
+#include "core/limits.h"
+
+#include <array>
+#include <cstdint>
+#include <infiniband/verbs.h>
+#include <span>
+
+namespace rsmdat {
+
+// What a completion is about. Requests complete in the order in which they were given, and so do
+// receives of an endpoint's own; those of an SRQ are told by their slot.
+enum class Work : std::uint64_t { REQUEST = 0, RECEIVE = 1, PING = 2 };
+
+constexpr unsigned WORK_BITS = 2;
+
+constexpr std::uint64_t number_of(Work kind, std::uint64_t slot = 0) noexcept {
+    return slot << WORK_BITS | static_cast<std::uint64_t>(kind);
+}
+constexpr Work kind_of(std::uint64_t number) noexcept {
+    return static_cast<Work>(number & ((1U << WORK_BITS) - 1));
+}
+constexpr std::uint32_t slot_of(std::uint64_t number) noexcept {
+    return static_cast<std::uint32_t>(number >> WORK_BITS);
+}
+
+// The pieces as a device wants them; valid as long as this is. Their lengths have been checked: no
+// message is longer than a device's limit, which fits 32 bits.
+class Gathered {
+  public:
+    explicit Gathered(std::span<const DAT_LMR_TRIPLET> pieces) noexcept {
+        for (const DAT_LMR_TRIPLET &piece : pieces)
+            list_[count_++] = {piece.virtual_address,
+                               static_cast<std::uint32_t>(piece.segment_length), piece.lmr_context};
+    }
+    [[nodiscard]] ibv_sge *list() noexcept { return list_.data(); }
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(count_); }
+
+  private:
+    std::array<ibv_sge, limits::IOV> list_;
+    std::size_t count_ = 0;
+};
+
+// What went wrong, in the words of the interface.
+DAT_DTO_COMPLETION_STATUS status_of(ibv_wc_status status) noexcept;
+
+} // namespace rsmdat
