@@ -214,12 +214,13 @@ static int run_wait(struct rsm_handle *h, union rsm_arg *arg)
 	return seg ? rsm_event_wait(seg, arg->wait.timeout_ns) : RSMERR_BAD_SEG_HNDL;
 }
 
+#define TRANSFER_FLAGS	(RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE | RSM_TRANSFER_ASYNC)
+
 static int transfer(struct rsm_handle *h, struct rsm_transfer *arg, bool put)
 {
 	struct rsm_import *imp = rsm_handle_import(h);
 
-	if (arg->reserved ||
-	    arg->flags & ~(RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE))
+	if (arg->reserved || arg->flags & ~TRANSFER_FLAGS)
 		return -EOPNOTSUPP;
 	return imp ? rsm_transfer(imp, arg, put) : RSMERR_BAD_SEG_HNDL;
 }

@@ -53,6 +53,11 @@ static void pinned_unmap_page(const struct rsm_mem *mem, void *addr)
 	kunmap_local(addr);
 }
 
+static struct page *pinned_page(const struct rsm_mem *mem, unsigned long index)
+{
+	return to_pinned(mem)->page[index];
+}
+
 static void unpin(struct rsm_pinned *pinned, unsigned long npages)
 {
 	unsigned long n, done;
@@ -84,6 +89,7 @@ static const struct rsm_mem_ops pinned_ops = {
 	.pfn = pinned_pfn,
 	.map_page = pinned_map_page,
 	.unmap_page = pinned_unmap_page,
+	.page = pinned_page,
 	.release = pinned_release,
 };
 

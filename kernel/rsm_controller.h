@@ -20,6 +20,7 @@ struct rsm_export;
 struct rsm_import;
 struct rsm_mem;
 struct rsm_place;
+struct rsm_remote;
 struct rsm_shown;
 struct rsm_table;
 struct rsm_ticket;
@@ -31,12 +32,15 @@ struct rsm_watch;
  * @map_page: kernel address of page @index, valid until @unmap_page; called
  *	and used in the same context without sleeping in between
  * @unmap_page: ends the use of what @map_page returned
+ * @page: page @index, for devices that reach memory by themselves; NULL for
+ *	memory that has no &struct page
  * @release: the last reference is gone: give the memory back and free @mem
  */
 struct rsm_mem_ops {
 	unsigned long (*pfn)(const struct rsm_mem *mem, unsigned long index);
 	void *(*map_page)(const struct rsm_mem *mem, unsigned long index);
 	void (*unmap_page)(const struct rsm_mem *mem, void *addr);
+	struct page *(*page)(const struct rsm_mem *mem, unsigned long index);
 	void (*release)(struct rsm_mem *mem);
 };
 
@@ -206,6 +210,7 @@ struct rsm_export {
  * @scratch: what mappings show after that
  * @exp: local export it is connected to, or NULL
  * @link: its place among @exp's importers
+ * @remote: the agent's: what it knows of a segment of another node
  * @priv: the controller's
  */
 struct rsm_import {
@@ -225,6 +230,7 @@ struct rsm_import {
 	struct page *scratch;
 	struct rsm_export *exp;
 	struct list_head link;
+	struct rsm_remote *remote;
 	void *priv;
 };
 
@@ -270,9 +276,14 @@ struct rsm_local {
  *	&rsm_import.mem.
  * @post: deliver an event to the export
  * @post_importers: optional; deliver an event to importers on other nodes
- * @transfer: optional; copy between @local and the segment, all of it. NULL
- *	means that the core copies to and from &rsm_import.mem.
- * @order: optional; a barrier, for transfers that complete later
+ * @transfer: optional; copy between @local and the segment, all of it. With
+ *	RSM_TRANSFER_ASYNC in @flags a put may return before the data is there,
+ *	and nobody changes memory of a handle, but user memory at once.
+ *	rsm_local_transfer() does it for segments of this node. NULL means that
+ *	the core copies to and from &rsm_import.mem, which always is done at once.
+ * @order: optional; a barrier, for transfers that complete later: OPEN forgets
+ *	what has failed, ORDER and CLOSE wait for all that was started and say
+ *	whether something has failed since OPEN
  * @peers: optional; describe up to @max paths, return how many there are
  * @release: optional; the controller was removed and its last user is gone:
  *	free it
@@ -296,7 +307,7 @@ struct rsm_controller_ops {
 	u32 (*post)(struct rsm_import *imp, u32 flags);
 	void (*post_importers)(struct rsm_export *exp, u32 flags);
 	u32 (*transfer)(struct rsm_import *imp, struct rsm_local *local,
-			u64 remote_offset, u64 length, bool put);
+			u64 remote_offset, u64 length, bool put, u32 flags);
 	u32 (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
 	unsigned int (*peers)(struct rsm_controller *ctl,
 			      struct rsm_topology_peer *peers, unsigned int max);
@@ -350,6 +361,8 @@ void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
 u32 rsm_local_connect(struct rsm_import *imp);
 void rsm_local_disconnect(struct rsm_import *imp);
 u32 rsm_local_post(struct rsm_import *imp, u32 flags);
+u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
+		       u64 remote_offset, u64 length, bool put);
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);
 void rsm_import_abort(struct rsm_import *imp);
 int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma);

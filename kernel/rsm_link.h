@@ -50,23 +50,34 @@ struct rsm_place {
  *	incarnation, 0 if it was never learned. Called once for each
  *	rsm_link_start(), in process context. The link may be started again
  *	after the return.
- * @place: say in @place where importers find the memory of @exp, which has
- *	memory and keeps it during the call. NULL when there is nothing to say.
+ * @place: let the peer reach @mem, for writing only if @writable, and say in
+ *	@place where it finds it. *@keys is what @leave is to take back. A status;
+ *	on failure the peer is refused with it. Process context; the caller holds
+ *	@mem until @leave has returned. NULL when there is nothing to say.
+ * @leave: undo one @place: on return the peer can't reach the memory any more,
+ *	even one that pays no heed to messages. NULL for a controller that
+ *	has no means to that. Process context.
  * @attach: memory of @length bytes that the peer says is at @place; a
  *	reference goes to the caller. The place is hostile input: nothing in it
- *	may lead to memory that is not the peer's to give. NULL for a controller
- *	whose segments the CPU can't reach. RSM_SUCCESS,
+ *	may lead to memory that is not the peer's to give. The memory's pfn and
+ *	map_page may be NULL if the controller has a transfer function and no map
+ *	function. NULL for a controller that has no use for it. RSM_SUCCESS,
  *	RSMERR_INSUFFICIENT_MEM, or RSMERR_CONN_ABORTED for a bad place.
  *	Process context.
+ * @detach: wait until nothing that was started on @mem, which @attach made and
+ *	no import has any more, is under way. In bounded time: whoever can't
+ *	tell fails the link. NULL when nothing ever is. Process context.
  */
 struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
 	void (*resume)(struct rsm_link *link);
 	void (*down)(struct rsm_link *link, u64 peer);
-	void (*place)(struct rsm_link *link, const struct rsm_export *exp,
-		      struct rsm_place *place);
+	u32 (*place)(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		     struct rsm_place *place, void **keys);
+	void (*leave)(struct rsm_link *link, void *keys);
 	u32 (*attach)(struct rsm_link *link, u64 length,
 		      const struct rsm_place *place, struct rsm_mem **mem);
+	void (*detach)(struct rsm_link *link, struct rsm_mem *mem);
 };
 
 /**
@@ -201,6 +212,7 @@ unsigned int rsm_heartbeat_ms(void);
 /* Ready-made functions for struct rsm_controller_ops. */
 u32 rsm_agent_connect(struct rsm_import *imp);
 void rsm_agent_disconnect(struct rsm_import *imp);
+void rsm_agent_rebind(struct rsm_export *exp);
 void rsm_agent_republish(struct rsm_export *exp);
 void rsm_agent_unpublish(struct rsm_export *exp);
 u32 rsm_agent_post(struct rsm_import *imp, u32 flags);

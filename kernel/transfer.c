@@ -64,8 +64,19 @@ static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
 	return status ?: write_local(local, done, page, n);
 }
 
-static u32 copy_all(struct rsm_import *imp, struct rsm_local *local, u64 offset,
-		    u64 length, bool put)
+/**
+ * rsm_local_transfer() - copy between a caller and a segment of this node
+ * @imp: the import
+ * @local: the caller's end
+ * @offset: bytes from the start of the segment
+ * @length: bytes; the core has checked that they are there
+ * @put: to the segment, or from it
+ *
+ * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED or
+ * RSMERR_INSUFFICIENT_MEM.
+ */
+u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+		       u64 length, bool put)
 {
 	void *page = (void *)__get_free_page(GFP_KERNEL);
 	u32 status = RSM_SUCCESS;
@@ -83,6 +94,7 @@ static u32 copy_all(struct rsm_import *imp, struct rsm_local *local, u64 offset,
 	free_page((unsigned long)page);
 	return status;
 }
+EXPORT_SYMBOL_GPL(rsm_local_transfer);
 
 /*
  * Memory that the caller's process bound to the handle @fd, or NULL, and whether
@@ -179,13 +191,14 @@ static u32 read_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 }
 
 static u32 run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
-		     struct rsm_local *local, bool put)
+		     struct rsm_local *local, bool put, u32 flags)
 {
 	if (READ_ONCE(imp->aborted))
 		return RSMERR_CONN_ABORTED;
 	if (imp->ops->transfer)
-		return imp->ops->transfer(imp, local, e->remote_offset, e->length, put);
-	return copy_all(imp, local, e->remote_offset, e->length, put);
+		return imp->ops->transfer(imp, local, e->remote_offset, e->length, put,
+					  flags & RSM_TRANSFER_ASYNC);
+	return rsm_local_transfer(imp, local, e->remote_offset, e->length, put);
 }
 
 static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
@@ -195,7 +208,7 @@ static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 
 	status = read_batch(imp, arg, b, put);
 	for (u32 i = 0; i < arg->count && !status; i++) {
-		status = run_entry(imp, &b->entry[i], &b->local[i], put);
+		status = run_entry(imp, &b->entry[i], &b->local[i], put, arg->flags);
 		if (!status)
 			arg->residual--;
 	}

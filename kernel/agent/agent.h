@@ -9,12 +9,12 @@
  * above import->map_lock and below everything else of internal.h.
  *
  * link->lock guards the life of a link and its inbox. It and the xarrays' own
- * locks are taken in interrupts; events are delivered under the latter. No lock
- * of ours is held when a controller's send() is called, which may fail the link.
+ * locks are taken in interrupts; events are delivered under the latter. Neither
+ * is held when a controller's send() is called, which may fail the link.
  *
  * All that needs process context is done by link->work, one thing at a time.
  * Entries of link->importers are added and freed by it only. It waits for
- * exp->importers_lock, so nobody waits for the peer while holding that.
+ * exp->importers_lock, so nobody waits for the peer's answer while holding that.
  */
 #ifndef RSM_AGENT_H
 #define RSM_AGENT_H
@@ -26,6 +26,46 @@
 extern struct mutex rsm_agent_lock;
 extern struct list_head rsm_links;
 extern struct workqueue_struct *rsm_link_wq;
+
+/**
+ * struct rsm_lease - memory that a peer may reach, and by what
+ * @mem: the memory, referenced; NULL if there is no lease
+ * @keys: what the controller needs to end it
+ * @place: where the peer finds it
+ * @writable: the peer may write there
+ */
+struct rsm_lease {
+	struct rsm_mem *mem;
+	void *keys;
+	struct rsm_place place;
+	bool writable;
+};
+
+/**
+ * struct rsm_importer - a node that imports a segment
+ * @link: the way there
+ * @peer: incarnation of that node
+ * @exp: the segment, referenced
+ * @now: its memory
+ * @next: while it moves: the memory that its node has been told of
+ * @moving: there is @next; changed under the export's importers_lock
+ * @cookie: the importer's name for the segment
+ * @handle: our name for the importer, its index in the link's xarray
+ * @serial: importers of a segment are in the order of their serials
+ * @on_export: place among the segment's importers
+ */
+struct rsm_importer {
+	struct rsm_link *link;
+	u64 peer;
+	struct rsm_export *exp;
+	struct rsm_lease now;
+	struct rsm_lease next;
+	bool moving;
+	u32 cookie;
+	u32 handle;
+	u64 serial;
+	struct list_head on_export;
+};
 
 /* link.c */
 void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello);
@@ -51,6 +91,7 @@ void rsm_remote_unpublished(struct rsm_link *link,
 			    const struct rsm_msg_connection *msg);
 void rsm_remote_republished(struct rsm_link *link,
 			    const struct rsm_msg_connection *msg);
+void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg);
 void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
 void rsm_remote_link_down(struct rsm_link *link);
 
@@ -59,6 +100,14 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 void rsm_importer_disconnect(struct rsm_link *link,
 			     const struct rsm_msg_connection *msg);
 void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg);
 void rsm_importer_link_down(struct rsm_link *link);
+u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		   struct rsm_lease *lease);
+void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
+int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
+bool rsm_mode_writes(int mode);
+extern wait_queue_head_t rsm_importer_changed;
+extern atomic64_t rsm_importer_serial;
 
 #endif /* RSM_AGENT_H */

@@ -9,35 +9,46 @@
 #include "agent.h"
 
 #include <linux/cred.h>
-#include <linux/jiffies.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-/**
- * struct rsm_importer - a node that imports a segment
- * @link: the way there
- * @peer: incarnation of that node
- * @exp: the segment, referenced
- * @mem: its memory, referenced
- * @cookie: the importer's name for the segment
- * @handle: our name for the importer, its index in the link's xarray
- * @serial: importers of a segment are in the order of their serials
- * @on_export: place among the segment's importers
- */
-struct rsm_importer {
-	struct rsm_link *link;
-	u64 peer;
-	struct rsm_export *exp;
-	struct rsm_mem *mem;
-	u32 cookie;
-	u32 handle;
-	u64 serial;
-	struct list_head on_export;
-};
+/* Somebody waits for importers to go or to move. */
+DECLARE_WAIT_QUEUE_HEAD(rsm_importer_changed);
+atomic64_t rsm_importer_serial = ATOMIC64_INIT(0);
 
-/* Somebody waits for importers to go. */
-static DECLARE_WAIT_QUEUE_HEAD(importer_gone);
-static atomic64_t last_serial = ATOMIC64_INIT(0);
+/* May anybody on a node with this mode write? */
+bool rsm_mode_writes(int mode)
+{
+	return mode > 0 && mode & 0222;
+}
+
+/* Let the peer reach memory. Without keys it can do what it likes anyway. */
+u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		   struct rsm_lease *lease)
+{
+	u32 status = RSM_SUCCESS;
+
+	*lease = (struct rsm_lease) { .writable = writable || !link->ops->leave };
+	if (link->ops->place)
+		status = link->ops->place(link, mem, lease->writable, &lease->place,
+					  &lease->keys);
+	if (status)
+		return status;
+	lease->mem = rsm_mem_get(mem);
+	if (lease->writable)
+		WRITE_ONCE(mem->written, true);
+	return RSM_SUCCESS;
+}
+
+/* The peer can't reach it any more; the memory may be given to others. */
+void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease)
+{
+	if (!lease->mem)
+		return;
+	if (link->ops->leave)
+		link->ops->leave(link, lease->keys);
+	rsm_mem_put(lease->mem);
+	lease->mem = NULL;
+}
 
 /* @others: how many other importers the peer has for this segment */
 static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_link *link,
@@ -57,35 +68,53 @@ static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_lin
 	return NULL;
 }
 
-static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
-			struct rsm_importer **added)
+static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_link *link,
+					  u32 cookie)
 {
 	struct rsm_importer *importer = kzalloc(sizeof(*importer), GFP_KERNEL);
 
-	lockdep_assert_held(&exp->importers_lock);
 	if (!importer)
-		return RSMERR_INSUFFICIENT_MEM;
+		return NULL;
 	importer->link = link;
 	importer->peer = READ_ONCE(link->peer);
 	importer->exp = exp;
 	importer->cookie = cookie;
+	return importer;
+}
+
+static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cookie, int mode,
+			struct rsm_importer **added)
+{
+	struct rsm_importer *importer = make_importer(exp, link, cookie);
+	u32 status;
+
+	lockdep_assert_held(&exp->importers_lock);
+	if (!importer)
+		return RSMERR_INSUFFICIENT_MEM;
+	status = rsm_lease_take(link, exp->mem, rsm_mode_writes(mode), &importer->now);
+	if (status)
+		goto err_free;
 	/* One peer may not use up our memory. */
+	status = RSMERR_INSUFFICIENT_RESOURCES;
+	importer->serial = atomic64_inc_return(&rsm_importer_serial);
 	if (xa_alloc_cyclic_irq(&link->importers, &importer->handle, importer,
 				XA_LIMIT(1, rsm_max_segments), &link->next_handle,
-				GFP_KERNEL) < 0) {
-		kfree(importer);
-		return RSMERR_INSUFFICIENT_RESOURCES;
-	}
+				GFP_KERNEL) < 0)
+		goto err_end_lease;
 	kref_get(&exp->seg.ref);
-	importer->mem = rsm_mem_get(exp->mem);
-	WRITE_ONCE(exp->mem->written, true);
-	importer->serial = atomic64_inc_return(&last_serial);
 	list_add_tail(&importer->on_export, &exp->remote_importers);
 	*added = importer;
 	return RSM_SUCCESS;
+
+err_end_lease:
+	rsm_lease_end(link, &importer->now);
+err_free:
+	kfree(importer);
+	return status;
 }
 
-static int mode_for(const struct rsm_export *exp, const struct rsm_link *link)
+/* What holds for users of the node at the other end of @link, or -ENOENT. */
+int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
 {
 	const struct rsm_acl *acl = exp->acl;
 
@@ -94,11 +123,24 @@ static int mode_for(const struct rsm_export *exp, const struct rsm_link *link)
 				 exp->owner.umask, link->node);
 }
 
+static void describe(const struct rsm_importer *importer, int mode,
+		     struct rsm_msg_connected *answer)
+{
+	const struct rsm_export *exp = importer->exp;
+
+	answer->handle = cpu_to_le32(importer->handle);
+	answer->mode = cpu_to_le32(mode);
+	answer->uid = cpu_to_le32(from_kuid(&init_user_ns, exp->owner.uid));
+	answer->gid = cpu_to_le32(from_kgid(&init_user_ns, exp->owner.gid));
+	answer->length = cpu_to_le64(exp->length);
+	answer->place[0] = cpu_to_le64(importer->now.place.word[0]);
+	answer->place[1] = cpu_to_le64(importer->now.place.word[1]);
+}
+
 static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 		 struct rsm_msg_connected *answer)
 {
 	struct rsm_importer *importer;
-	struct rsm_place place = {};
 	u32 status = RSM_SUCCESS;
 	unsigned int others;
 	int mode;
@@ -106,7 +148,7 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 	lockdep_assert_held(&exp->importers_lock);
 	if (!exp->open || exp->seg.ctl != link->ctl)
 		return RSMERR_SEG_NOT_PUBLISHED;
-	mode = mode_for(exp, link);
+	mode = rsm_importer_mode(exp, link);
 	if (mode < 0)
 		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
 	importer = find_importer(exp, link, cookie, &others);
@@ -114,38 +156,40 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 	if (!importer && others >= RSM_LINK_REQUESTS)
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	if (!importer)
-		status = add_importer(exp, link, cookie, &importer);
-	if (status)
-		return status;
-	if (link->ops->place)
-		link->ops->place(link, exp, &place);
-	answer->handle = cpu_to_le32(importer->handle);
-	answer->mode = cpu_to_le32(mode);
-	answer->uid = cpu_to_le32(from_kuid(&init_user_ns, exp->owner.uid));
-	answer->gid = cpu_to_le32(from_kgid(&init_user_ns, exp->owner.gid));
-	answer->length = cpu_to_le64(exp->length);
-	answer->place[0] = cpu_to_le64(place.word[0]);
-	answer->place[1] = cpu_to_le64(place.word[1]);
-	return RSM_SUCCESS;
+		status = add_importer(exp, link, cookie, mode, &importer);
+	if (!status)
+		describe(importer, mode, answer);
+	return status;
 }
 
-/* CONNECT */
+static void answer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg,
+			   struct rsm_msg_connected *answer, u32 status)
+{
+	answer->cookie = msg->cookie;
+	answer->status = cpu_to_le32(status);
+	rsm_answer(link, answer);
+}
+
+/*
+ * CONNECT. Who is to be told of a change is found under importers_lock, so that
+ * it is told after the answer.
+ */
 void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg)
 {
 	struct rsm_export *exp = rsm_published_get(le32_to_cpu(msg->id));
 	struct rsm_msg_connected answer;
-	u32 status = RSMERR_SEG_NOT_PUBLISHED;
+	u32 status;
 
 	rsm_message_init(link, &answer.header, RSM_MSG_CONNECTED, sizeof(answer));
-	if (exp) {
-		mutex_lock(&exp->importers_lock);
-		status = admit(exp, link, le32_to_cpu(msg->cookie), &answer);
-		mutex_unlock(&exp->importers_lock);
-		rsm_segment_put(&exp->seg);
+	if (!exp) {
+		answer_connect(link, msg, &answer, RSMERR_SEG_NOT_PUBLISHED);
+		return;
 	}
-	answer.cookie = msg->cookie;
-	answer.status = cpu_to_le32(status);
-	rsm_answer(link, &answer);
+	mutex_lock(&exp->importers_lock);
+	status = admit(exp, link, le32_to_cpu(msg->cookie), &answer);
+	answer_connect(link, msg, &answer, status);
+	mutex_unlock(&exp->importers_lock);
+	rsm_segment_put(&exp->seg);
 }
 
 /* The link's work only: nobody else takes importers away. */
@@ -156,21 +200,47 @@ static void remove_importer(struct rsm_importer *importer)
 	mutex_lock(&exp->importers_lock);
 	list_del(&importer->on_export);
 	mutex_unlock(&exp->importers_lock);
-	rsm_mem_put(importer->mem);
+	rsm_lease_end(importer->link, &importer->now);
+	rsm_lease_end(importer->link, &importer->next);
 	/* After which no event is delivered by it. */
 	xa_erase_irq(&importer->link->importers, importer->handle);
-	wake_up_all(&importer_gone);
+	wake_up_all(&rsm_importer_changed);
 	rsm_segment_put(&exp->seg);
 	kfree(importer);
+}
+
+static struct rsm_importer *find_named(struct rsm_link *link,
+				       const struct rsm_msg_connection *msg)
+{
+	struct rsm_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
+
+	return importer && importer->cookie == le32_to_cpu(msg->cookie) ? importer : NULL;
 }
 
 /* DISCONNECT */
 void rsm_importer_disconnect(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
+	struct rsm_importer *importer = find_named(link, msg);
 
-	if (importer && importer->cookie == le32_to_cpu(msg->cookie))
+	if (importer)
 		remove_importer(importer);
+}
+
+/* MOVED: nothing there reaches the memory that the segment had before. */
+void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg)
+{
+	struct rsm_importer *importer = find_named(link, msg);
+	struct rsm_lease old = {};
+
+	if (!importer || !READ_ONCE(importer->moving))
+		return;
+	mutex_lock(&importer->exp->importers_lock);
+	swap(old, importer->now);
+	swap(importer->now, importer->next);
+	mutex_unlock(&importer->exp->importers_lock);
+	rsm_lease_end(link, &old);
+	WRITE_ONCE(importer->moving, false);
+	wake_up_all(&rsm_importer_changed);
 }
 
 /* BELL from an importer; any context. */
@@ -195,143 +265,3 @@ void rsm_importer_link_down(struct rsm_link *link)
 	xa_for_each(&link->importers, handle, importer)
 		remove_importer(importer);
 }
-
-/* The first importer of @exp with a serial above copy->serial, copied, or false. */
-static bool next_importer(struct rsm_export *exp, const struct rsm_link *link,
-			  struct rsm_importer *copy, int *mode)
-{
-	struct rsm_importer *importer;
-	bool found = false;
-
-	mutex_lock(&exp->importers_lock);
-	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (importer->serial > copy->serial && (!link || importer->link == link)) {
-			*copy = *importer;
-			*mode = mode_for(exp, importer->link);
-			found = true;
-			break;
-		}
-	mutex_unlock(&exp->importers_lock);
-	return found;
-}
-
-static int tell(const struct rsm_importer *importer, enum rsm_message_type type, u32 value,
-		unsigned long end)
-{
-	struct rsm_msg_connection message;
-
-	rsm_connection_init(importer->link, &message, type, importer->cookie,
-			    importer->handle);
-	message.value = cpu_to_le32(value);
-	return rsm_send_until(importer->link, importer->peer, &message, end);
-}
-
-/*
- * Tell all importers that there are at this time. One patience has to do for
- * them together: peers that make room for one message at a time, or come and go
- * all the time, would otherwise make this last.
- */
-static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
-{
-	u64 last = atomic64_read(&last_serial);
-	unsigned long start = jiffies;
-	struct rsm_importer importer = {};
-	int mode;
-
-	while (next_importer(exp, NULL, &importer, &mode) && importer.serial <= last) {
-		u32 value = type == RSM_MSG_BELL ? flags : max(mode, 0);
-
-		tell(&importer, type, value, start + rsm_link_patience(importer.link));
-	}
-}
-
-/**
- * rsm_agent_republish() - &rsm_controller_ops.republish with links
- * @exp: the export, with its new access list
- *
- * Connections go on; importing nodes learn what counts for the next ones.
- */
-void rsm_agent_republish(struct rsm_export *exp)
-{
-	lockdep_assert_held(&exp->lock);
-	tell_all(exp, RSM_MSG_REPUBLISH, 0);
-}
-EXPORT_SYMBOL_GPL(rsm_agent_republish);
-
-/* @copy is one that next_importer() made. Does not sleep. */
-static bool is_gone(const struct rsm_importer *copy)
-{
-	struct xarray *importers = &copy->link->importers;
-	struct rsm_importer *importer;
-	bool gone;
-
-	xa_lock_irq(importers);
-	importer = xa_load(importers, copy->handle);
-	gone = !importer || importer->serial != copy->serial;
-	xa_unlock_irq(importers);
-	return gone;
-}
-
-static unsigned long time_left(unsigned long end)
-{
-	return time_before(jiffies, end) ? end - jiffies : 0;
-}
-
-/* Tell one importer, and wait until its node has cut the connection. */
-static void part_with(const struct rsm_importer *importer, unsigned long end)
-{
-	struct rsm_link *link = importer->link;
-	long left = 0;
-
-	if (down_timeout(&link->requests, time_left(end))) {
-		rsm_link_fail(link, "does not answer");
-		return;
-	}
-	if (!tell(importer, RSM_MSG_UNPUBLISH, 0, end))
-		left = wait_event_killable_timeout(importer_gone,
-						   is_gone(importer), time_left(end));
-	up(&link->requests);
-	if (!left && rsm_link_is_active(link, importer->peer))
-		rsm_link_fail(link, "does not answer");
-}
-
-/* A node that answers for each of many importers just in time is late in the end. */
-static void part_with_node(struct rsm_export *exp, struct rsm_link *link)
-{
-	unsigned long end = jiffies + rsm_link_patience(link);
-	struct rsm_importer importer = {};
-	int mode;
-
-	while (next_importer(exp, link, &importer, &mode))
-		part_with(&importer, end);
-}
-
-/**
- * rsm_agent_unpublish() - &rsm_controller_ops.unpublish with links
- * @exp: the export, closed to new connections
- *
- * On return no node that answers reaches the segment. A node that does not
- * answer is down. The caller can be killed; the connections are cut all the
- * same.
- */
-void rsm_agent_unpublish(struct rsm_export *exp)
-{
-	struct rsm_importer importer = {};
-	int mode;
-
-	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, NULL, &importer, &mode))
-		part_with_node(exp, importer.link);
-}
-EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
-
-/**
- * rsm_agent_post_importers() - &rsm_controller_ops.post_importers with links
- * @exp: the export that posts
- * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
- */
-void rsm_agent_post_importers(struct rsm_export *exp, u32 flags)
-{
-	tell_all(exp, RSM_MSG_BELL, flags);
-}
-EXPORT_SYMBOL_GPL(rsm_agent_post_importers);

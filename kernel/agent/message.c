@@ -43,6 +43,17 @@ void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 	send_now(link, &hello);
 }
 
+/*
+ * What is sent must not overtake an answer that it is about: UNPUBLISH would reach
+ * a node that does not know yet that it is connected.
+ */
+static int send_in_turn(struct rsm_link *link, const void *message)
+{
+	if (READ_ONCE(link->outbox_head) != READ_ONCE(link->outbox_tail))
+		return -EAGAIN;
+	return send_now(link, message);
+}
+
 /**
  * rsm_send_until() - send a message, waiting for room if need be
  * @link: the link
@@ -57,7 +68,7 @@ void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end)
 {
 	while (rsm_link_is_active(link, peer)) {
-		int err = send_now(link, message);
+		int err = send_in_turn(link, message);
 
 		if (err != -EAGAIN)
 			return err;
@@ -90,7 +101,7 @@ bool rsm_answer_flush(struct rsm_link *link)
 			mod_timer(&link->timer, jiffies + 1);
 			break;
 		}
-		link->outbox_head++;
+		WRITE_ONCE(link->outbox_head, link->outbox_head + 1);
 		link->outbox_moved = jiffies;
 	}
 	return link->outbox_tail - link->outbox_head < RSM_LINK_OUTBOX / 2;
@@ -111,9 +122,10 @@ void rsm_answer(struct rsm_link *link, void *message)
 			return;
 		link->outbox_moved = jiffies;
 	}
-	entry = &link->outbox[link->outbox_tail++ % RSM_LINK_OUTBOX];
+	entry = &link->outbox[link->outbox_tail % RSM_LINK_OUTBOX];
 	entry->len = le32_to_cpu(header->len);
 	memcpy(entry->data, message, entry->len);
+	WRITE_ONCE(link->outbox_tail, link->outbox_tail + 1);
 	mod_timer(&link->timer, jiffies + 1);
 }
 
@@ -166,6 +178,12 @@ void rsm_message_handle(struct rsm_link *link, const void *message)
 		break;
 	case RSM_MSG_REPUBLISH:
 		rsm_remote_republished(link, message);
+		break;
+	case RSM_MSG_MOVE:
+		rsm_remote_move(link, message);
+		break;
+	case RSM_MSG_MOVED:
+		rsm_importer_moved(link, message);
 		break;
 	}
 }

@@ -23,7 +23,10 @@ static size_t size_of_type(unsigned int type)
 	case RSM_MSG_UNPUBLISH:
 	case RSM_MSG_REPUBLISH:
 	case RSM_MSG_BELL:
+	case RSM_MSG_MOVED:
 		return sizeof(struct rsm_msg_connection);
+	case RSM_MSG_MOVE:
+		return sizeof(struct rsm_msg_move);
 	default:
 		return 0;
 	}

@@ -24,6 +24,9 @@
  * @RSM_MSG_UNPUBLISH: exporter to importer: the segment is withdrawn
  * @RSM_MSG_REPUBLISH: exporter to importer: it has another mode for you
  * @RSM_MSG_BELL: events for the other side of a connection
+ * @RSM_MSG_MOVE: exporter to importer: the segment has other memory, or you may
+ *	do more with it: here is where you find it from now on
+ * @RSM_MSG_MOVED: answer to MOVE: nothing here reaches it where it was
  */
 enum rsm_message_type {
 	RSM_MSG_HELLO = 1,
@@ -37,6 +40,8 @@ enum rsm_message_type {
 	RSM_MSG_UNPUBLISH = 11,
 	RSM_MSG_REPUBLISH = 12,
 	RSM_MSG_BELL = 13,
+	RSM_MSG_MOVE = 14,
+	RSM_MSG_MOVED = 15,
 };
 
 /**
@@ -105,7 +110,7 @@ struct rsm_msg_connected {
 };
 
 /**
- * struct rsm_msg_connection - DISCONNECT, UNPUBLISH, REPUBLISH and BELL
+ * struct rsm_msg_connection - DISCONNECT, UNPUBLISH, REPUBLISH, BELL and MOVED
  * @header: see there
  * @cookie: the importer's
  * @handle: the exporter's
@@ -118,6 +123,20 @@ struct rsm_msg_connection {
 	__le32 handle;
 	__le32 value;
 	__le32 to_exporter;
+};
+
+/**
+ * struct rsm_msg_move - MOVE
+ * @header: see there
+ * @cookie: the importer's
+ * @handle: the exporter's
+ * @place: as in CONNECTED
+ */
+struct rsm_msg_move {
+	struct rsm_msg_header header;
+	__le32 cookie;
+	__le32 handle;
+	__le64 place[2];
 };
 
 bool rsm_message_is_sound(const void *message, size_t len);

@@ -30,7 +30,7 @@ enum remote_state { CONNECTING, CONNECTED, ENDED };
  * @mode: what owner, group and others may do
  * @uid: owner, invalid if there is no such user here
  * @gid: group, likewise
- * @mem: its memory, if the CPU can reach it
+ * @mem: its memory, if the controller has any to show
  */
 struct rsm_remote {
 	struct rsm_link *link;
@@ -108,33 +108,59 @@ static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
 	return remote;
 }
 
-/* Nobody can connect to it and no event reaches it any more. */
-static void end_remote(struct rsm_remote *remote, u32 status)
+/*
+ * Nobody can connect to it and no event reaches it any more. The caller gets the
+ * reference on its memory, for lose_mem().
+ */
+static struct rsm_mem *end_remote(struct rsm_remote *remote, u32 status)
 {
+	struct rsm_mem *mem = remote->mem;
+
 	lockdep_assert_held(&rsm_agent_lock);
+	if (remote->state == ENDED)
+		return NULL;
 	remote->state = ENDED;
 	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
 	xa_erase_irq(&remote->link->remote_ids, remote->id);
-	rsm_mem_put(remote->mem);
 	remote->mem = NULL;
 	wake_up_all(&remote->link->changed);
+	return mem;
 }
 
-static void abort_remote(struct rsm_remote *remote)
+static struct rsm_mem *abort_remote(struct rsm_remote *remote)
 {
+	struct rsm_mem *mem;
 	struct rsm_import *imp;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	end_remote(remote, RSMERR_CONN_ABORTED);
+	mem = end_remote(remote, RSMERR_CONN_ABORTED);
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_abort(imp);
+	return mem;
+}
+
+/* Memory that no import reaches any more: its exporter is about to be told so. */
+static void lose_mem(struct rsm_link *link, struct rsm_mem *mem)
+{
+	if (mem && link->ops->detach)
+		link->ops->detach(link, mem);
+	rsm_mem_put(mem);
+}
+
+static void disconnect(struct rsm_remote *remote)
+{
+	struct rsm_msg_connection message;
+
+	rsm_connection_init(remote->link, &message, RSM_MSG_DISCONNECT, remote->cookie,
+			    remote->handle);
+	rsm_send(remote->link, remote->peer, &message);
 }
 
 /* Give up a use; the last one tells the exporter's node. */
 static void remote_put(struct rsm_remote *remote)
 {
-	struct rsm_msg_connection message;
+	struct rsm_mem *mem;
 	bool tell;
 
 	mutex_lock(&rsm_agent_lock);
@@ -143,14 +169,11 @@ static void remote_put(struct rsm_remote *remote)
 		return;
 	}
 	tell = remote->state == CONNECTED;
-	if (remote->state != ENDED)
-		end_remote(remote, RSMERR_CONN_ABORTED);
+	mem = end_remote(remote, RSMERR_CONN_ABORTED);
 	mutex_unlock(&rsm_agent_lock);
-	if (tell) {
-		rsm_connection_init(remote->link, &message, RSM_MSG_DISCONNECT,
-				    remote->cookie, remote->handle);
-		rsm_send(remote->link, remote->peer, &message);
-	}
+	lose_mem(remote->link, mem);
+	if (tell)
+		disconnect(remote);
 	kfree(remote);
 }
 
@@ -211,7 +234,7 @@ static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
 	if (!rsm_user_may(remote->uid, remote->gid, remote->mode, imp->rights))
 		return RSMERR_PERM_DENIED;
 	imp->length = remote->length;
-	imp->priv = remote;
+	imp->remote = remote;
 	rsm_import_set_mem(imp, remote->mem);
 	xa_lock_irq(&remote->link->remotes);
 	list_add_tail(&imp->link, &remote->imports);
@@ -260,7 +283,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_connect);
  */
 void rsm_agent_disconnect(struct rsm_import *imp)
 {
-	struct rsm_remote *remote = imp->priv;
+	struct rsm_remote *remote = imp->remote;
 
 	if (!remote) {
 		rsm_local_disconnect(imp);
@@ -271,7 +294,7 @@ void rsm_agent_disconnect(struct rsm_import *imp)
 	list_del_init(&imp->link);
 	xa_unlock_irq(&remote->link->remotes);
 	mutex_unlock(&rsm_agent_lock);
-	imp->priv = NULL;
+	imp->remote = NULL;
 	/* Before the exporter's node may give the memory to others. */
 	rsm_import_set_mem(imp, NULL);
 	remote_put(remote);
@@ -287,7 +310,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_disconnect);
  */
 u32 rsm_agent_post(struct rsm_import *imp, u32 flags)
 {
-	struct rsm_remote *remote = imp->priv;
+	struct rsm_remote *remote = imp->remote;
 	struct rsm_msg_connection message;
 
 	if (!remote)
@@ -311,10 +334,18 @@ static void decline(struct rsm_link *link, __le32 cookie, __le32 handle)
 	rsm_answer(link, &message);
 }
 
+static u32 attach(struct rsm_remote *remote, const __le64 *words, struct rsm_mem **mem)
+{
+	struct rsm_place place = { { le64_to_cpu(words[0]), le64_to_cpu(words[1]) } };
+	struct rsm_link *link = remote->link;
+
+	*mem = NULL;
+	return link->ops->attach ? link->ops->attach(link, remote->length, &place, mem) :
+				   RSM_SUCCESS;
+}
+
 static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg)
 {
-	struct rsm_link *link = remote->link;
-	struct rsm_place place = { { le64_to_cpu(msg->place[0]), le64_to_cpu(msg->place[1]) } };
 	u64 length = le64_to_cpu(msg->length);
 
 	lockdep_assert_held(&rsm_agent_lock);
@@ -325,8 +356,7 @@ static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg
 	remote->mode = le32_to_cpu(msg->mode) & 0777;
 	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
 	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
-	return link->ops->attach ? link->ops->attach(link, length, &place, &remote->mem) :
-				   RSM_SUCCESS;
+	return attach(remote, msg->place, &remote->mem);
 }
 
 /* Statuses that an exporter's node may answer; anything else is one of them. */
@@ -378,14 +408,12 @@ void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected 
 		decline(link, msg->cookie, msg->handle);
 }
 
-static struct rsm_remote *find_named(struct rsm_link *link,
-				     const struct rsm_msg_connection *msg)
+static struct rsm_remote *find_named(struct rsm_link *link, __le32 cookie, __le32 handle)
 {
-	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
+	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
 
 	lockdep_assert_held(&rsm_agent_lock);
-	if (!remote || remote->state != CONNECTED ||
-	    remote->handle != le32_to_cpu(msg->handle))
+	if (!remote || remote->state != CONNECTED || remote->handle != le32_to_cpu(handle))
 		return NULL;
 	return remote;
 }
@@ -394,13 +422,53 @@ static struct rsm_remote *find_named(struct rsm_link *link,
 void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_remote *remote;
+	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = find_named(link, msg);
+	remote = find_named(link, msg->cookie, msg->handle);
 	if (remote)
-		abort_remote(remote);
+		mem = abort_remote(remote);
 	mutex_unlock(&rsm_agent_lock);
+	lose_mem(link, mem);
 	decline(link, msg->cookie, msg->handle);
+}
+
+/*
+ * Put other memory behind all imports. Returns what is to be lost: the old memory,
+ * or with a bad place, which ends the connection, the same.
+ */
+static struct rsm_mem *move(struct rsm_remote *remote, const __le64 *words, bool *moved)
+{
+	struct rsm_mem *mem, *old = remote->mem;
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	*moved = !attach(remote, words, &mem);
+	if (!*moved)
+		return abort_remote(remote);
+	remote->mem = mem;
+	list_for_each_entry(imp, &remote->imports, link)
+		rsm_import_set_mem(imp, mem);
+	return old;
+}
+
+/* MOVE: the answer says that nothing here reaches the former memory any more. */
+void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg)
+{
+	struct rsm_msg_connection answer;
+	struct rsm_remote *remote;
+	struct rsm_mem *old = NULL;
+	bool moved = false;
+
+	mutex_lock(&rsm_agent_lock);
+	remote = find_named(link, msg->cookie, msg->handle);
+	if (remote)
+		old = move(remote, msg->place, &moved);
+	mutex_unlock(&rsm_agent_lock);
+	lose_mem(link, old);
+	rsm_connection_init(link, &answer, moved ? RSM_MSG_MOVED : RSM_MSG_DISCONNECT,
+			    le32_to_cpu(msg->cookie), le32_to_cpu(msg->handle));
+	rsm_answer(link, &answer);
 }
 
 /* REPUBLISH: counts for those who connect from now on. */
@@ -409,7 +477,7 @@ void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connecti
 	struct rsm_remote *remote;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = find_named(link, msg);
+	remote = find_named(link, msg->cookie, msg->handle);
 	if (remote)
 		remote->mode = le32_to_cpu(msg->value) & 0777;
 	mutex_unlock(&rsm_agent_lock);
@@ -438,6 +506,6 @@ void rsm_remote_link_down(struct rsm_link *link)
 
 	mutex_lock(&rsm_agent_lock);
 	xa_for_each(&link->remotes, cookie, remote)
-		abort_remote(remote);
+		rsm_mem_put(abort_remote(remote));
 	mutex_unlock(&rsm_agent_lock);
 }

@@ -208,8 +208,8 @@ unsigned long window_grace(void);
 void window_sweep(struct window *w);
 
 /* segment.c */
-void window_place(struct rsm_link *link, const struct rsm_export *exp,
-		  struct rsm_place *place);
+u32 window_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		 struct rsm_place *place, void **keys);
 u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
 		  struct rsm_mem **mem);
 extern const struct rsm_controller_ops window_ops;

@@ -160,12 +160,13 @@ static void window_unbind(struct rsm_export *exp)
 	rsm_window_unbind(exp);
 }
 
-/* &rsm_link_ops.place */
-void window_place(struct rsm_link *link, const struct rsm_export *exp,
-		  struct rsm_place *place)
+/* &rsm_link_ops.place. Who is in the window reaches all of it anyway. */
+u32 window_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		 struct rsm_place *place, void **keys)
 {
-	place->word[0] = offset_of(to_window_mem(exp->mem));
+	place->word[0] = offset_of(to_window_mem(mem));
 	place->word[1] = 0;
+	return RSM_SUCCESS;
 }
 
 /* Is this a run of whole chunks, but for the end of the last one? */

@@ -49,7 +49,7 @@ static u32 nomap_get(struct rsm_import *imp, struct rsm_local *local, u64 done,
 }
 
 static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
-			  u64 offset, u64 length, bool put)
+			  u64 offset, u64 length, bool put, u32 flags)
 {
 	u32 status = RSM_SUCCESS;
 	char buf[CHUNK];

@@ -539,13 +539,21 @@ struct rsm_transfer_entry {
  * @count: entries
  * @residual: out: entries not completed, the failing one included
  * @flags: RSM_IMPLICIT_SIGPOST: when all is done deliver one event to the
- *	export segment; RSM_SIGPOST_NO_ACCUMULATE: see RSM_IOC_POST
+ *	export segment; RSM_SIGPOST_NO_ACCUMULATE: see RSM_IOC_POST;
+ *	RSM_TRANSFER_ASYNC: see below
  * @reserved: must be 0
  * @entries: address of an array of struct rsm_transfer_entry
  *
  * Copies local memory to the import segment (PUTV) or back (GETV), entry by
  * entry, in order. All entries are checked before the first is started; the
  * data is in place when the call returns.
+ *
+ * With RSM_TRANSFER_ASYNC a PUTV has only begun when it returns; the data is in
+ * place after RSM_BARRIER_ORDER or CLOSE, which also tell what went wrong.
+ * Memory given by address may be changed at once, that of a handle only after
+ * the barrier. An event, asked for by flag or posted later, is not delivered
+ * before the data of the same import segment is there. GETV, and controllers that
+ * have nothing to wait for, take no notice of the flag.
  */
 struct rsm_transfer {
 	__u32 size;
@@ -556,6 +564,9 @@ struct rsm_transfer {
 	__u32 reserved;
 	__aligned_u64 entries;
 };
+
+/** RSM_TRANSFER_ASYNC - flag of PUTV besides those of RSMAPI. */
+#define RSM_TRANSFER_ASYNC	0x10000
 
 #define RSM_IOC_PUTV		_IO(RSM_IOC_TYPE, 0x0B)
 #define RSM_IOC_GETV		_IO(RSM_IOC_TYPE, 0x0C)
@@ -580,7 +591,8 @@ enum rsm_barrier_op {
  * @op: one of enum rsm_barrier_op
  * @reserved: must be 0
  *
- * Barriers of a connection that is not mapped. Those of a mapped one cost no
+ * Barriers of a connection that is not mapped: what was put with RSM_TRANSFER_ASYNC
+ * has arrived after ORDER and CLOSE. Those of a mapped one cost no
  * system call: a full memory barrier and a look at the generation.
  */
 struct rsm_barrier_request {

@@ -361,7 +361,9 @@ int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  *	completed, nothing else is modified
  *
  * Entries are checked before the first is started and then moved in order. No
- * barrier is needed. With RSM_IMPLICIT_SIGPOST one event is posted to the
+ * barrier is needed. In explicit mode the entries may only have been started: they
+ * are complete after an order or close of a barrier. Memory given by address may
+ * be changed at once, that of a handle after the barrier. With RSM_IMPLICIT_SIGPOST one event is posted to the
  * exporter at the end; its failure becomes the result.
  *
  * RSMERR_BAD_SGIO (NULL, entry count, unknown entry type, dead local handle),
@@ -485,6 +487,10 @@ int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
  * rsm_memseg_import_set_mode - choose who puts barriers around put and get
  * @im_memseg: the connection; in implicit mode at first
  * @mode: RSM_BARRIER_MODE_IMPLICIT or RSM_BARRIER_MODE_EXPLICIT
+ *
+ * In explicit mode a put may return before the data has arrived. It has, or the
+ * error is told, when the program next orders or closes a barrier of the segment.
+ * The memory it came from may be changed at once.
  *
  * RSMERR_BAD_MODE.
  */

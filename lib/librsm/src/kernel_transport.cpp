@@ -5,6 +5,12 @@
 
 namespace rsm {
 
+std::uint32_t asynchronous_if_explicit(const ImportSegment &segment,
+                                       Direction direction) noexcept {
+    const bool implicit = segment.data_path().implicit.load(std::memory_order_relaxed);
+    return implicit || direction == Direction::get ? 0U : RSM_TRANSFER_ASYNC;
+}
+
 int transfer_by_kernel(const ImportSegment &segment, Direction direction,
                        rsm_transfer &request) noexcept {
     const auto number = direction == Direction::put ? RSM_IOC_PUTV : RSM_IOC_GETV;
@@ -28,6 +34,7 @@ int transfer_by_kernel(const ImportSegment &segment, Direction direction, const 
         request = {};
         request.count = 1;
         request.entries = address_of(&entry);
+        request.flags = asynchronous_if_explicit(segment, direction);
         status = transfer_by_kernel(segment, direction, request);
     }
     return status;

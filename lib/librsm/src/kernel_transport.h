@@ -9,6 +9,10 @@
 
 namespace rsm {
 
+// The flag with which a put of this segment leaves its completion to a barrier of the
+// program's, in explicit mode, or none.
+std::uint32_t asynchronous_if_explicit(const ImportSegment &segment, Direction direction) noexcept;
+
 // One range, for put and get.
 int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
                        const void *local) noexcept;
