@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Nodes that reach each other by RDMA, as an RSM controller: the module. */
 
-#include "rdma.h"
+#include "memory.h"
 
 #include <linux/moduleparam.h>
 
@@ -19,6 +19,10 @@ static const struct rsm_link_ops link_ops = {
 	.send = rsm_rdma_send,
 	.resume = rsm_rdma_resume,
 	.down = rsm_rdma_down,
+	.place = rsm_rdma_place,
+	.leave = rsm_rdma_unplace,
+	.attach = rsm_rdma_attach,
+	.detach = rsm_rdma_detach,
 };
 
 /* Nodes that are not configured will never be there. */
@@ -30,19 +34,31 @@ static u32 check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 	return RSM_SUCCESS;
 }
 
+/* Other nodes learn of it before the return. */
+static u32 rebind(struct rsm_export *exp, u64 vaddr)
+{
+	u32 status = rsm_pin_rebind(exp, vaddr);
+
+	if (!status)
+		rsm_agent_rebind(exp);
+	return status;
+}
+
 /* There is no map: an import segment can't be mapped. */
 static const struct rsm_controller_ops controller_ops = {
 	.owner = THIS_MODULE,
 	.bind = rsm_pin_bind,
-	.rebind = rsm_pin_rebind,
+	.rebind = rebind,
 	.unbind = rsm_pin_unbind,
 	.check_acl = check_acl,
 	.republish = rsm_agent_republish,
 	.unpublish = rsm_agent_unpublish,
-	.connect = rsm_agent_connect,
-	.disconnect = rsm_agent_disconnect,
+	.connect = rsm_rdma_begin_import,
+	.disconnect = rsm_rdma_end_import,
 	.post = rsm_agent_post,
 	.post_importers = rsm_agent_post_importers,
+	.transfer = rsm_rdma_transfer,
+	.order = rsm_rdma_order,
 	.peers = rsm_agent_peers,
 };
 

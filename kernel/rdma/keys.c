@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The exporting side: keys by which a peer reaches a segment. They are dead before
+ * the memory is given to others, whatever the peer does.
+ */
+
+#include "memory.h"
+
+#include <linux/bitfield.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#define TABLE_MAX	SZ_1M	/* bytes; keys for 512 GiB in chunks of 2 MiB */
+
+/**
+ * struct registered - a registered piece of memory
+ * @mr: the registration, NULL if there is none
+ * @sgt: its pages as the device knows them
+ */
+struct registered {
+	struct ib_mr *mr;
+	struct sg_table sgt;
+};
+
+/**
+ * struct key_set - what a peer is given for a segment
+ * @channel: whose keys they are; entered
+ * @chunk_shift: size of a chunk, binary logarithm
+ * @table: the keys as the peer reads them
+ * @table_bytes: size of @table
+ * @table_key: key of @table
+ * @count: chunks
+ * @key: their keys
+ */
+struct key_set {
+	struct rsm_rdma_channel *channel;
+	unsigned int chunk_shift;
+	__le32 *table;
+	size_t table_bytes;
+	struct registered table_key;
+	u64 count;
+	struct registered key[];
+};
+
+/**
+ * struct registration - a work request that registers
+ * @cqe: whom its completion goes to
+ * @done: it is over
+ * @status: how it went
+ */
+struct registration {
+	struct ib_cqe cqe;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+static void registration_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct registration *reg = container_of(wc->wr_cqe, struct registration, cqe);
+
+	reg->status = wc->status;
+	complete(&reg->done);
+}
+
+/* One at a time, so the send queue has room for it. */
+static u32 make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
+{
+	struct registration reg = {
+		.cqe.done = registration_done,
+		.done = COMPLETION_INITIALIZER_ONSTACK(reg.done),
+	};
+	struct ib_reg_wr wr = {
+		.wr = {
+			.opcode = IB_WR_REG_MR,
+			.send_flags = IB_SEND_SIGNALED,
+			.wr_cqe = &reg.cqe,
+		},
+		.mr = mr,
+		.key = mr->rkey,
+		.access = access,
+	};
+
+	lockdep_assert_held(&channel->keys_lock);
+	if (ib_post_send(channel->qp, &wr.wr, NULL))
+		return RSMERR_CONN_ABORTED;
+	wait_for_completion(&reg.done);
+	if (reg.status == IB_WC_SUCCESS)
+		return RSM_SUCCESS;
+	rsm_rdma_channel_fail(channel, "memory can't be registered");
+	return RSMERR_CONN_ABORTED;
+}
+
+static u32 map_pages(struct ib_device *device, struct page **page, unsigned int npages,
+		     struct sg_table *sgt)
+{
+	if (sg_alloc_table_from_pages_segment(sgt, page, npages, 0, (size_t)npages << PAGE_SHIFT,
+					      ib_dma_max_seg_size(device), GFP_KERNEL))
+		return RSMERR_INSUFFICIENT_MEM;
+	if (!ib_dma_map_sgtable_attrs(device, sgt, DMA_BIDIRECTIONAL, 0))
+		return RSM_SUCCESS;
+	sg_free_table(sgt);
+	return RSMERR_INSUFFICIENT_RESOURCES;
+}
+
+static void unmap_pages(struct ib_device *device, struct sg_table *sgt)
+{
+	ib_dma_unmap_sgtable_attrs(device, sgt, DMA_BIDIRECTIONAL, 0);
+	sg_free_table(sgt);
+}
+
+/* Register mapped pages so that the peer finds the first byte at @address. */
+static u32 make_key(struct rsm_rdma_channel *channel, struct registered *key, unsigned int npages,
+		    u64 address, int access)
+{
+	struct sg_table *sgt = &key->sgt;
+	struct ib_mr *mr = ib_alloc_mr(channel->pd, IB_MR_TYPE_MEM_REG, npages);
+	u32 status = RSMERR_INSUFFICIENT_RESOURCES;
+
+	if (IS_ERR(mr))
+		return status;
+	if (ib_map_mr_sg(mr, sgt->sgl, sgt->nents, NULL, PAGE_SIZE) == sgt->nents) {
+		/* Where it is in our memory is none of the peer's business. */
+		mr->iova = address;
+		status = make_valid(channel, mr, access);
+	}
+	if (status)
+		ib_dereg_mr(mr);
+	else
+		key->mr = mr;
+	return status;
+}
+
+static u32 register_pages(struct rsm_rdma_channel *channel, struct registered *key,
+			  struct page **page, unsigned int npages, u64 address, int access)
+{
+	u32 status;
+
+	status = map_pages(channel->device, page, npages, &key->sgt);
+	if (status)
+		return status;
+	status = make_key(channel, key, npages, address, access);
+	if (status)
+		unmap_pages(channel->device, &key->sgt);
+	return status;
+}
+
+static void unregister(struct rsm_rdma_channel *channel, struct registered *key)
+{
+	if (!key->mr)
+		return;
+	ib_dereg_mr(key->mr);
+	unmap_pages(channel->device, &key->sgt);
+	key->mr = NULL;
+}
+
+static u32 register_chunk(struct key_set *set, struct rsm_mem *mem, u64 chunk,
+			  struct page **page, int access)
+{
+	unsigned long chunk_pages = 1UL << (set->chunk_shift - PAGE_SHIFT);
+	unsigned long start = chunk * chunk_pages;
+	unsigned long n = min(mem->npages - start, chunk_pages);
+	u32 status;
+
+	for (unsigned long i = 0; i < n; i++)
+		page[i] = mem->ops->page(mem, start + i);
+	status = register_pages(set->channel, &set->key[chunk], page, n,
+				chunk << set->chunk_shift, access);
+	if (!status)
+		set->table[chunk] = cpu_to_le32(set->key[chunk].mr->rkey);
+	return status;
+}
+
+static u32 register_chunks(struct key_set *set, struct rsm_mem *mem, bool writable)
+{
+	int access = IB_ACCESS_REMOTE_READ;
+	struct page **page;
+	u32 status = RSM_SUCCESS;
+
+	if (writable)
+		access |= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE;
+	page = kvmalloc_array(1UL << (set->chunk_shift - PAGE_SHIFT), sizeof(*page), GFP_KERNEL);
+	if (!page)
+		return RSMERR_INSUFFICIENT_MEM;
+	for (u64 chunk = 0; chunk < set->count && !status; chunk++) {
+		status = register_chunk(set, mem, chunk, page, access);
+		cond_resched();
+	}
+	kvfree(page);
+	return status;
+}
+
+static u32 register_table(struct key_set *set)
+{
+	unsigned int npages = set->table_bytes >> PAGE_SHIFT;
+	struct page **page = kvmalloc_array(npages, sizeof(*page), GFP_KERNEL);
+	u32 status;
+
+	if (!page)
+		return RSMERR_INSUFFICIENT_MEM;
+	for (unsigned int i = 0; i < npages; i++)
+		page[i] = virt_to_page((void *)set->table + ((size_t)i << PAGE_SHIFT));
+	status = register_pages(set->channel, &set->table_key, page, npages, 0,
+				IB_ACCESS_REMOTE_READ);
+	kvfree(page);
+	return status;
+}
+
+static u32 register_all(struct key_set *set, struct rsm_mem *mem, bool writable)
+{
+	struct mutex *lock = &set->channel->keys_lock;
+	u32 status;
+
+	mutex_lock(lock);
+	status = register_chunks(set, mem, writable);
+	if (!status)
+		status = register_table(set);
+	mutex_unlock(lock);
+	return status;
+}
+
+static void free_set(struct key_set *set)
+{
+	for (u64 chunk = 0; chunk < set->count; chunk++)
+		unregister(set->channel, &set->key[chunk]);
+	unregister(set->channel, &set->table_key);
+	free_pages_exact(set->table, set->table_bytes);
+	kvfree(set);
+}
+
+/* As large as the device can register at once. */
+static unsigned int chunk_shift_of(const struct ib_device *device)
+{
+	u32 pages = device->attrs.max_fast_reg_page_list_len;
+
+	if (!pages)
+		return 0;
+	return min(ilog2(pages) + PAGE_SHIFT, RSM_RDMA_CHUNK_MAX);
+}
+
+static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
+		     struct key_set **made)
+{
+	unsigned int shift = chunk_shift_of(channel->device);
+	struct key_set *set;
+	size_t bytes;
+	u64 count;
+
+	if (shift < RSM_RDMA_CHUNK_MIN)
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	count = DIV_ROUND_UP_ULL((u64)mem->npages << PAGE_SHIFT, BIT_ULL(shift));
+	if (count > TABLE_MAX / sizeof(*set->table))
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	set = kvzalloc(struct_size(set, key, count), GFP_KERNEL);
+	if (!set)
+		return RSMERR_INSUFFICIENT_MEM;
+	bytes = PAGE_ALIGN(count * sizeof(*set->table));
+	set->table = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO);
+	if (!set->table) {
+		kvfree(set);
+		return RSMERR_INSUFFICIENT_MEM;
+	}
+	set->table_bytes = bytes;
+	set->channel = channel;
+	set->chunk_shift = shift;
+	set->count = count;
+	*made = set;
+	return RSM_SUCCESS;
+}
+
+static u32 make_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, bool writable,
+		    struct key_set **made)
+{
+	u32 status;
+
+	status = alloc_set(channel, mem, made);
+	if (status)
+		return status;
+	status = register_all(*made, mem, writable);
+	if (status)
+		free_set(*made);
+	return status;
+}
+
+/* &rsm_link_ops.place. Keys keep the channel from being destroyed before them. */
+u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		   struct rsm_place *place, void **keys)
+{
+	struct rsm_rdma_channel *channel = rsm_rdma_channel_get(link);
+	u32 status = RSMERR_CONN_ABORTED;
+	struct key_set *set;
+
+	if (!channel)
+		return status;
+	if (!rsm_rdma_channel_enter(channel))
+		goto err_put;
+	status = make_set(channel, mem, writable, &set);
+	if (status)
+		goto err_leave;
+	place->word[0] = FIELD_PREP(RSM_RDMA_PLACE_KEY, set->table_key.mr->rkey) |
+			 FIELD_PREP(RSM_RDMA_PLACE_SHIFT, set->chunk_shift);
+	place->word[1] = 0;
+	*keys = set;
+	return RSM_SUCCESS;
+
+err_leave:
+	rsm_rdma_channel_leave(channel);
+err_put:
+	rsm_rdma_channel_put(channel);
+	return status;
+}
+
+/* &rsm_link_ops.leave */
+void rsm_rdma_unplace(struct rsm_link *link, void *keys)
+{
+	struct key_set *set = keys;
+	struct rsm_rdma_channel *channel = set->channel;
+
+	free_set(set);
+	rsm_rdma_channel_leave(channel);
+	rsm_rdma_channel_put(channel);
+}

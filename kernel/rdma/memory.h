@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of segments: keys that let peers reach ours, keys that let us reach
+ * theirs, and what moves data between the two.
+ *
+ * An exporter registers a segment in chunks of a power of two of bytes, each under a
+ * key, at the addresses that the chunk's bytes have in the segment. The keys stand in
+ * a table that is registered itself. What an importer's node is told (struct
+ * rsm_place) is the table's key and the size of a chunk; it reads the table, a page at
+ * a time, when it needs a key.
+ *
+ * Locking: starting an operation takes import->map_lock for reading, which keeps the
+ * memory of the import what it is, and counts the operation in the memory. Who has
+ * put other memory behind the imports, under map_lock for writing, waits for the count
+ * of the old one (rsm_rdma_detach()). Nobody waits for the peer under map_lock.
+ */
+#ifndef RSM_RDMA_MEMORY_H
+#define RSM_RDMA_MEMORY_H
+
+#include "rdma.h"
+
+#include <linux/llist.h>
+#include <linux/scatterlist.h>
+#include <rdma/rw.h>
+
+#define RSM_RDMA_CHUNK_MIN	16	/* bytes of a chunk, binary logarithm */
+#define RSM_RDMA_CHUNK_MAX	30
+#define RSM_RDMA_PIECE_PAGES	256U	/* most pages of an operation */
+
+/* A status: the import has other memory meanwhile, and the same can be tried there. */
+#define RSM_RDMA_MOVED		U32_MAX
+
+/* The words of a place: a table's key and the size of chunks; the other is 0. */
+#define RSM_RDMA_PLACE_KEY	GENMASK_ULL(31, 0)
+#define RSM_RDMA_PLACE_SHIFT	GENMASK_ULL(39, 32)
+
+/**
+ * struct rsm_rdma_memory - a segment of a peer
+ * @mem: as the core sees it; its pages can't be seen
+ * @channel: the connection that its keys are good for, referenced
+ * @table_key: key of the table
+ * @chunk_shift: size of a chunk, binary logarithm
+ * @chunks: how many there are
+ * @busy: operations under way on it
+ * @idle: woken when there are none
+ * @keys: pages of the table that have been read, NULL for the others
+ */
+struct rsm_rdma_memory {
+	struct rsm_mem mem;
+	struct rsm_rdma_channel *channel;
+	u32 table_key;
+	unsigned int chunk_shift;
+	u64 chunks;
+	atomic_t busy;
+	wait_queue_head_t idle;
+	__le32 *keys[];
+};
+
+static inline struct rsm_rdma_memory *to_rdma_memory(struct rsm_mem *mem)
+{
+	return container_of(mem, struct rsm_rdma_memory, mem);
+}
+
+/**
+ * struct rsm_rdma_flow - what an import has under way and does not wait for
+ * @ref: one for the import, one for each operation
+ * @pending: operations
+ * @copied: bytes that they have copied from user memory
+ * @failed: one of them has failed since the last OPEN
+ * @changed: woken when one completes
+ */
+struct rsm_rdma_flow {
+	struct kref ref;
+	atomic_t pending;
+	atomic_t copied;
+	bool failed;
+	wait_queue_head_t changed;
+};
+
+/**
+ * enum rsm_rdma_pages - whose the pages of an operation are
+ * @RSM_RDMA_OWN: ours; data is copied to or from where it belongs
+ * @RSM_RDMA_PINNED: the caller's, pinned for this operation
+ * @RSM_RDMA_HELD: those of a local segment, which is held
+ */
+enum rsm_rdma_pages { RSM_RDMA_OWN, RSM_RDMA_PINNED, RSM_RDMA_HELD };
+
+/**
+ * struct rsm_rdma_op - an RDMA write or read under way
+ * @cqe: whom its completion goes to
+ * @ref: one for who starts it, one for the device
+ * @put: write, or read
+ * @failed: it went wrong
+ * @done: it is over
+ * @remote: memory at the other end, referenced
+ * @flow: where it is counted if nobody waits for it, referenced; else NULL
+ * @rw: the core's
+ * @wrs: work requests that it may need
+ * @length: bytes
+ * @first: offset of the first byte in the first page
+ * @user: OWN: where the data of a read belongs, if it is user memory
+ * @local: where it belongs else, or whose the pages are; referenced
+ * @offset: of the first byte in @local
+ * @kind: whose the pages are
+ * @npages: pages
+ * @page: the pages, in the room behind @sg
+ * @freeing: waits for process context to be freed
+ * @nents: entries of @sg in use
+ * @sg: the pages as the device gets them
+ */
+struct rsm_rdma_op {
+	struct ib_cqe cqe;
+	refcount_t ref;
+	bool put;
+	bool failed;
+	struct completion done;
+	struct rsm_rdma_memory *remote;
+	struct rsm_rdma_flow *flow;
+	struct rdma_rw_ctx rw;
+	u32 wrs;
+	u32 length;
+	u32 first;
+	void __user *user;
+	struct rsm_mem *local;
+	u64 offset;
+	enum rsm_rdma_pages kind;
+	u32 npages;
+	struct page **page;
+	struct llist_node freeing;
+	u32 nents;
+	struct scatterlist sg[];
+};
+
+/* keys.c */
+u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+		   struct rsm_place *place, void **keys);
+void rsm_rdma_unplace(struct rsm_link *link, void *keys);
+
+/* remote.c */
+u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+		    struct rsm_mem **mem);
+void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem);
+u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk,
+		 u32 *key);
+
+/* pages.c */
+u32 rsm_rdma_op_prepare(const struct rsm_local *local, u64 done, u32 length, bool put,
+			bool copy, struct rsm_rdma_op **op);
+struct rsm_rdma_op *rsm_rdma_op_alloc(u32 npages, bool put);
+u32 rsm_rdma_op_own_pages(struct rsm_rdma_op *op);
+u32 rsm_rdma_op_deliver(struct rsm_rdma_op *op);
+void rsm_rdma_op_free(struct rsm_rdma_op *op);
+
+/* operation.c */
+u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
+		      struct rsm_rdma_memory *remote, u64 address, u32 key);
+u32 rsm_rdma_op_wait(struct rsm_rdma_op *op);
+void rsm_rdma_op_put(struct rsm_rdma_op *op);
+void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what), void *what);
+
+/* transfer.c */
+u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+		      u64 length, bool put, u32 flags);
+
+/* order.c */
+u32 rsm_rdma_begin_import(struct rsm_import *imp);
+void rsm_rdma_end_import(struct rsm_import *imp);
+u32 rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op);
+u32 rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op);
+void rsm_rdma_flow_leave(struct rsm_rdma_op *op);
+void rsm_rdma_flow_put(struct rsm_rdma_flow *flow);
+
+#endif /* RSM_RDMA_MEMORY_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/* RDMA writes and reads: started, waited for, over. */
+
+#include "memory.h"
+
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+/* A short wait is shorter if one looks. */
+#define POLL_NS		100000
+#define POLL_BUDGET	16
+
+static LLIST_HEAD(done_ops);
+
+/* In process context: those whose starter did not wait, or does not any more. */
+static void free_done_ops(struct work_struct *work)
+{
+	struct llist_node *all = llist_del_all(&done_ops);
+	struct rsm_rdma_op *op, *next;
+
+	llist_for_each_entry_safe(op, next, all, freeing) {
+		rsm_rdma_op_free(op);
+		cond_resched();
+	}
+}
+
+static DECLARE_WORK(free_work, free_done_ops);
+
+static enum dma_data_direction direction(const struct rsm_rdma_op *op)
+{
+	return op->put ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/* Is there room for an operation in the send queue? It is taken then. */
+static bool take_room(struct rsm_rdma_channel *channel, u32 wrs)
+{
+	struct rsm_rdma_room *room = &channel->room;
+	unsigned long flags;
+	bool taken = false;
+
+	spin_lock_irqsave(&room->lock, flags);
+	if (room->contexts < RSM_RDMA_TRANSFERS && room->wrs + wrs <= channel->transfer_wrs) {
+		room->contexts++;
+		room->wrs += wrs;
+		taken = true;
+	}
+	spin_unlock_irqrestore(&room->lock, flags);
+	return taken;
+}
+
+static void give_room(struct rsm_rdma_channel *channel, u32 wrs)
+{
+	struct rsm_rdma_room *room = &channel->room;
+	unsigned long flags;
+
+	spin_lock_irqsave(&room->lock, flags);
+	room->contexts--;
+	room->wrs -= wrs;
+	spin_unlock_irqrestore(&room->lock, flags);
+	wake_up_all(&room->freed);
+}
+
+/* Operations that are under way come to an end and make room. */
+static u32 wait_for_room(struct rsm_rdma_channel *channel, u32 wrs)
+{
+	if (take_room(channel, wrs))
+		return RSM_SUCCESS;
+	if (wait_event_killable(channel->room.freed, take_room(channel, wrs)))
+		return RSMERR_INTERRUPTED;
+	return RSM_SUCCESS;
+}
+
+/* The device has done with it. Any context. */
+static void release_device(struct rsm_rdma_op *op)
+{
+	struct rsm_rdma_memory *remote = op->remote;
+	struct rsm_rdma_channel *channel = remote->channel;
+
+	rdma_rw_ctx_destroy(&op->rw, channel->qp, channel->port, op->sg, op->nents,
+			    direction(op));
+	give_room(channel, op->wrs);
+	rsm_rdma_channel_leave(channel);
+	if (atomic_dec_and_test(&remote->busy))
+		wake_up_all(&remote->idle);
+}
+
+static void op_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsm_rdma_op *op = container_of(wc->wr_cqe, struct rsm_rdma_op, cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		op->failed = true;
+		rsm_rdma_channel_fail(op->remote->channel, ib_wc_status_msg(wc->status));
+	}
+	release_device(op);
+	rsm_rdma_flow_leave(op);
+	complete(&op->done);
+	if (refcount_dec_and_test(&op->ref) && llist_add(&op->freeing, &done_ops))
+		queue_work(rsm_rdma_wq, &free_work);
+}
+
+static bool follows(const struct rsm_rdma_op *op, u32 i)
+{
+	return page_to_pfn(op->page[i]) == page_to_pfn(op->page[i - 1]) + 1;
+}
+
+/* Neighbours in memory are one entry: the fewer, the better. */
+static void make_sg(struct rsm_rdma_op *op, u32 max)
+{
+	struct scatterlist *sg = op->sg;
+	u32 offset = op->first;
+	u32 n, left = op->length;
+
+	sg_init_table(op->sg, op->npages);
+	op->nents = 0;
+	for (u32 i = 0; i < op->npages; i++) {
+		n = min_t(u32, left, PAGE_SIZE - offset);
+		if (i && follows(op, i) && sg->length + n <= max) {
+			sg->length += n;
+		} else {
+			sg = &op->sg[op->nents++];
+			sg_set_page(sg, op->page[i], n, offset);
+		}
+		left -= n;
+		offset = 0;
+	}
+	sg_mark_end(sg);
+}
+
+/* What the core makes of it without memory registration. */
+static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
+{
+	return DIV_ROUND_UP(op->nents, op->put ? qp->max_write_sge : qp->max_read_sge);
+}
+
+static u32 post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 address, u32 key)
+{
+	struct rsm_rdma_channel *channel = remote->channel;
+
+	if (rdma_rw_ctx_init(&op->rw, channel->qp, channel->port, op->sg, op->nents, 0,
+			     address, key, direction(op)) < 0)
+		return RSMERR_INSUFFICIENT_RESOURCES;
+	op->cqe.done = op_done;
+	op->remote = remote;
+	rsm_mem_get(&remote->mem);
+	atomic_inc(&remote->busy);
+	refcount_inc(&op->ref);
+	if (!rdma_rw_ctx_post(&op->rw, channel->qp, channel->port, &op->cqe, NULL))
+		return RSM_SUCCESS;
+	rsm_rdma_channel_fail(channel, "nothing can be sent");
+	release_device(op);
+	refcount_dec(&op->ref);
+	return RSMERR_CONN_ABORTED;
+}
+
+/* Unless the import has lost this memory meanwhile. */
+static u32 post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
+		    struct rsm_rdma_memory *remote, u64 address, u32 key)
+{
+	u32 status;
+
+	down_read(&imp->map_lock);
+	if (imp->mem == &remote->mem)
+		status = post(op, remote, address, key);
+	else
+		status = imp->mem ? RSM_RDMA_MOVED : RSMERR_CONN_ABORTED;
+	up_read(&imp->map_lock);
+	return status;
+}
+
+/**
+ * rsm_rdma_op_start() - start an operation that has its local memory
+ * @imp: the import
+ * @op: the operation
+ * @remote: memory of the import, or what was that until now
+ * @address: of the first byte, in the piece of @remote that @key is for
+ * @key: key to it
+ *
+ * Return: RSM_SUCCESS, RSM_RDMA_MOVED, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED
+ * or RSMERR_INSUFFICIENT_RESOURCES.
+ */
+u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
+		      struct rsm_rdma_memory *remote, u64 address, u32 key)
+{
+	struct rsm_rdma_channel *channel = remote->channel;
+	u32 status;
+
+	if (!rsm_rdma_channel_enter(channel))
+		return RSMERR_CONN_ABORTED;
+	make_sg(op, ib_dma_max_seg_size(channel->device));
+	op->wrs = wrs_for(op, channel->qp);
+	status = wait_for_room(channel, op->wrs);
+	if (status)
+		goto err_leave;
+	status = post_for(imp, op, remote, address, key);
+	if (!status || op->remote)
+		return status;
+	give_room(channel, op->wrs);
+err_leave:
+	rsm_rdma_channel_leave(channel);
+	return status;
+}
+
+/**
+ * rsm_rdma_poll() - look for completions for a short time
+ * @channel: where they come from, referenced
+ * @is_over: says when there is nothing more to look for
+ * @what: its argument
+ */
+void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what), void *what)
+{
+	u64 end = ktime_get_ns() + POLL_NS;
+
+	if (!rsm_rdma_channel_enter(channel))
+		return;
+	do {
+		ib_process_cq_direct(channel->send_cq, POLL_BUDGET);
+		if (is_over(what))
+			break;
+		cond_resched();
+		cpu_relax();
+	} while (ktime_get_ns() < end);
+	rsm_rdma_channel_leave(channel);
+}
+
+static bool is_done(void *op)
+{
+	return completion_done(&((struct rsm_rdma_op *)op)->done);
+}
+
+/**
+ * rsm_rdma_op_wait() - wait for the end of an operation
+ * @op: one that was started
+ *
+ * Return: RSM_SUCCESS, RSMERR_CONN_ABORTED, or RSMERR_INTERRUPTED if the caller is
+ * killed; the operation ends by itself then.
+ */
+u32 rsm_rdma_op_wait(struct rsm_rdma_op *op)
+{
+	rsm_rdma_poll(op->remote->channel, is_done, op);
+	if (wait_for_completion_killable(&op->done))
+		return RSMERR_INTERRUPTED;
+	return op->failed ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
+}
+
+/**
+ * rsm_rdma_op_put() - drop the starter's reference
+ * @op: the operation, started or not. Process context
+ */
+void rsm_rdma_op_put(struct rsm_rdma_op *op)
+{
+	if (refcount_dec_and_test(&op->ref))
+		rsm_rdma_op_free(op);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Imports, and what they have under way without waiting for it. */
+
+#include "memory.h"
+
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+/* Copies of user memory that an import may have under way. */
+#define COPIED_MAX	SZ_4M
+
+static void flow_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct rsm_rdma_flow, ref));
+}
+
+void rsm_rdma_flow_put(struct rsm_rdma_flow *flow)
+{
+	kref_put(&flow->ref, flow_free);
+}
+
+/* &rsm_controller_ops.connect */
+u32 rsm_rdma_begin_import(struct rsm_import *imp)
+{
+	struct rsm_rdma_flow *flow = kzalloc(sizeof(*flow), GFP_KERNEL_ACCOUNT);
+	u32 status;
+
+	if (!flow)
+		return RSMERR_INSUFFICIENT_MEM;
+	kref_init(&flow->ref);
+	init_waitqueue_head(&flow->changed);
+	imp->priv = flow;
+	status = rsm_agent_connect(imp);
+	if (status)
+		rsm_rdma_flow_put(flow);
+	return status;
+}
+
+/* &rsm_controller_ops.disconnect */
+void rsm_rdma_end_import(struct rsm_import *imp)
+{
+	rsm_agent_disconnect(imp);
+	rsm_rdma_flow_put(imp->priv);
+}
+
+/* A single copy is always let through. */
+static bool charge(struct rsm_rdma_flow *flow, u32 bytes)
+{
+	int before = atomic_fetch_add(bytes, &flow->copied);
+
+	if (!before || before + bytes <= COPIED_MAX)
+		return true;
+	atomic_sub(bytes, &flow->copied);
+	return false;
+}
+
+static u32 copied_bytes(const struct rsm_rdma_op *op)
+{
+	return op->kind == RSM_RDMA_OWN ? op->length : 0;
+}
+
+/**
+ * rsm_rdma_flow_enter() - count an operation that nobody will wait for
+ * @flow: where
+ * @op: the operation, not yet started
+ *
+ * Waits while too much memory is tied up in copies.
+ *
+ * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
+ */
+u32 rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op)
+{
+	if (wait_event_killable(flow->changed, charge(flow, copied_bytes(op))))
+		return RSMERR_INTERRUPTED;
+	kref_get(&flow->ref);
+	atomic_inc(&flow->pending);
+	op->flow = flow;
+	return RSM_SUCCESS;
+}
+
+/* It has ended, or was not started after all. Any context. */
+void rsm_rdma_flow_leave(struct rsm_rdma_op *op)
+{
+	struct rsm_rdma_flow *flow = op->flow;
+
+	if (!flow)
+		return;
+	if (op->failed)
+		WRITE_ONCE(flow->failed, true);
+	atomic_sub(copied_bytes(op), &flow->copied);
+	/* Whoever sees that nothing is pending sees what has failed. */
+	atomic_dec_return_release(&flow->pending);
+	wake_up_all(&flow->changed);
+}
+
+static bool is_idle(void *flow)
+{
+	return !atomic_read_acquire(&((struct rsm_rdma_flow *)flow)->pending);
+}
+
+static void poll_until_idle(struct rsm_import *imp, struct rsm_rdma_flow *flow)
+{
+	struct rsm_mem *mem;
+
+	down_read(&imp->map_lock);
+	mem = rsm_mem_get(imp->mem);
+	up_read(&imp->map_lock);
+	if (!mem)
+		return;
+	rsm_rdma_poll(to_rdma_memory(mem)->channel, is_idle, flow);
+	rsm_mem_put(mem);
+}
+
+/* Of this node's own segments nothing is ever under way. */
+static u32 finish_all(struct rsm_import *imp, struct rsm_rdma_flow *flow)
+{
+	if (!is_idle(flow))
+		poll_until_idle(imp, flow);
+	if (wait_event_killable(flow->changed, is_idle(flow)))
+		return RSMERR_INTERRUPTED;
+	return READ_ONCE(flow->failed) ? RSMERR_BARRIER_FAILURE : RSM_SUCCESS;
+}
+
+/* &rsm_controller_ops.order */
+u32 rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op)
+{
+	struct rsm_rdma_flow *flow = imp->priv;
+
+	if (op != RSM_BARRIER_OPEN)
+		return finish_all(imp, flow);
+	WRITE_ONCE(flow->failed, false);
+	return RSM_SUCCESS;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The importing side: segments of peers, and the keys to them. */
+
+#include "memory.h"
+
+#include <linux/bitfield.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#define KEYS_PER_PAGE	(PAGE_SIZE / sizeof(__le32))
+
+static u64 table_pages(u64 chunks)
+{
+	return DIV_ROUND_UP_ULL(chunks, KEYS_PER_PAGE);
+}
+
+static void memory_release(struct rsm_mem *mem)
+{
+	struct rsm_rdma_memory *remote = to_rdma_memory(mem);
+
+	for (u64 i = 0; i < table_pages(remote->chunks); i++)
+		free_page((unsigned long)remote->keys[i]);
+	rsm_rdma_channel_put(remote->channel);
+	kvfree(remote);
+}
+
+/* Its pages are elsewhere: nobody can map or copy them. */
+static const struct rsm_mem_ops memory_ops = {
+	.release = memory_release,
+};
+
+static struct rsm_rdma_memory *memory_alloc(struct rsm_link *link, u64 length,
+					    unsigned int shift)
+{
+	u64 chunks = DIV_ROUND_UP_ULL(length, BIT_ULL(shift));
+	struct rsm_rdma_memory *remote;
+
+	remote = kvzalloc(struct_size(remote, keys, table_pages(chunks)), GFP_KERNEL);
+	if (!remote)
+		return NULL;
+	rsm_mem_init(&remote->mem, &memory_ops, length >> PAGE_SHIFT);
+	remote->chunk_shift = shift;
+	remote->chunks = chunks;
+	init_waitqueue_head(&remote->idle);
+	return remote;
+}
+
+/* &rsm_link_ops.attach. The key is the peer's; a wrong one ends the connection. */
+u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+		    struct rsm_mem **mem)
+{
+	unsigned int shift = FIELD_GET(RSM_RDMA_PLACE_SHIFT, place->word[0]);
+	struct rsm_rdma_memory *remote;
+
+	if (place->word[0] & ~(RSM_RDMA_PLACE_KEY | RSM_RDMA_PLACE_SHIFT) || place->word[1] ||
+	    shift < RSM_RDMA_CHUNK_MIN || shift > RSM_RDMA_CHUNK_MAX)
+		return RSMERR_CONN_ABORTED;
+	remote = memory_alloc(link, length, shift);
+	if (!remote)
+		return RSMERR_INSUFFICIENT_MEM;
+	remote->table_key = FIELD_GET(RSM_RDMA_PLACE_KEY, place->word[0]);
+	remote->channel = rsm_rdma_channel_get(link);
+	if (!remote->channel) {
+		kvfree(remote);
+		return RSMERR_CONN_ABORTED;
+	}
+	*mem = &remote->mem;
+	return RSM_SUCCESS;
+}
+
+/*
+ * &rsm_link_ops.detach. What is under way ends when the peer's device has answered or
+ * has not done so for some time.
+ */
+void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem)
+{
+	struct rsm_rdma_memory *remote = to_rdma_memory(mem);
+
+	if (!wait_event_timeout(remote->idle, !atomic_read(&remote->busy),
+				msecs_to_jiffies(2 * rsm_heartbeat_ms())))
+		rsm_rdma_channel_fail(remote->channel, "transfers don't end");
+}
+
+/* Read a page of the table of keys. */
+static u32 read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index,
+		     __le32 *keys)
+{
+	struct rsm_rdma_op *op = rsm_rdma_op_alloc(1, false);
+	u32 status = RSMERR_INSUFFICIENT_MEM;
+
+	if (!op)
+		return status;
+	op->length = PAGE_SIZE;
+	status = rsm_rdma_op_own_pages(op);
+	if (!status)
+		status = rsm_rdma_op_start(imp, op, remote, index << PAGE_SHIFT,
+					   remote->table_key);
+	if (!status)
+		status = rsm_rdma_op_wait(op);
+	if (!status)
+		copy_page(keys, page_address(op->page[0]));
+	rsm_rdma_op_put(op);
+	return status;
+}
+
+/* Whoever comes second finds the page of the first. */
+static u32 fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index)
+{
+	__le32 *keys = (__le32 *)__get_free_page(GFP_KERNEL);
+	u32 status;
+
+	if (!keys)
+		return RSMERR_INSUFFICIENT_MEM;
+	status = read_keys(imp, remote, index, keys);
+	/* Pairs with the acquire in rsm_rdma_key(). */
+	if (status || cmpxchg_release(&remote->keys[index], NULL, keys))
+		free_page((unsigned long)keys);
+	return status;
+}
+
+/**
+ * rsm_rdma_key() - the key to a chunk
+ * @imp: the import in whose name it is read, if need be
+ * @remote: the segment
+ * @chunk: number of the chunk, which the segment has
+ * @key: where to put it
+ *
+ * Return: as rsm_rdma_op_start() and rsm_rdma_op_wait().
+ */
+u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk, u32 *key)
+{
+	__le32 **page = &remote->keys[chunk / KEYS_PER_PAGE];
+	u32 status = RSM_SUCCESS;
+	__le32 *keys;
+
+	if (!READ_ONCE(*page))
+		status = fetch_keys(imp, remote, chunk / KEYS_PER_PAGE);
+	if (status)
+		return status;
+	/* Pairs with the release in fetch_keys(). */
+	keys = smp_load_acquire(page);
+	*key = le32_to_cpu(keys[chunk % KEYS_PER_PAGE]);
+	return RSM_SUCCESS;
+}

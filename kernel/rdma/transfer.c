@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Put and get: a transfer is cut into pieces that one key and one operation are
+ * enough for. Some of them are under way at a time.
+ */
+
+#include "memory.h"
+
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#define WINDOW	4U
+
+/**
+ * struct transfer - a transfer whose end is waited for
+ * @imp: the import
+ * @local: the local end
+ * @put: to the segment, or from it
+ * @op: operations under way, a ring
+ * @head: oldest
+ * @tail: where the next one goes
+ */
+struct transfer {
+	struct rsm_import *imp;
+	const struct rsm_local *local;
+	bool put;
+	struct rsm_rdma_op *op[WINDOW];
+	u32 head;
+	u32 tail;
+};
+
+/* Memory of the import as it is now, referenced, or NULL. */
+static struct rsm_rdma_memory *memory_get(struct rsm_import *imp)
+{
+	struct rsm_mem *mem;
+
+	down_read(&imp->map_lock);
+	mem = rsm_mem_get(imp->mem);
+	up_read(&imp->map_lock);
+	return mem ? to_rdma_memory(mem) : NULL;
+}
+
+static u32 piece(const struct rsm_rdma_memory *remote, const struct rsm_local *local, u64 done,
+		 u64 offset, u64 left)
+{
+	u64 start = local->mem ? local->offset + done : (unsigned long)local->user + done;
+	u64 chunk = BIT_ULL(remote->chunk_shift);
+
+	left = min(left, chunk - (offset & (chunk - 1)));
+	return min_t(u64, left, RSM_RDMA_PIECE_PAGES * PAGE_SIZE - offset_in_page(start));
+}
+
+static u32 start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
+		    struct rsm_rdma_memory *remote, u64 offset, u32 key, bool async)
+{
+	u32 status;
+
+	if (!async)
+		return rsm_rdma_op_start(imp, op, remote, offset, key);
+	status = rsm_rdma_flow_enter(imp->priv, op);
+	if (status)
+		return status;
+	status = rsm_rdma_op_start(imp, op, remote, offset, key);
+	if (status)
+		rsm_rdma_flow_leave(op);
+	return status;
+}
+
+/* Start the next piece; *@n is its size. */
+static u32 start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done, u64 offset,
+		    bool async, u32 *n, struct rsm_rdma_op **started)
+{
+	struct rsm_rdma_op *op;
+	u32 status, key;
+
+	status = rsm_rdma_key(t->imp, remote, offset >> remote->chunk_shift, &key);
+	if (status)
+		return status;
+	status = rsm_rdma_op_prepare(t->local, done, *n, t->put, async, &op);
+	if (status)
+		return status;
+	status = start_op(t->imp, op, remote, offset, key, async);
+	if (status)
+		rsm_rdma_op_put(op);
+	else
+		*started = op;
+	return status;
+}
+
+/* Memory that moves meanwhile is followed. */
+static u32 start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async, u32 *n,
+		       struct rsm_rdma_op **op)
+{
+	struct rsm_rdma_memory *remote;
+	u32 status;
+
+	do {
+		remote = memory_get(t->imp);
+		if (!remote)
+			return RSMERR_CONN_ABORTED;
+		*n = piece(remote, t->local, done, offset, left);
+		status = start_in(t, remote, done, offset, async, n, op);
+		rsm_mem_put(&remote->mem);
+	} while (status == RSM_RDMA_MOVED);
+	return status;
+}
+
+/* The end of the oldest piece. */
+static u32 collect(struct transfer *t)
+{
+	struct rsm_rdma_op *op = t->op[t->head++ % WINDOW];
+	u32 status;
+
+	status = rsm_rdma_op_wait(op);
+	if (!status && !t->put)
+		status = rsm_rdma_op_deliver(op);
+	rsm_rdma_op_put(op);
+	return status;
+}
+
+static u32 add(struct transfer *t, struct rsm_rdma_op *op)
+{
+	t->op[t->tail++ % WINDOW] = op;
+	return t->tail - t->head == WINDOW ? collect(t) : RSM_SUCCESS;
+}
+
+/* What is under way, to its end: what has been written belongs to who asked. */
+static u32 collect_all(struct transfer *t, u32 status)
+{
+	while (t->head != t->tail) {
+		u32 end = collect(t);
+
+		status = status ?: end;
+	}
+	return status;
+}
+
+static u32 run(struct transfer *t, u64 offset, u64 length, bool async)
+{
+	u32 status = RSM_SUCCESS;
+	u32 n;
+
+	for (u64 done = 0; done < length && !status; done += n) {
+		struct rsm_rdma_op *op;
+
+		if (fatal_signal_pending(current))
+			status = RSMERR_INTERRUPTED;
+		else
+			status = start_piece(t, done, offset + done, length - done, async, &n, &op);
+		if (status)
+			break;
+		if (async)
+			rsm_rdma_op_put(op);
+		else
+			status = add(t, op);
+	}
+	return collect_all(t, status);
+}
+
+/* &rsm_controller_ops.transfer */
+u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+		      u64 length, bool put, u32 flags)
+{
+	struct transfer t = {
+		.imp = imp,
+		.local = local,
+		.put = put,
+	};
+
+	if (imp->exp)
+		return rsm_local_transfer(imp, local, offset, length, put);
+	return run(&t, offset, length, put && flags & RSM_TRANSFER_ASYNC);
+}
