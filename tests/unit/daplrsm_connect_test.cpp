@@ -99,7 +99,7 @@ TEST(DaplRsmTerms, ports_differ) {
 class DaplRsmAttributes : public testing::Test {
   protected:
     [[nodiscard]] DAT_RETURN check(bool srq = false) const {
-        return check_attributes(attributes, srq, 6);
+        return check_attributes(limits::ALL, attributes, srq, 6);
     }
     const DAT_RETURN wrong = invalid_parameter(6);
     const DAT_RETURN unsupported = failure(DAT_MODEL_NOT_SUPPORTED);

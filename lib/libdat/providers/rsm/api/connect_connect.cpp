@@ -2,8 +2,8 @@
 // dat_ep_connect and dat_ep_dup_connect.
 #include "api/functions.h"
 
+#include "connect/address.h"
 #include "connect/ep.h"
-#include "connect/nodes.h"
 
 #include <cstring>
 
@@ -21,7 +21,7 @@ struct Wish {
 };
 
 // Positions of arguments in errors; the next ones follow it.
-DAT_RETURN check_wish(const Wish &wish, int timeout_position) noexcept {
+DAT_RETURN check_wish(const Ep &ep, const Wish &wish, int timeout_position) noexcept {
     const bool known_qos = (static_cast<unsigned>(wish.qos) & ~QOS_BITS) == 0;
     const bool known_flags =
         wish.flags == DAT_CONNECT_DEFAULT_FLAG || wish.flags == DAT_CONNECT_MULTIPATH_FLAG;
@@ -29,7 +29,7 @@ DAT_RETURN check_wish(const Wish &wish, int timeout_position) noexcept {
         return failure(DAT_MODEL_NOT_SUPPORTED);
     if (wish.timeout == 0)
         return invalid_parameter(timeout_position);
-    if (wish.size < 0 || wish.size > limits::PRIVATE_DATA)
+    if (wish.size < 0 || wish.size > ep.ia().limits.private_data)
         return invalid_parameter(timeout_position + 1);
     if (wish.size > 0 && wish.data == nullptr)
         return invalid_parameter(timeout_position + 2);
@@ -83,14 +83,12 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
         const Wish wish{timeout, size, data, qos, flags};
         DAT_RETURN result = check_endpoint(*entered);
         if (result == DAT_SUCCESS)
-            result = check_wish(wish, 4);
+            result = check_wish(*entered, wish, 4);
         if (result == DAT_SUCCESS)
             result = check_address(*address);
         if (result != DAT_SUCCESS)
             return result;
-        const auto node = entered->ia().nodes->node_of(*address);
-        return entered->connect(copy_of(*address), node.value_or(NO_NODE), qualifier, timeout,
-                                data_of(wish));
+        return entered->connector.connect(copy_of(*address), qualifier, timeout, data_of(wish));
     });
 }
 
@@ -108,12 +106,10 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeo
         if (result == DAT_SUCCESS && model->state != DAT_EP_STATE_CONNECTED)
             result = model->wrong_state();
         if (result == DAT_SUCCESS)
-            result = check_wish(wish, 3);
+            result = check_wish(*entered, wish, 3);
         if (result != DAT_SUCCESS)
             return result;
-        const Link &link = *model->link;
-        return entered->connect(link.remote, link.remote_node, link.qualifier, timeout,
-                                data_of(wish));
+        return entered->connector.connect_like(*model->link, timeout, data_of(wish));
     });
 }
 

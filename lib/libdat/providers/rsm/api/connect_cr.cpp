@@ -3,6 +3,7 @@
 #include "api/functions.h"
 
 #include "api/query.h"
+#include "connect/address.h"
 #include "connect/service.h"
 
 namespace rsmdat::api {
@@ -19,11 +20,11 @@ DAT_RETURN find_endpoint(const Cr &cr, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
     return DAT_SUCCESS;
 }
 
-DAT_RETURN check_data(DAT_COUNT size, const void *data) noexcept {
+DAT_RETURN check_data(const Cr &cr, DAT_COUNT size, const void *data) noexcept {
     if (size > 0 && data == nullptr)
         return invalid_parameter(4);
-    return size >= 0 && size <= limits::PRIVATE_DATA ? DAT_RETURN{DAT_SUCCESS}
-                                                     : invalid_parameter(3);
+    return size >= 0 && size <= cr.ia().limits.private_data ? DAT_RETURN{DAT_SUCCESS}
+                                                            : invalid_parameter(3);
 }
 
 DAT_RETURN check_state(const Cr &cr, const Ep &ep) noexcept {
@@ -50,11 +51,11 @@ DAT_RETURN cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *para
     const DAT_RETURN result = check_query(mask, DAT_CR_FIELD_ALL, param);
     if (result != DAT_SUCCESS)
         return result;
-    Terms &offer = entered->offer;
+    auto &data = entered->private_data;
     param->remote_ia_address_ptr = address_pointer(entered->link->remote);
     param->remote_port_qual = entered->link->remote_port;
-    param->private_data_size = static_cast<DAT_COUNT>(offer.private_data_size);
-    param->private_data = offer.private_data_size > 0 ? offer.private_data : nullptr;
+    param->private_data_size = static_cast<DAT_COUNT>(data.size());
+    param->private_data = data.empty() ? nullptr : data.data();
     param->local_ep_handle = entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL;
     return DAT_SUCCESS;
 }
@@ -67,15 +68,16 @@ DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, DAT_PVO
         Ep *with = nullptr;
         DAT_RETURN result = find_endpoint(*entered, ep, with);
         if (result == DAT_SUCCESS)
-            result = check_data(size, data);
+            result = check_data(*entered, size, data);
         if (result == DAT_SUCCESS)
             result = check_state(*entered, *with);
         if (result != DAT_SUCCESS)
             return result;
-        entered->accept(*with,
-                        {static_cast<const std::byte *>(data), static_cast<std::size_t>(size)});
-        entered->ia().destroy(*entered);
-        return DAT_SUCCESS;
+        const auto *bytes = static_cast<const std::byte *>(data);
+        result = entered->accept(*with, {bytes, static_cast<std::size_t>(size)});
+        if (result == DAT_SUCCESS)
+            entered->ia().destroy(*entered);
+        return result;
     });
 }
 

@@ -3,8 +3,8 @@
 #include "api/functions.h"
 
 #include "api/query.h"
+#include "connect/address.h"
 #include "connect/attributes.h"
-#include "connect/nodes.h"
 #include "connect/service.h"
 #include "transfer/srq.h"
 
@@ -63,7 +63,8 @@ DAT_RETURN check_wishes(const Ia &ia, const DAT_EP_ATTR &attributes, const Asked
                           attributes.recv_completion_flags,
                           attributes.request_completion_flags,
                           asked.srq != nullptr};
-    const DAT_RETURN result = check_attributes(attributes, asked.srq != nullptr, position);
+    const DAT_RETURN result =
+        check_attributes(ia.limits, attributes, asked.srq != nullptr, position);
     if (result != DAT_SUCCESS)
         return result;
     return may_share(ia, nullptr, streams) ? result : invalid_parameter(position);
@@ -74,7 +75,7 @@ DAT_RETURN make(Ia &ia, const DAT_EP_ATTR &attributes, const Asked &asked, int p
     const DAT_RETURN result = check_wishes(ia, attributes, asked, position);
     if (result != DAT_SUCCESS)
         return result;
-    if (ia.count(DAT_HANDLE_TYPE_EP) >= limits::EPS)
+    if (ia.count(DAT_HANDLE_TYPE_EP) >= ia.limits.eps)
         return no_resource(DAT_RESOURCE_TEP);
     Ep &ep = ia.adopt(std::make_unique<Ep>(ia, kept_attributes(attributes), asked.srq));
     ep.set_pz(asked.pz);

@@ -132,7 +132,7 @@ DAT_RETURN check(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param
                  Wanted &wanted) noexcept {
     take_attributes(mask, param.ep_attr, wanted.attributes);
     if (!take_handles(ep.ia(), mask, param, wanted) ||
-        check_attributes(wanted.attributes, ep.srq != nullptr, 3) != DAT_SUCCESS ||
+        check_attributes(ep.ia().limits, wanted.attributes, ep.srq != nullptr, 3) != DAT_SUCCESS ||
         !receives_fit(ep, mask, wanted.attributes) || !streams_fit(ep, wanted))
         return invalid_parameter(3);
     return DAT_SUCCESS;

@@ -4,7 +4,6 @@
 
 #include "api/query.h"
 #include "connect/service.h"
-#include "wire/device.h"
 #include "wire/random.h"
 
 namespace rsmdat::api {
@@ -14,32 +13,18 @@ namespace {
 constexpr std::uint32_t FIRST_ANY = 1024;
 constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
 
-int listen(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noexcept {
-    return Listener::open(*ia.device, ia.options.controller, qualifier, listener);
-}
-
-DAT_RETURN listen_on(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noexcept {
-    const int status = listen(ia, qualifier, listener);
-    if (status == RSM_SUCCESS)
-        return DAT_SUCCESS;
-    return status == RSMERR_SEGID_IN_USE ? failure(DAT_CONN_QUAL_IN_USE)
-                                         : no_resource(DAT_RESOURCE_MEMORY);
-}
-
 // From a random one on, so that programs that start together do not all try the same.
 DAT_RETURN listen_anywhere(const Ia &ia, DAT_CONN_QUAL &qualifier, Listener &listener) noexcept {
     std::uint32_t start = 0;
     if (!fill_random(std::as_writable_bytes(std::span(&start, 1))))
         return no_resource(DAT_RESOURCE_MEMORY);
     start %= COUNT_ANY;
-    int status = RSMERR_SEGID_IN_USE;
-    for (std::uint32_t i = 0; i < COUNT_ANY && status == RSMERR_SEGID_IN_USE; ++i) {
+    DAT_RETURN result = failure(DAT_CONN_QUAL_IN_USE);
+    for (std::uint32_t i = 0; i < COUNT_ANY && result == failure(DAT_CONN_QUAL_IN_USE); ++i) {
         qualifier = FIRST_ANY + (start + i) % COUNT_ANY;
-        status = listen(ia, qualifier, listener);
+        result = listen(ia, qualifier, listener);
     }
-    if (status == RSMERR_SEGID_IN_USE)
-        return failure(DAT_CONN_QUAL_UNAVAILABLE);
-    return status == RSM_SUCCESS ? DAT_RETURN{DAT_SUCCESS} : no_resource(DAT_RESOURCE_MEMORY);
+    return result == failure(DAT_CONN_QUAL_IN_USE) ? failure(DAT_CONN_QUAL_UNAVAILABLE) : result;
 }
 
 bool known(DAT_PSP_FLAGS flags) noexcept {
@@ -99,7 +84,7 @@ DAT_RETURN check_rsp(DAT_CONN_QUAL qualifier, const Ep *ep, const Evd &evd,
 DAT_RETURN psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
     return create_psp(ia, &qualifier, evd, flags, psp, [&](const Ia &its, Listener &listener) {
-        return qualifier != 0 ? listen_on(its, qualifier, listener) : invalid_parameter(2);
+        return qualifier != 0 ? listen(its, qualifier, listener) : invalid_parameter(2);
     });
 }
 
@@ -145,7 +130,7 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         Listener listener;
         result = check_rsp(qualifier, its_ep, *found, rsp);
         if (result == DAT_SUCCESS)
-            result = listen_on(*entered, qualifier, listener);
+            result = listen(*entered, qualifier, listener);
         if (result == DAT_SUCCESS)
             *rsp = entered
                        ->adopt(std::make_unique<Rsp>(*entered, qualifier, its_ep, *found,

@@ -2,7 +2,6 @@
 #include "connect/attributes.h"
 
 #include "connect/service.h"
-#include "core/limits.h"
 
 #include <algorithm>
 
@@ -29,22 +28,22 @@ bool good_flags(const DAT_EP_ATTR &attributes) noexcept {
             attributes.recv_completion_flags == DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 }
 
-bool good_sizes(const DAT_EP_ATTR &attributes) noexcept {
-    return attributes.max_message_size <= limits::MESSAGE &&
-           attributes.max_rdma_size <= limits::RDMA &&
-           within(attributes.max_rdma_read_in, 0, limits::RDMA_READS_PER_EP) &&
-           within(attributes.max_rdma_read_out, 0, limits::RDMA_READS_PER_EP) &&
-           within(attributes.max_rdma_read_iov, 0, limits::IOV) &&
-           within(attributes.max_rdma_write_iov, 0, limits::IOV);
+bool good_sizes(const LimitSet &limits, const DAT_EP_ATTR &attributes) noexcept {
+    return attributes.max_message_size <= limits.message &&
+           attributes.max_rdma_size <= limits.rdma &&
+           within(attributes.max_rdma_read_in, 0, limits.rdma_reads_per_ep) &&
+           within(attributes.max_rdma_read_out, 0, limits.rdma_reads_per_ep) &&
+           within(attributes.max_rdma_read_iov, 0, limits.iov) &&
+           within(attributes.max_rdma_write_iov, 0, limits.iov);
 }
 
-bool good_queues(const DAT_EP_ATTR &attributes, bool with_srq) noexcept {
+bool good_queues(const LimitSet &limits, const DAT_EP_ATTR &attributes, bool with_srq) noexcept {
     const bool receives =
         with_srq ? is_watermark(attributes.max_recv_dtos) && is_watermark(attributes.srq_soft_hw)
-                 : within(attributes.max_recv_dtos, 0, limits::DTOS_PER_EP) &&
-                       within(attributes.max_recv_iov, 1, limits::IOV);
-    return receives && within(attributes.max_request_dtos, 0, limits::DTOS_PER_EP) &&
-           within(attributes.max_request_iov, 1, limits::IOV);
+                 : within(attributes.max_recv_dtos, 0, limits.dtos_per_ep) &&
+                       within(attributes.max_recv_iov, 1, limits.iov);
+    return receives && within(attributes.max_request_dtos, 0, limits.dtos_per_ep) &&
+           within(attributes.max_request_iov, 1, limits.iov);
 }
 
 bool good_names(DAT_COUNT count, const DAT_NAMED_ATTR *names) noexcept {
@@ -143,12 +142,13 @@ DAT_EP_ATTR default_attributes(bool receives, bool requests) noexcept {
     return result;
 }
 
-DAT_RETURN check_attributes(const DAT_EP_ATTR &attributes, bool with_srq, int position) noexcept {
+DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attributes, bool with_srq,
+                            int position) noexcept {
     const bool named =
         good_names(attributes.ep_transport_specific_count, attributes.ep_transport_specific) &&
         good_names(attributes.ep_provider_specific_count, attributes.ep_provider_specific);
     if (attributes.service_type != DAT_SERVICE_TYPE_RC || !good_flags(attributes) ||
-        !good_sizes(attributes) || !good_queues(attributes, with_srq) || !named ||
+        !good_sizes(limits, attributes) || !good_queues(limits, attributes, with_srq) || !named ||
         (static_cast<unsigned>(attributes.qos) & ~QOS_BITS) != 0)
         return invalid_parameter(position);
     const bool asks_more = attributes.qos != DAT_QOS_BEST_EFFORT ||

@@ -2,7 +2,7 @@
 // Attributes of an endpoint: what is set by default, what can be asked for.
 #pragma once
 
-#include <dat/udat.h>
+#include "core/limit_set.h"
 
 namespace rsmdat {
 
@@ -16,7 +16,8 @@ DAT_EP_ATTR default_attributes(bool receives, bool requests) noexcept;
 // DAT_SUCCESS, or what is wrong with them: the argument at `position`, or something that could be
 // and is not supported. With an SRQ the receive side's are those of the SRQ, but for the
 // watermarks.
-DAT_RETURN check_attributes(const DAT_EP_ATTR &attributes, bool with_srq, int position) noexcept;
+DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attributes, bool with_srq,
+                            int position) noexcept;
 
 // As they are kept: no named ones, and vectors of RDMA operations no shorter than a program that
 // does not know of these fields would have them.

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "connect/service.h"
 
-#include "connect/nodes.h"
-
 namespace rsmdat {
 
-Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, const Terms &its_offer)
-    : Object(KIND, ia), link(std::move(its_link)), offer(its_offer) {}
+Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, std::span<const std::byte> data)
+    : Object(KIND, ia), link(std::move(its_link)), private_data(data.begin(), data.end()) {}
 
 Cr::~Cr() {
     release_ep();
     if (link)
-        refuse(ia(), std::move(link), LinkState::REFUSED);
+        refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
 }
 
 void Cr::take_ep(Ep *its_ep) noexcept {
@@ -32,23 +30,26 @@ void Cr::release_ep() noexcept {
         released->state = DAT_EP_STATE_UNCONNECTED;
 }
 
-void Cr::accept(Ep &with, std::span<const std::byte> private_data) {
-    with.accept(link, private_data);
+DAT_RETURN Cr::accept(Ep &with, std::span<const std::byte> answer) {
+    const DAT_RETURN result = with.connector.accept(link, answer);
+    if (result != DAT_SUCCESS)
+        return result;
     with.request = nullptr;
     ep = nullptr;
+    return DAT_SUCCESS;
 }
 
 void Cr::reject() noexcept {
     release_ep();
-    refuse(ia(), std::move(link), LinkState::REJECTED);
+    refuse(ia(), std::move(link), Refusal::BY_CONSUMER);
 }
 
 void Cr::hand_off(Sp *to) noexcept {
     release_ep();
     if (to == nullptr)
-        return refuse(ia(), std::move(link), LinkState::REFUSED);
-    offer.qualifier = link->qualifier = to->qualifier;
-    to->take(std::move(link), offer);
+        return refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+    link->qualifier = to->qualifier;
+    to->take(std::move(link), private_data);
 }
 
 } // namespace rsmdat

@@ -5,6 +5,7 @@
 #include "transfer/srq.h"
 
 #include <array>
+#include <chrono>
 
 namespace rsmdat {
 namespace {
@@ -34,7 +35,8 @@ void move_stream(const Ep &ep, Evd *&role, Evd *evd, DAT_COMPLETION_FLAGS flags)
 } // namespace
 
 Ep::Ep(Ia &ia, const DAT_EP_ATTR &its_attributes, Srq *its_srq)
-    : Object(KIND, ia), attributes(its_attributes), srq(its_srq), transfer(*this) {
+    : Object(KIND, ia), attributes(its_attributes), srq(its_srq), transfer(*this),
+      connector(*this) {
     if (srq != nullptr)
         ++srq->eps;
 }
@@ -49,7 +51,7 @@ Ep::~Ep() {
     set_request_evd(nullptr);
     set_connect_evd(nullptr);
     if (transferring())
-        end(DAT_CONNECTION_EVENT_DISCONNECTED, LinkState::CLOSED);
+        end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
     else if (link)
         fail(DAT_CONNECTION_EVENT_DISCONNECTED);
     set_pz(nullptr);
@@ -100,7 +102,7 @@ void Ep::feed() {
     feeding_ = true;
     for (Evd *evd : {recv_evd, request_evd, connect_evd})
         if (evd != nullptr)
-            evd->add_feeder(*this);
+            evd->add_feeder(connector);
 }
 
 void Ep::unfeed() noexcept {
@@ -108,7 +110,7 @@ void Ep::unfeed() noexcept {
         return;
     for (Evd *evd : {recv_evd, request_evd, connect_evd})
         if (evd != nullptr)
-            evd->remove_feeder(*this);
+            evd->remove_feeder(connector);
     feeding_ = false;
 }
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An endpoint while it is connected, and how that ends.
+// The state machine of endpoints.
 #include "connect/ep.h"
 
 #include "connect/service.h"
 
-#include <sys/epoll.h>
+#include <chrono>
 
 namespace rsmdat {
-namespace {
-
-constexpr unsigned POLLS_PER_STEP = 256;
-
-} // namespace
 
 DAT_RETURN_SUBTYPE Ep::state_subtype() const noexcept {
     switch (state) {
@@ -44,65 +39,6 @@ const Link *Ep::known_link() const noexcept {
     return request != nullptr ? request->link.get() : nullptr;
 }
 
-void Ep::ready(std::uint32_t events) noexcept {
-    if (!link)
-        return;
-    if ((events & EPOLLIN) != 0)
-        link->channel->take_bells();
-    if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0 && link->watches_peer) {
-        engine().forget(link->channel->peer_fd());
-        link->watches_peer = false;
-    }
-    step();
-}
-
-// A program that polls may keep the engine from the lock: so the peer's end is seen here, too, but
-// that is not looked for each time.
-void Ep::poll() noexcept {
-    if (!link)
-        return;
-    if (transferring() && ++polls_ % POLLS_PER_STEP != 0)
-        carry_on(said_by_peer(*link->channel), false);
-    else
-        step();
-}
-
-void Ep::disarm() noexcept {
-    if (!transferring())
-        return;
-    Channel &channel = *link->channel;
-    channel.recently_polled = true;
-    if (!channel.armed())
-        return;
-    channel.disarm();
-    engine().disarmed(channel, *this);
-}
-
-// That the peer is gone is looked at first, what it has said next and its data last: what it did
-// before it went, or said so, is found then.
-void Ep::step() noexcept {
-    const bool attached = !link->attaching && link->channel->attached();
-    const bool gone = attached && !link->channel->alive();
-    const LinkState said = said_by_peer(*link->channel);
-    if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
-        set_up_active(said, gone);
-    else if (state == DAT_EP_STATE_COMPLETION_PENDING)
-        set_up_passive(said, gone);
-    if (transferring())
-        carry_on(said, gone);
-}
-
-void Ep::carry_on(LinkState said, bool gone) noexcept {
-    const auto expected = link->active ? LinkState::ACCEPTED : LinkState::ESTABLISHED;
-    transfer.progress();
-    if (!transferring())
-        return;
-    if (said == LinkState::CLOSED)
-        end(DAT_CONNECTION_EVENT_DISCONNECTED, LinkState::CLOSED);
-    else if (said != expected || gone)
-        end(DAT_CONNECTION_EVENT_BROKEN, LinkState::BROKEN);
-}
-
 DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
     switch (state) {
     case DAT_EP_STATE_DISCONNECTED:
@@ -115,7 +51,7 @@ DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
     case DAT_EP_STATE_DISCONNECT_PENDING:
         state = DAT_EP_STATE_DISCONNECT_PENDING;
         if (flags == DAT_CLOSE_ABRUPT_FLAG || transfer.request_idle())
-            end(DAT_CONNECTION_EVENT_DISCONNECTED, LinkState::CLOSED);
+            end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
         return DAT_SUCCESS;
     default:
         return wrong_state();
@@ -124,39 +60,57 @@ DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
 
 void Ep::broken() noexcept {
     if (transferring())
-        end(DAT_CONNECTION_EVENT_BROKEN, LinkState::BROKEN);
+        end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
 void Ep::drained() noexcept {
     if (state == DAT_EP_STATE_DISCONNECT_PENDING)
-        end(DAT_CONNECTION_EVENT_DISCONNECTED, LinkState::CLOSED);
+        end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
 }
 
 // Everything that was outstanding completes before the event that says why.
-void Ep::end(DAT_EVENT_NUMBER event, LinkState tell) noexcept {
+void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
     state = DAT_EP_STATE_DISCONNECTED;
     transfer.disconnected();
-    tell_peer(tell);
-    drop_link();
+    connector.hang_up(ending);
     report(event);
 }
 
-void Ep::tell_peer(LinkState what) const noexcept {
-    if (!link->attaching && link->channel->attached())
-        say_to_peer(*link->channel, what);
+void Ep::fail(DAT_EVENT_NUMBER event) noexcept {
+    state = DAT_EP_STATE_DISCONNECTED;
+    if (link)
+        connector.give_up();
+    transfer.flush();
+    report(event);
 }
 
-// The channel goes on the engine's thread: that takes a while, and our caller may be using it.
-void Ep::drop_link() noexcept {
-    stop();
-    buried_ = std::move(link->channel);
-    link.reset();
-    try {
-        engine().later([&lock = ia().lock, channel = buried_] { const Guard until_free(lock); });
-        buried_.reset();
-    } catch (const std::bad_alloc &) {
-        // It goes when the Ep is used again or freed.
-    }
+void Ep::limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late) {
+    if (timeout != DAT_TIMEOUT_INFINITE)
+        limit_ = ia().engine->at(Engine::Clock::now() + std::chrono::microseconds(timeout),
+                                 [this, late] { fail(late); });
+}
+
+void Ep::unlimit() noexcept {
+    ia().engine->cancel(std::exchange(limit_, 0));
+}
+
+void Ep::prepare() {
+    established_data.reserve(static_cast<std::size_t>(ia().limits.private_data));
+}
+
+void Ep::establish(std::span<const std::byte> private_data) noexcept {
+    unlimit();
+    state = DAT_EP_STATE_CONNECTED;
+    established_data.assign(private_data.begin(), private_data.end());
+    Arrival arrival;
+    arrival.owner = handle();
+    arrival.event.event_number = DAT_CONNECTION_EVENT_ESTABLISHED;
+    auto &event = arrival.event.event_data.connect_event_data;
+    event.ep_handle = handle();
+    event.private_data_size = static_cast<DAT_COUNT>(established_data.size());
+    event.private_data = established_data.empty() ? nullptr : established_data.data();
+    if (connect_evd != nullptr)
+        connect_evd->deliver(arrival);
 }
 
 DAT_RETURN Ep::reset() noexcept {
@@ -166,7 +120,6 @@ DAT_RETURN Ep::reset() noexcept {
         return wrong_state();
     transfer.reset();
     established_data.clear();
-    buried_.reset();
     state = DAT_EP_STATE_UNCONNECTED;
     return DAT_SUCCESS;
 }

@@ -22,7 +22,6 @@ struct Link {
     std::uint32_t remote_node = 0;
     std::uint32_t max_rdma_read_out = 0; // agreed; passive, before accept: the peer's offer
     std::uint32_t max_rdma_read_in = 0;
-    Engine::Alarm timeout = 0;  // active: the consumer's
     Engine::Alarm resend = 0;   // active: until the listener has seen the request
     std::shared_ptr<Call> call; // likewise
     bool arrived = false;       // active: it has

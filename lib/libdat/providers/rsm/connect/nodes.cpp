@@ -14,49 +14,6 @@
 namespace rsmdat {
 namespace {
 
-template <class To>
-To view(const sockaddr_storage &address) noexcept {
-    To result{};
-    std::memcpy(&result, &address, sizeof result);
-    return result;
-}
-
-template <class From>
-sockaddr_storage store(const From &address) noexcept {
-    sockaddr_storage result{};
-    std::memcpy(&result, &address, sizeof address);
-    return result;
-}
-
-sockaddr_storage internet(std::uint32_t host_order) noexcept {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(host_order);
-    return store(address);
-}
-
-// The address alone, in one form only: no port, no scope, an IPv4 address never as IPv6.
-std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept {
-    if (from.sa_family == AF_INET) {
-        sockaddr_in address{};
-        std::memcpy(&address, &from, sizeof address);
-        return internet(ntohl(address.sin_addr.s_addr));
-    }
-    if (from.sa_family != AF_INET6)
-        return std::nullopt;
-    sockaddr_in6 address{};
-    std::memcpy(&address, &from, sizeof address);
-    if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
-        std::uint32_t low = 0;
-        std::memcpy(&low, &address.sin6_addr.s6_addr[12], sizeof low);
-        return internet(ntohl(low));
-    }
-    sockaddr_in6 result{};
-    result.sin6_family = AF_INET6;
-    result.sin6_addr = address.sin6_addr;
-    return store(result);
-}
-
 bool same(const sockaddr_storage &one, const sockaddr_storage &other) noexcept {
     return std::memcmp(&one, &other, sizeof one) == 0;
 }
@@ -125,26 +82,7 @@ Devices read_devices() {
     return devices;
 }
 
-AddressKind kind_of_internet(std::uint32_t address) noexcept {
-    if (address == INADDR_BROADCAST || IN_MULTICAST(address))
-        return AddressKind::UNSUPPORTED;
-    return address >> 24 == 0 || address >> 28 == 15 ? AddressKind::MALFORMED
-                                                     : AddressKind::UNICAST;
-}
-
 } // namespace
-
-AddressKind kind_of(const sockaddr &address) noexcept {
-    const auto plain = bare(address);
-    if (!plain)
-        return AddressKind::MALFORMED;
-    if (plain->ss_family == AF_INET)
-        return kind_of_internet(ntohl(view<sockaddr_in>(*plain).sin_addr.s_addr));
-    const auto v6 = view<sockaddr_in6>(*plain);
-    if (IN6_IS_ADDR_MULTICAST(&v6.sin6_addr))
-        return AddressKind::UNSUPPORTED;
-    return IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) ? AddressKind::MALFORMED : AddressKind::UNICAST;
-}
 
 NodeTable::NodeTable(const std::string &file, std::uint32_t own_node) : own_node_(own_node) {
     std::ifstream text(file);

@@ -4,6 +4,8 @@
 // says.
 #pragma once
 
+#include "connect/address.h"
+
 #include <cstdint>
 #include <istream>
 #include <netinet/in.h>
@@ -13,10 +15,6 @@
 #include <vector>
 
 namespace rsmdat {
-
-// Can a service point be at such an address at all?
-enum class AddressKind { UNICAST, UNSUPPORTED, MALFORMED };
-AddressKind kind_of(const sockaddr &address) noexcept;
 
 class NodeTable {
   public:

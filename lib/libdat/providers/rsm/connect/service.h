@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Service points (PSP, RSP), the segments in which each hears of requests, and the requests (CR).
+// Service points (PSP, RSP) and the requests (CR) that they get.
 #pragma once
 
 #include "connect/ep.h"
-#include "connect/listener.h"
+#include "connect/hearing.h"
 
 namespace rsmdat {
 
 // Public and reserved service point alike; a base because both listen.
 class Cr;
 
-class Sp : public Object, public Source {
+class Sp : public Object {
   public:
     ~Sp() override;
 
-    void ready(std::uint32_t events) noexcept override;
-    [[nodiscard]] bool listening() const noexcept { return listening_; }
-    // A request for us: a CR and its event, or a refusal.
-    void take(std::unique_ptr<Link> link, const Terms &offer) noexcept;
+    [[nodiscard]] bool listening() const noexcept { return hearing_ != nullptr; }
+    // A request for us: a CR and its event, or a refusal and false.
+    bool take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
 
     DAT_CONN_QUAL qualifier;
     Evd *evd;
@@ -34,8 +33,7 @@ class Sp : public Object, public Source {
 
     void announce(Cr &cr) noexcept;
 
-    Listener listener_;
-    bool listening_ = true;
+    std::unique_ptr<Hearing> hearing_;
 };
 
 class Psp final : public Sp {
@@ -70,28 +68,23 @@ class Cr final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_CR;
 
-    Cr(Ia &ia, std::unique_ptr<Link> link, const Terms &offer);
+    // Throws std::bad_alloc.
+    Cr(Ia &ia, std::unique_ptr<Link> link, std::span<const std::byte> private_data);
     ~Cr() override; // refuses unless it was answered
     void take_ep(Ep *ep) noexcept;
 
-    // The answers. The Cr is good for Ia::destroy() then.
-    void accept(Ep &with, std::span<const std::byte> private_data); // throws std::bad_alloc
+    // The answers. The Cr is good for Ia::destroy() then, if it could be accepted. Throws
+    // std::bad_alloc.
+    DAT_RETURN accept(Ep &with, std::span<const std::byte> answer);
     void reject() noexcept;
     void hand_off(Sp *to) noexcept; // null: nobody is there
 
     std::unique_ptr<Link> link;
-    Terms offer;      // whose private data dat_cr_query shows
+    std::vector<std::byte> private_data;
     Ep *ep = nullptr; // of the service point's; null: the consumer brings one
 
   private:
     void release_ep() noexcept;
 };
-
-// Ends a request that will not be accepted.
-void refuse(Ia &ia, std::unique_ptr<Link> link, LinkState how) noexcept;
-
-// As the interface wants them.
-DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept;
-DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept;
 
 } // namespace rsmdat

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// IP addresses of IAs.
+#pragma once
+
+#include <dat/udat.h>
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <sys/socket.h>
+
+namespace rsmdat {
+
+class Ia;
+
+// Can a service point be at such an address at all?
+enum class AddressKind { UNICAST, UNSUPPORTED, MALFORMED };
+AddressKind kind_of(const sockaddr &address) noexcept;
+
+// An address as what its family says that it is, and back.
+template <class To>
+To view(const sockaddr_storage &address) noexcept {
+    To result{};
+    std::memcpy(&result, &address, sizeof result);
+    return result;
+}
+template <class From>
+sockaddr_storage store(const From &address) noexcept {
+    sockaddr_storage result{};
+    std::memcpy(&result, &address, sizeof address);
+    return result;
+}
+sockaddr_storage internet(std::uint32_t host_order) noexcept;
+
+// The address alone, in one form only: no port, no scope, an IPv4 address never as IPv6. Nothing if
+// it is neither.
+std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept;
+
+// As the interface wants them.
+DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept;
+DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept;
+
+} // namespace rsmdat

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// How a service point hears of requests, and turns them down.
+#pragma once
+
+#include "connect/endings.h"
+#include "connect/link.h"
+#include "connect/listener.h"
+
+#include <memory>
+
+namespace rsmdat {
+
+class Sp;
+
+// DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or why else there is no listener.
+DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noexcept;
+
+// Takes what the listener hears to a service point, for as long as it exists.
+class Hearing final : public Source {
+  public:
+    Hearing(Sp &sp, Listener listener); // throws std::bad_alloc
+    // Whoever comes from now on finds nobody; those whom the engine is about to fetch are refused.
+    ~Hearing();
+    Hearing(const Hearing &) = delete;
+    Hearing &operator=(const Hearing &) = delete;
+
+    void ready(std::uint32_t events) noexcept override;
+
+  private:
+    Sp &sp_;
+    Listener listener_;
+};
+
+// Ends a request that will not be accepted.
+void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept;
+
+} // namespace rsmdat
