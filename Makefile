@@ -132,7 +132,8 @@ endif
 uninstall:
 	test ! -e $(BUILD)/install_manifest.txt || \
 		sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs rm -f
-	rm -f $(EXTRA)/rsm.ko $(EXTRA)/rsm_ivshmem.ko $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
+	rm -f $(addprefix $(EXTRA)/,rsm.ko rsm_ivshmem.ko rsm_rdma.ko) \
+		$(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
 		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf \
 		$(UNITS)/rsm-ivshmem.socket $(UNITS)/rsm-ivshmem.service
 ifeq ($(DESTDIR),)
