@@ -7,6 +7,7 @@ add_executable(dat-interface-tests
     dat_strerror_test.cpp
     dat_values_test.cpp
 )
+target_precompile_headers(dat-interface-tests REUSE_FROM unit-tests)
 target_link_libraries(dat-interface-tests PRIVATE
     dat-objects GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
 gtest_discover_tests(dat-interface-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)

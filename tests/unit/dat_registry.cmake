@@ -35,6 +35,7 @@ add_executable(dat-conf-tests
 target_compile_definitions(dat-conf-tests PRIVATE
     LIBDAT="$<TARGET_FILE:dat>" FAKE_PROVIDER="$<TARGET_FILE:dat_fake>"
     PACKAGED_DAT_CONF="${PROJECT_SOURCE_DIR}/packaging/dat.conf")
+target_precompile_headers(dat-conf-tests REUSE_FROM unit-tests)
 target_link_libraries(dat-conf-tests PRIVATE
     dat-objects GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(dat-conf-tests dat dat_fake)
@@ -54,6 +55,7 @@ add_executable(dat-registry-tests
 set_target_properties(dat-registry-tests PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(dat-registry-tests PRIVATE
     FAKE_PROVIDERS="${dat_fake_directory}" DAT_LIST="$<TARGET_FILE:dat-list>")
+target_precompile_headers(dat-registry-tests REUSE_FROM unit-tests)
 target_link_libraries(dat-registry-tests PRIVATE
     dat dat_late GTest::gtest_main Threads::Threads)
 add_dependencies(dat-registry-tests
