@@ -25,12 +25,9 @@ static const struct rsm_link_ops link_ops = {
 	.detach = rsm_rdma_detach,
 };
 
-/* Nodes that are not configured will never be there. */
+/* A node that is not configured may be one day. */
 static u32 check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
-	for (u32 i = 0; i < acl->count; i++)
-		if (acl->entry[i].node != rsm_node_id() && !rsm_rdma_node(acl->entry[i].node))
-			return RSMERR_BAD_ACL;
 	return RSM_SUCCESS;
 }
 

@@ -79,7 +79,8 @@ static void greeting_that_makes_no_sense(struct kunit *test)
 								   OWN, &peer));
 	}
 	rsm_rdma_greet(&greeting, PEER, OWN, DEPTH, 0);
-	KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(&greeting, sizeof(greeting), OWN, &peer));
+	KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(&greeting, sizeof(greeting),
+							   OWN, &peer));
 }
 
 static struct rsm_rdma_wire make_frame(u16 type, u16 credits)
@@ -139,4 +140,5 @@ static struct kunit_suite frame_suite = {
 	.name = "rsm_frame",
 	.test_cases = frame_cases,
 };
+
 kunit_test_suite(frame_suite);
