@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "connect/link.h"
+
+#include "connect/address.h"
+#include "connect/ep.h"
+
+#include <netinet/in.h>
+
+namespace rsmdat {
+
+Link::Link(Manager &manager, Identifier its_id) noexcept
+    : id(std::move(its_id)), manager_(manager) {
+    id.belongs_to(this);
+}
+
+// Of an attempt the kernel tells the peer when its identifier ends, and answers for us when the
+// peer was the first to end a connection.
+Link::~Link() {
+    const bool tells = established && !over && ::rdma_disconnect(id.get()) == 0;
+    manager_.bury(std::move(id), tells);
+}
+
+void Link::happened(Happening &event) noexcept {
+    if (ep != nullptr)
+        ep->connector.happened(event);
+    else
+        over = true;
+}
+
+sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) noexcept {
+    if (address.ss_family == AF_INET6) {
+        auto v6 = view<sockaddr_in6>(address);
+        v6.sin6_port = htons(port);
+        return store(v6);
+    }
+    auto v4 = view<sockaddr_in>(address);
+    v4.sin_port = htons(port);
+    return store(v4);
+}
+
+bool bring(ibv_qp &qp, ibv_qp_state state, const Link &link) noexcept {
+    ibv_qp_attr attributes{};
+    int mask = 0;
+    attributes.qp_state = state;
+    if (::rdma_init_qp_attr(link.id.get(), &attributes, &mask) != 0)
+        return false;
+    attributes.max_dest_rd_atomic = static_cast<std::uint8_t>(link.max_rdma_read_in);
+    attributes.max_rd_atomic = static_cast<std::uint8_t>(link.max_rdma_read_out);
+    return ::ibv_modify_qp(&qp, &attributes, mask) == 0;
+}
+
+} // namespace rsmdat

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "connect/manager.h"
+
+#include "wire/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+namespace rsmdat {
+namespace {
+
+constexpr int EVENTS_PER_LOOK = 64;
+
+rdma_event_channel *open_channel() {
+    rdma_event_channel *channel = ::rdma_create_event_channel();
+    if (channel == nullptr)
+        throw Unavailable("rdma_cm has no channel for us");
+    return channel;
+}
+
+void copy(const rdma_cm_event &from, Happening &to) noexcept {
+    const rdma_conn_param &said = from.param.conn;
+    to.type = from.event;
+    to.status = from.status;
+    to.responder_resources = said.responder_resources;
+    to.initiator_depth = said.initiator_depth;
+    if (said.private_data == nullptr)
+        return;
+    to.size = std::min<std::size_t>(said.private_data_len, to.data.size());
+    std::memcpy(to.data.data(), said.private_data, to.size);
+}
+
+} // namespace
+
+Manager::Manager() : events_(open_channel(), ::rdma_destroy_event_channel) {
+    const int flags = ::fcntl(events_->fd, F_GETFL);
+    if (flags < 0 || ::fcntl(events_->fd, F_SETFL, flags | O_NONBLOCK) != 0)
+        throw Unavailable("rdma_cm's channel can't be polled");
+}
+
+void Manager::start(Engine &engine) {
+    engine_ = &engine;
+    engine.watch(events_->fd, EPOLLIN, *this);
+}
+
+void Manager::ready(std::uint32_t /*events*/) noexcept {
+    look();
+}
+
+void Manager::look() noexcept {
+    for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
+    }
+}
+
+// Acknowledged before anybody hears of it: an identifier can't end before that.
+bool Manager::take() noexcept {
+    rdma_cm_event *event = nullptr;
+    if (::rdma_get_cm_event(events_.get(), &event) != 0)
+        return false;
+    const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+    Party *party = static_cast<Party *>(event->id->context);
+    const rdma_cm_id *id = event->id;
+    Happening happening;
+    if (request)
+        happening.request = Identifier(events_, event->id);
+    copy(*event, happening);
+    (void)::rdma_ack_cm_event(event);
+    dispatch(party, id, happening);
+    return true;
+}
+
+// What belongs to nobody is leaving, or a request for a listener that has gone.
+void Manager::dispatch(Party *party, const rdma_cm_id *id, Happening &event) noexcept {
+    if (party != nullptr)
+        return party->happened(event);
+    const auto found = leaving_.find(id);
+    if (found == leaving_.end())
+        return;
+    drop(std::move(found->second));
+    leaving_.erase(found);
+}
+
+void Manager::bury(Identifier id, bool answer_expected) noexcept {
+    id.belongs_to(nullptr);
+    if (!answer_expected)
+        return drop(std::move(id));
+    try {
+        leaving_.try_emplace(id.get(), std::move(id));
+    } catch (const std::bad_alloc &) {
+        // It has gone here and now: the peer may learn so late.
+    }
+}
+
+// On the engine's thread without Ia::lock: the kernel may wait for messages under way.
+void Manager::drop(Identifier id) noexcept {
+    try {
+        engine_->later([last = std::make_shared<Identifier>(std::move(id))] {});
+    } catch (const std::bad_alloc &) {
+        // Likewise.
+    }
+}
+
+} // namespace rsmdat
