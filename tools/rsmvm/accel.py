@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import initramfs, paths
+from . import clock, initramfs, paths
 
 PROBE_SECONDS = 15
 TCG = ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
@@ -27,6 +27,12 @@ def arguments(qemu, kernel_image):
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return TCG
     return KVM if _kvm_works(qemu, kernel_image) else TCG
+
+
+def kernel_arguments(accelerator):
+    """What a kernel has to be told that runs so."""
+    frequency = clock.kilohertz() if accelerator == TCG else None
+    return f" tsc_early_khz={frequency}" if frequency else ""
 
 
 def _kvm_works(qemu, kernel_image):

@@ -84,8 +84,9 @@ def _with_ramdisk(guest):
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
-    launch = qemu.Launch(opts.smp, opts.mem, accel.arguments(qemu.binary(), boot_image),
-                         boot_image, controller.qemu_arguments)
+    accelerator = accel.arguments(qemu.binary(), boot_image)
+    launch = qemu.Launch(opts.smp, opts.mem, accelerator, boot_image, controller.qemu_arguments,
+                         accel.kernel_arguments(accelerator))
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()

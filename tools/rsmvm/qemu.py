@@ -38,14 +38,20 @@ class Launch:
     accelerator: list
     image: Path
     devices: Callable
+    kernel_arguments: str = ""
 
 
 def command(launch, node, ramdisk, console, port_fds):
-    """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL."""
+    """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL.
+
+    For a machine that can only have one processor the emulator leaves out barriers and the
+    atomicity of locked instructions, which guests that share memory need.
+    """
     arguments = ["setpriv", "--pdeathsig", "KILL", binary(), *MACHINE, *launch.accelerator,
-                 "-smp", str(launch.smp), "-m", str(launch.mebibytes),
+                 "-smp", f"{launch.smp},maxcpus={max(launch.smp, 2)}",
+                 "-m", str(launch.mebibytes),
                  "-kernel", str(launch.image), "-initrd", str(ramdisk),
-                 "-append", COMMAND_LINE,
+                 "-append", COMMAND_LINE + launch.kernel_arguments,
                  # A guest may live more than once in a run: its console adds up.
                  "-chardev", f"file,id=console,path={console},append=on",
                  "-serial", "chardev:console",
