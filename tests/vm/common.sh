@@ -9,7 +9,7 @@ failures=0
 guest() {
 	expected=$1
 	shift
-	$vm --timeout 120 "$@" >"$out" 2>"$err" </dev/null
+	$vm --timeout 300 "$@" >"$out" 2>"$err" </dev/null
 	status=$?
 	[ $status -eq "$expected" ] || {
 		echo "exit status $status, expected $expected: $*" >&2
@@ -59,8 +59,8 @@ waits_for() {
 	tries=0
 	until grep -q "$1" "$2"; do
 		tries=$((tries + 1))
-		[ $tries -le 1000 ] || {
-			echo "no '$1' after 100 s" >&2
+		[ $tries -le 3000 ] || {
+			echo "no '$1' after 300 s" >&2
 			return 1
 		}
 		sleep 0.1

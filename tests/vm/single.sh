@@ -32,6 +32,21 @@ test_root_in_tmp() {
 		prints 0 /tmp rsm1 writable
 }
 
+# Not what a guest would measure while it boots, which on a busy machine is wrong now and then. The
+# emulated hardware clock is the host's.
+test_clock_keeps_time() {
+	guest 0 -- 'ahead() {
+			read -r up idle </proc/uptime
+			echo $((${up%.*} - $(cat /sys/class/rtc/rtc0/since_epoch)))
+		}
+		before=$(ahead); sleep 8; echo $(($(ahead) - before))' || return 1
+	gained=$(cat "$out")
+	[ "$gained" -ge -2 ] && [ "$gained" -le 2 ] || {
+		echo "gains $gained s in 8" >&2
+		return 1
+	}
+}
+
 test_users_and_loopback() {
 	guest 0 -- 'for user in alice bob nobody; do su -s /bin/sh $user -c "id -Gn"; done;
 		ping -c 1 -w 5 127.0.0.1 >/dev/null && echo up' &&
@@ -55,7 +70,7 @@ test_timeout() {
 	before=$(date +%s)
 	guest 124 --timeout 12 -- 'echo begun; sleep 1000' || return 1
 	taken=$(($(date +%s) - before))
-	[ $taken -le 20 ] || {
+	[ $taken -le 90 ] || {
 		echo "took $taken s" >&2
 		return 1
 	}
@@ -65,21 +80,21 @@ test_timeout() {
 # The caller's pipe is full and nobody reads it.
 test_timeout_while_output_is_blocked() {
 	mkfifo "$scratch/pipe"
-	(exec 3<"$scratch/pipe" && exec sleep 40) &
+	(exec 3<"$scratch/pipe" && exec sleep 1000) &
 	reader=$!
 	before=$(date +%s)
 	$vm --timeout 12 -- 'yes' >"$scratch/pipe" 2>"$err"
 	status=$?
 	kill $reader
-	[ $status -eq 124 ] && [ $(($(date +%s) - before)) -le 20 ]
+	[ $status -eq 124 ] && [ $(($(date +%s) - before)) -le 90 ]
 }
 
 test_signal_ends_the_guest() {
 	: >"$out" # or an earlier test's "begun" is taken for this one's
-	$vm --timeout 120 -- 'echo begun; sleep 1000' >"$out" 2>"$err" &
+	$vm --timeout 400 -- 'echo begun; sleep 1000' >"$out" 2>"$err" &
 	pid=$!
 	tries=0
-	until grep -q begun "$out" || [ $tries -gt 110 ]; do
+	until grep -q begun "$out" || [ $tries -gt 300 ]; do
 		tries=$((tries + 1))
 		sleep 1
 	done
