@@ -103,7 +103,7 @@ class DaplRsmAttributes : public testing::Test {
     }
     const DAT_RETURN wrong = invalid_parameter(6);
     const DAT_RETURN unsupported = failure(DAT_MODEL_NOT_SUPPORTED);
-    DAT_EP_ATTR attributes = default_attributes(true, true);
+    DAT_EP_ATTR attributes = default_attributes(limits::ALL, true, true);
 };
 
 TEST_F(DaplRsmAttributes, the_defaults_are_good) {
@@ -111,8 +111,8 @@ TEST_F(DaplRsmAttributes, the_defaults_are_good) {
     EXPECT_EQ(attributes.max_recv_dtos, 16);
     EXPECT_EQ(attributes.max_rdma_read_in, 4);
     EXPECT_EQ(attributes.max_message_size, 0x80000000U);
-    EXPECT_EQ(default_attributes(false, true).max_recv_dtos, 0);
-    EXPECT_EQ(default_attributes(true, false).max_request_dtos, 0);
+    EXPECT_EQ(default_attributes(limits::ALL, false, true).max_recv_dtos, 0);
+    EXPECT_EQ(default_attributes(limits::ALL, true, false).max_request_dtos, 0);
 }
 
 TEST_F(DaplRsmAttributes, limits_hold_to_the_last_one) {

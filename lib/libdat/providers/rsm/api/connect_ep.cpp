@@ -127,7 +127,8 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd
             return invalid_parameter(7);
         const DAT_EP_ATTR attributes =
             attr != nullptr ? *attr
-                            : default_attributes(asked.recv != nullptr, asked.request != nullptr);
+                            : default_attributes(entered->limits, asked.recv != nullptr,
+                                                 asked.request != nullptr);
         return make(*entered, attributes, asked, 6, ep);
     });
 }

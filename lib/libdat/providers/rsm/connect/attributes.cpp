@@ -125,20 +125,21 @@ bool may_go_to(const Ia &ia, const Ep *self, const Streams &streams, const Evd *
 
 } // namespace
 
-DAT_EP_ATTR default_attributes(bool receives, bool requests) noexcept {
+DAT_EP_ATTR default_attributes(const LimitSet &limits, bool receives, bool requests) noexcept {
     DAT_EP_ATTR result{};
     result.service_type = DAT_SERVICE_TYPE_RC;
-    result.max_message_size = DEFAULT_SIZE;
-    result.max_rdma_size = DEFAULT_SIZE;
+    result.max_message_size = std::min(DEFAULT_SIZE, limits.message);
+    result.max_rdma_size = std::min(DEFAULT_SIZE, limits.rdma);
     result.qos = DAT_QOS_BEST_EFFORT;
     result.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
     result.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
     result.max_recv_dtos = receives ? DEFAULT_DTOS : 0;
     result.max_request_dtos = requests ? DEFAULT_DTOS : 0;
-    result.max_recv_iov = result.max_request_iov = DEFAULT_IOV;
-    result.max_rdma_read_in = result.max_rdma_read_out = DEFAULT_READS;
+    result.max_recv_iov = result.max_request_iov = std::min(DEFAULT_IOV, limits.iov);
+    result.max_rdma_read_in = result.max_rdma_read_out =
+        std::min(DEFAULT_READS, limits.rdma_reads_per_ep);
     result.srq_soft_hw = DAT_HW_DEFAULT;
-    result.max_rdma_read_iov = result.max_rdma_write_iov = DEFAULT_IOV;
+    result.max_rdma_read_iov = result.max_rdma_write_iov = result.max_recv_iov;
     return result;
 }
 

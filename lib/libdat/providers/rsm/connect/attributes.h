@@ -11,7 +11,7 @@ class Evd;
 class Ia;
 
 // Those of a NULL pointer. A direction without an EVD takes no posts.
-DAT_EP_ATTR default_attributes(bool receives, bool requests) noexcept;
+DAT_EP_ATTR default_attributes(const LimitSet &limits, bool receives, bool requests) noexcept;
 
 // DAT_SUCCESS, or what is wrong with them: the argument at `position`, or something that could be
 // and is not supported. With an SRQ the receive side's are those of the SRQ, but for the

@@ -11,7 +11,7 @@ namespace {
 
 // An Ep for a request whose consumer has none.
 Ep &make_endpoint(Ia &ia, const Link &link) {
-    DAT_EP_ATTR attributes = default_attributes(true, true);
+    DAT_EP_ATTR attributes = default_attributes(ia.limits, true, true);
     const auto in = static_cast<DAT_COUNT>(link.max_rdma_read_in);
     const auto out = static_cast<DAT_COUNT>(link.max_rdma_read_out);
     attributes.max_rdma_read_in = std::max(attributes.max_rdma_read_in, in);
