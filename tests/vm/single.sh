@@ -27,6 +27,24 @@ test_background_process_does_not_hold_the_guest() {
 	guest 3 -- 'sleep 1000 & exit 3'
 }
 
+# As happens under emulation, once in some hundred boots.
+test_kernel_that_hangs_is_started_again() {
+	mkdir -p "$scratch/lame"
+	real=$(command -v qemu-system-x86_64)
+	cat >"$scratch/lame/qemu-system-x86_64" <<-END
+		#!/bin/sh
+		[ -e "$scratch/lame/hung" ] && exec $real "\$@"
+		touch "$scratch/lame/hung"
+		exec sleep 1000
+	END
+	chmod +x "$scratch/lame/qemu-system-x86_64"
+	(
+		PATH=$scratch/lame:$PATH
+		export PATH RSM_VM_ACCEL=tcg RSM_VM_SILENCE=30
+		guest 3 -- 'echo up; exit 3'
+	) && prints up && complains 'node 1: the kernel hangs before init; starting it again'
+}
+
 test_root_in_tmp() {
 	guest 0 -- 'id -u; pwd; hostname; touch /tmp/x && echo writable' &&
 		prints 0 /tmp rsm1 writable

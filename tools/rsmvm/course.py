@@ -2,6 +2,7 @@
 """The course of a run from the first QEMU's start to the last command's end."""
 
 import selectors
+import sys
 
 from .hub import Hub
 
@@ -63,7 +64,7 @@ class Course:
         """Waits for something to happen and deals with it."""
         for guest in self.guests:
             self._watch_mail(guest)
-        for key, events in self.selector.select():
+        for key, events in self.selector.select(self._patience()):
             guest, name = key.data
             if key.fileobj.fileno() < 0:
                 continue    # killed on behalf of an earlier one of these
@@ -71,8 +72,22 @@ class Course:
                 guest.mail.flush(key.fileobj)
             if events & selectors.EVENT_READ:
                 self._read(guest, name, key.fileobj)
+        for guest in self.guests:
+            if guest.more_starts and guest.hangs():
+                self._start_again(guest)
         self._release()
         self.hub.settle()
+
+    def _patience(self):
+        """Seconds after which guests that are booting are looked at."""
+        return 5 if any(guest.alive and guest.ready is None for guest in self.guests) else None
+
+    def _start_again(self, guest):
+        print(f"rsm-vm: node {guest.node}: the kernel hangs before init; starting it again",
+              file=sys.stderr, flush=True)
+        guest.more_starts -= 1
+        self.kill(guest)
+        self.start(guest)
 
     def _watch_mail(self, guest):
         """The hub's port is asked for room only while there is something to send."""

@@ -16,6 +16,12 @@ from .kernels import Kernel
 from .modules import ModuleSet
 from .stream import Stream
 
+# Under emulation a kernel stops for ever on its way to init, once in some hundred boots. Our
+# modules are not even loaded then: such a guest may be started again.
+INIT_MARK = b"Run /init as init process"
+SILENCE = int(os.environ.get("RSM_VM_SILENCE", "90"))
+MORE_STARTS = 2
+
 # Without these a guest has no ports; they are built in or absent from some kernels.
 TRANSPORT = ["virtio_pci", "virtio_console"]
 
@@ -53,6 +59,7 @@ class Guest:
         self.complaints = Path(folder, f"qemu{self.node}")
         self.ports = qemu.PORTS + (qemu.HUB_PORT if setup.has_hub else ())
         self.process = None
+        self.more_starts = MORE_STARTS
         self._forget()
 
     def _forget(self):
@@ -65,6 +72,8 @@ class Guest:
         self.started = self.ready = self.status = self.failure = None
         self.going = self.dismissed = self.done = False
         self.killed = self.paused = self.gone = False
+        self.silent_since = time.monotonic()
+        self.said_before = self.said = len(self._console_bytes())
 
     def start(self, launch):
         """Starts QEMU with one end of a socket pair for each port."""
@@ -175,12 +184,25 @@ class Guest:
             self.process.wait()
         self._close()
 
+    def hangs(self):
+        """Whether the kernel has stopped on its way to init."""
+        if not self.alive or self.paused or self.ready is not None or self.failure:
+            return False
+        log = self._console_bytes()
+        if len(log) != self.said:
+            self.said, self.silent_since = len(log), time.monotonic()
+        silence = time.monotonic() - self.silent_since
+        return silence > SILENCE and INIT_MARK not in log[self.said_before:]
+
     def kernel_log(self):
         """All that the guest's console said."""
+        return self._console_bytes().decode(errors="replace").replace("\r", "")
+
+    def _console_bytes(self):
         try:
-            return self.console.read_text(errors="replace").replace("\r", "")
+            return self.console.read_bytes()
         except FileNotFoundError:
-            return ""
+            return b""
 
     def reports(self):
         """Lines of kernel reports, see klog."""

@@ -20,7 +20,8 @@ and tc to them, unless the path is given).
 Exit status: that of CMD; 125 if another command failed, a guest died or the kernel log
 holds a report; 124 after --timeout; 2 if something needed is missing.
 Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),
-RSM_VM_NO_KMEMLEAK=1 (no leak scan on debug kernels), RSM_VM_VERBOSE=1."""
+RSM_VM_NO_KMEMLEAK=1 (no leak scan on debug kernels), RSM_VM_VERBOSE=1, RSM_VM_SILENCE=S (a
+kernel that says nothing for so long before it reaches init is started again, 90)."""
 
 
 class Parser(argparse.ArgumentParser):
