@@ -202,7 +202,7 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	if (err)
 		return err;
 	if (!imp->ops->map)
-		return -EOPNOTSUPP;
+		return READ_ONCE(imp->aborted) ? -ENODEV : -EOPNOTSUPP;
 
 	down_write(&imp->map_lock);
 	err = imp->aborted ? -ENODEV : need_scratch(imp);

@@ -3,6 +3,7 @@
 #include "net/peer/worker.hpp"
 #include "net/support/pattern.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
@@ -116,6 +117,80 @@ Answer getv(Worker &worker, Args &args) {
     vector.request.flags = args.as<uint_t>();
     const int status = rsm_memseg_import_getv(&vector.request);
     return {status, {vector.request.io_residual_count, mismatches(vector.data, seed)}};
+}
+
+// Local memory for one piece that begins anywhere in a page, by address or by handle.
+class Local {
+  public:
+    Local(Worker &worker, std::string_view kind, std::size_t pad, std::size_t length)
+        : controller_(worker.controller), pad_(pad), length_(length), bytes_(pad + length + page) {
+        const auto start = reinterpret_cast<std::uintptr_t>(bytes_.data());
+        base_ = bytes_.data() + (page - start % page) % page;
+        if (kind == "handle")
+            status_ = rsm_create_localmemory_handle(controller_, &handle_, address(),
+                                                    std::max<std::size_t>(pad + length, 1));
+    }
+    ~Local() {
+        if (handle_ != nullptr)
+            rsm_free_localmemory_handle(controller_, handle_);
+    }
+    Local(const Local &) = delete;
+    Local &operator=(const Local &) = delete;
+
+    std::span<std::byte> data() { return {base_ + pad_, length_}; }
+    int move(rsm_memseg_import_handle_t import, std::uint64_t offset, bool put) {
+        rsm_iovec_t entry{};
+        entry.io_type = handle_ != nullptr ? RSM_HANDLE_TYPE : RSM_VA_TYPE;
+        if (handle_ != nullptr)
+            entry.local.handle = handle_;
+        else
+            entry.local.vaddr = address();
+        entry.local_offset = pad_;
+        entry.remote_offset = offset;
+        entry.transfer_length = length_;
+        rsm_scat_gath_t request{};
+        request.io_request_count = 1;
+        request.remote_handle = import;
+        request.iovec = &entry;
+        if (status_ != RSM_SUCCESS)
+            return status_;
+        return put ? rsm_memseg_import_putv(&request) : rsm_memseg_import_getv(&request);
+    }
+
+  private:
+    static constexpr std::size_t page = 4096;
+
+    caddr_t address() { return reinterpret_cast<caddr_t>(base_); }
+
+    rsmapi_controller_handle_t controller_;
+    std::size_t pad_;
+    std::size_t length_;
+    std::vector<std::byte> bytes_;
+    std::byte *base_;
+    rsm_localmemory_handle_t handle_ = nullptr;
+    int status_ = RSM_SUCCESS;
+};
+
+// shuttle NAME address|handle PAD OFFSET LENGTH SEED: bytes that are not what was put when they
+// are got again, into other memory
+Answer shuttle(Worker &worker, Args &args) {
+    const auto handle = worker.import(args.word()).handle;
+    const std::string kind = args.word();
+    const auto pad = args.as<std::size_t>();
+    const std::uint64_t offset = args.number();
+    const auto length = args.as<std::size_t>();
+    const std::uint64_t seed = args.number();
+    Local from(worker, kind, pad, length);
+    Local to(worker, kind, (pad * 7) % 4096, length);
+    for (std::size_t i = 0; i < length; i++)
+        from.data()[i] = static_cast<std::byte>(pattern(seed, i));
+    int status = from.move(handle, offset, true);
+    if (status == RSM_SUCCESS)
+        status = to.move(handle, offset, false);
+    std::uint64_t wrong = 0;
+    for (std::size_t i = 0; i < length; i++)
+        wrong += to.data()[i] != from.data()[i];
+    return {status, {wrong}};
 }
 
 // Stores, or loads and stores, all over a mapping; never fails by itself.
@@ -232,8 +307,9 @@ Answer progress(Worker &worker, Args &args) {
 }
 
 constexpr Verb verbs[] = {
-    {"put", put},   {"get", get},       {"putw", put_items}, {"getw", get_items},    {"putv", putv},
-    {"getv", getv}, {"hammer", hammer}, {"calm", calm},      {"progress", progress},
+    {"put", put},           {"get", get},         {"putw", put_items}, {"getw", get_items},
+    {"putv", putv},         {"getv", getv},       {"hammer", hammer},  {"calm", calm},
+    {"progress", progress}, {"shuttle", shuttle},
 };
 
 } // namespace
