@@ -60,7 +60,7 @@ TEST_F(ArgumentsObjects, psp_create)
 TEST_F(ArgumentsObjects, qualifier_in_use)
 {
     const Result in_use = error(DAT_CONN_QUAL_IN_USE);
-    const DAT_CONN_QUAL qualifier = ~DAT_CONN_QUAL{0} - Objects::unused_qualifier();
+    const DAT_CONN_QUAL qualifier = Objects::unused_qualifier();
     const Adapter another;
     const DAT_EVD_HANDLE elsewhere = another.make_evd(DAT_EVD_CR_FLAG);
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;

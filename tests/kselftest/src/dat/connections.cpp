@@ -91,10 +91,10 @@ TEST_F(Connections, private_data_of_every_size)
     DAT_PROVIDER_ATTR attributes{};
     EXPECT_OK(dat_ia_query(a.adapter, nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attributes));
     const auto most = static_cast<std::size_t>(attributes.max_private_data_size);
-    ASSERT_GE(most, 64U);
+    ASSERT_GE(attributes.max_private_data_size, differences().least_private_data);
     const DAT_CONN_QUAL qualifier = listen();
     EXPECT_DAT(bad_argument(5), connect(a, qualifier, 1000, std::string(most + 1, 'x')));
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, most}) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, most - 1, most}) {
         std::string sent(size, 'a');
         EXPECT_OK(connect(a, qualifier, 10000, sent));
         const DAT_CR_HANDLE cr = arrival();
@@ -185,10 +185,12 @@ TEST_F(Connections, disconnected_while_it_is_asked_for)
     EXPECT_OK(dat_cr_reject(cr));
 }
 
-TEST_F(Connections, explicit_qualifiers_use_64_bits_and_are_exclusive)
+TEST_F(Connections, explicit_qualifiers_use_all_their_bits_and_are_exclusive)
 {
     DAT_PSP_HANDLE points[3];
-    const DAT_CONN_QUAL qualifiers[] = {77, 0x8000000000000000 + 77, ~DAT_CONN_QUAL{0}};
+    const bool ports = differences().qualifiers_are_ports;
+    const DAT_CONN_QUAL top = ports ? 0x8000 : 0x8000000000000000;
+    const DAT_CONN_QUAL qualifiers[] = {77, top + 77, 2 * top - 1};
     for (int i = 0; i < 3; i++)
         EXPECT_OK(dat_psp_create(b.adapter, qualifiers[i], b.arrivals, DAT_PSP_CONSUMER_FLAG,
                                  &points[i]));
@@ -199,6 +201,12 @@ TEST_F(Connections, explicit_qualifiers_use_64_bits_and_are_exclusive)
                dat_psp_create(a.adapter, qualifiers[1], a.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
     EXPECT_DAT(bad_argument(2),
                dat_psp_create(b.adapter, 0, b.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
+    if (ports) {
+        EXPECT_DAT(bad_argument(2),
+                   dat_psp_create(b.adapter, 2 * top, b.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
+        EXPECT_OK(connect(a, 2 * top));
+        expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    }
     EXPECT_OK(connect(a, qualifiers[1]));
     const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
     EXPECT_EQ(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, points[1]);

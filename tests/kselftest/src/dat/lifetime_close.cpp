@@ -98,13 +98,14 @@ TEST_F(LifetimeClose, peer_of_it_is_told)
         EXPECT_OK(side.send(0, 60000, 5));
         close(side);
     }
-    expect_event(peer.connections, DAT_CONNECTION_EVENT_DISCONNECTED, 500);
+    expect_event(peer.connections, DAT_CONNECTION_EVENT_DISCONNECTED, differences().end_within);
     expect_flush(peer.requests, 1);
     expect_flush(peer.receives, 1);
     EXPECT_EQ(state_of(peer.ep), DAT_EP_STATE_DISCONNECTED);
     // The qualifiers are free again.
     DAT_PSP_HANDLE again = DAT_HANDLE_NULL;
-    EXPECT_OK(dat_psp_create(peer.adapter, qualifier, peer.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
+    EXPECT_OK(
+        dat_psp_create(peer.adapter, qualifier, peer.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
     EXPECT_OK(dat_psp_free(again));
     EXPECT_OK(
         dat_psp_create(peer.adapter, qualifier + 1, peer.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
@@ -125,10 +126,12 @@ TEST_F(LifetimeClose, in_the_middle_of_the_set_up)
         if (active) {
             close(asks);
             EXPECT_OK(dat_cr_accept(cr, asked.ep, 0, nullptr));
-            expect_event(asked.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, 500);
+            expect_event(asked.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+                         differences().end_within);
         } else {
             close(asked);
-            expect_event(asks.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 500);
+            expect_event(asks.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+                         differences().end_within);
         }
     }
 }

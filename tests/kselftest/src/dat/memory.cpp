@@ -51,7 +51,7 @@ protected:
         EXPECT_OK(post);
         expect_completion(a.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
         expect_event(a.connections, DAT_CONNECTION_EVENT_BROKEN);
-        expect_event(b.connections, DAT_CONNECTION_EVENT_BROKEN);
+        expect_disorderly_end(b.connections);
         EXPECT_OK(dat_ep_reset(a.ep));
         EXPECT_OK(dat_ep_reset(b.ep));
         b.accept_from(a);

@@ -238,8 +238,8 @@ TEST_F(Transfers, message_longer_than_the_receive_breaks_the_connection)
     expect_completion(b.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
     expect_completion(b.receives, 2, DAT_DTO_ERR_FLUSHED);
     expect_completion(a.requests, 3, DAT_DTO_ERR_REMOTE_RESPONDER);
-    expect_event(a.connections, DAT_CONNECTION_EVENT_BROKEN);
-    expect_event(b.connections, DAT_CONNECTION_EVENT_BROKEN);
+    expect_disorderly_end(a.connections);
+    expect_disorderly_end(b.connections);
     EXPECT_EQ(state_of(a.ep), DAT_EP_STATE_DISCONNECTED);
     EXPECT_EQ(state_of(b.ep), DAT_EP_STATE_DISCONNECTED);
 }

@@ -12,11 +12,32 @@ const char *name_of(DAT_HANDLE_TYPE type)
     return names[type];
 }
 
+namespace {
+
+// Ports: those below 32768 are given to nobody who does not ask for them.
+DAT_CONN_QUAL first_qualifier()
+{
+    const auto process = static_cast<DAT_CONN_QUAL>(getpid());
+    return differences().qualifiers_are_ports ? 20000 + process % 48 * 256
+                                              : (DAT_CONN_QUAL{7} << 40) + (process << 8);
+}
+
+DAT_CONN_QUAL &next_qualifier()
+{
+    static DAT_CONN_QUAL next = first_qualifier();
+    return next;
+}
+
+} // namespace
+
 DAT_CONN_QUAL Objects::unused_qualifier()
 {
-    static DAT_CONN_QUAL next =
-        (DAT_CONN_QUAL{7} << 40) + (static_cast<DAT_CONN_QUAL>(getpid()) << 8);
-    return next++;
+    return next_qualifier()++;
+}
+
+bool Objects::is_ours(DAT_CONN_QUAL qualifier)
+{
+    return qualifier >= first_qualifier() && qualifier < next_qualifier();
 }
 
 Objects::Objects()

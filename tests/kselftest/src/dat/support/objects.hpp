@@ -37,6 +37,8 @@ public:
     DAT_EP_HANDLE make_ep() const;
     // Nobody in this process, or another test at the same time, has it.
     static DAT_CONN_QUAL unused_qualifier();
+    // One of those?
+    static bool is_ours(DAT_CONN_QUAL qualifier);
 
     Side side; // owns them all
     Side peer; // where requests come from

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-// One side of a uDAPL connection, with everything that it needs. Two of them may live in one process:
-// they are connected through the IA like strangers.
+// One side of a uDAPL connection, with everything that it needs. Two of them may live in one
+// process: they are connected through the IA like strangers.
 #pragma once
 
+#include "dat/support/differences.hpp"
 #include "dat/support/result.hpp"
 #include "support/system.hpp"
 
@@ -81,8 +82,8 @@ public:
     explicit Side(const DAT_EP_ATTR *attributes = nullptr, std::size_t bytes = 65536,
                   int privileges = DAT_MEM_PRIV_ALL_FLAG);
 
-    // Ends of a connection: `active` asks, *this accepts. Both endpoints are CONNECTED afterwards and the
-    // events gone.
+    // Ends of a connection: `active` asks, *this accepts. Both endpoints are CONNECTED afterwards
+    // and the events gone.
     void accept_from(Side &active);
 
     DAT_RETURN send(std::size_t offset, std::size_t size, DAT_UINT64 id,

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "dat/support/differences.hpp"
+
+#include "dat/support/side.hpp"
+
+#include <string_view>
+
+namespace rsmtest::dat {
+namespace {
+
+constexpr Differences none{false, 64, std::nullopt, 500};
+constexpr Differences of_verbs{true, 54, DAT_CONNECTION_EVENT_DISCONNECTED, 5000};
+
+const Differences &of_provider()
+{
+    const Adapter adapter;
+    DAT_PROVIDER_ATTR attributes{};
+    EXPECT_OK(dat_ia_query(adapter, nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attributes));
+    return attributes.provider_name == std::string_view("verbs") ? of_verbs : none;
+}
+
+} // namespace
+
+const Differences &differences()
+{
+    static const Differences &found = of_provider();
+    return found;
+}
+
+bool is_disorderly_end(DAT_EVENT_NUMBER event)
+{
+    return event == DAT_CONNECTION_EVENT_BROKEN || event == differences().vague_end;
+}
+
+void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds)
+{
+    const DAT_EVENT event = next_event(connections, milliseconds);
+    EXPECT_TRUE(is_disorderly_end(event.event_number)) << std::hex << event.event_number;
+}
+
+} // namespace rsmtest::dat

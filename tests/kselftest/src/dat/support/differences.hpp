@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the specification wants and the provider of the tests' IA can't have, and why. Attributes
+// that dat_ia_query tells are not here. Documentation/libdat-verbs.md lists the same.
+#pragma once
+
+#include <dat/udat.h>
+
+#include <optional>
+
+namespace rsmtest::dat {
+
+struct Differences {
+    // Qualifiers are ports: rdma_cm knows no more. Else they are numbers of 64 bits.
+    bool qualifiers_are_ports;
+    // Bytes; a request of InfiniBand's connection manager has no more.
+    DAT_COUNT least_private_data;
+    // How an endpoint hears that its peer was killed, or has ended the connection after an error:
+    // rdma_cm says no more than that it is over, and whether the queue pair notices anything before
+    // is a matter of luck.
+    std::optional<DAT_EVENT_NUMBER> vague_end;
+    // Within so many milliseconds: the peer's kernel takes everything apart first.
+    int end_within;
+};
+
+const Differences &differences();
+
+// Of a connection that the peer did not end in order.
+bool is_disorderly_end(DAT_EVENT_NUMBER event);
+void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds = 10000);
+
+} // namespace rsmtest::dat
