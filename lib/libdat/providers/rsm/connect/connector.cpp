@@ -139,10 +139,12 @@ void Connector::call() {
     });
 }
 
+// A service point for one request only is gone as soon as it has taken ours.
 void Connector::called(int status) noexcept {
     if (status == RSM_SUCCESS)
-        call_again_soon();
-    else
+        return call_again_soon();
+    step();
+    if (ep_.link && ep_.link->call)
         ep_.fail(why_not(status));
 }
 
@@ -204,10 +206,13 @@ void Connector::attach(const SegmentAddress &peer) {
     });
 }
 
+// Of a listener that has rejected the request meanwhile nothing is left but its word.
 void Connector::attached(int status) noexcept {
     ep_.link->attaching = false;
     if (status != RSM_SUCCESS)
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(said_by_peer(*ep_.link->channel) == LinkState::REJECTED
+                            ? DAT_CONNECTION_EVENT_PEER_REJECTED
+                            : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     try {
         engine().watch(ep_.link->channel->peer_fd(), EPOLLRDHUP, *this);
         ep_.link->watches_peer = true;
