@@ -52,6 +52,7 @@ class Ep final : public Object {
     // Connector says: after `timeout` the attempt has failed with the event `late`. Throws
     // std::bad_alloc.
     void limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    void blame(DAT_EVENT_NUMBER late) noexcept { late_ = late; } // with that from now on
     void unlimit() noexcept;
     // Connector says: there is a connection. There is room for that much data since prepare().
     void prepare();
@@ -88,6 +89,7 @@ class Ep final : public Object {
 
     bool feeding_ = false;
     Engine::Alarm limit_ = 0; // of an attempt
+    DAT_EVENT_NUMBER late_{}; // how it fails then
 };
 
 } // namespace rsmdat

@@ -85,9 +85,10 @@ void Ep::fail(DAT_EVENT_NUMBER event) noexcept {
 }
 
 void Ep::limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late) {
+    late_ = late;
     if (timeout != DAT_TIMEOUT_INFINITE)
         limit_ = ia().engine->at(Engine::Clock::now() + std::chrono::microseconds(timeout),
-                                 [this, late] { fail(late); });
+                                 [this] { fail(late_); });
 }
 
 void Ep::unlimit() noexcept {

@@ -67,7 +67,7 @@ DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qual
     fresh->remote = remote;
     greeting_ = Greeting(private_data);
     ep_.prepare();
-    const DAT_RETURN result = start(fresh, timeout, DAT_CONNECTION_EVENT_TIMED_OUT);
+    const DAT_RETURN result = start(fresh, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
     if (result != DAT_SUCCESS)
         return result;
     ep_.state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
@@ -176,7 +176,9 @@ void Connector::find_route() noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
 
+// There is such a host: from now on it is late.
 void Connector::request() noexcept {
+    ep_.blame(DAT_CONNECTION_EVENT_TIMED_OUT);
     rdma_conn_param terms =
         terms_of(ep_, ep_.attributes.max_rdma_read_in, ep_.attributes.max_rdma_read_out, greeting_);
     if (::rdma_connect(ep_.link->id.get(), &terms) != 0)
