@@ -113,6 +113,10 @@ static int read_config(void)
 		pr_err("rsm: rdma0: no nodes, set rsm_rdma.nodes to ID=ADDRESS,ID=ADDRESS\n");
 		return -EINVAL;
 	}
+	if (!port) {
+		pr_err("rsm: rdma0: port: there is no port 0\n");
+		return -EINVAL;
+	}
 	return rsm_rdma_nodes_read(nodes, port);
 }
 
