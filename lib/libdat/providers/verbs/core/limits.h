@@ -8,6 +8,8 @@ namespace rsmdat::limits {
 
 constexpr DAT_COUNT EVDS = 65536;
 constexpr DAT_COUNT EVD_LENGTH = 1 << 22;
-constexpr DAT_COUNT IOV = 32; // no device's is used beyond that
+// The most that is used of a device's; some name no limit.
+constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
+constexpr DAT_COUNT IOV = 32;
 
 } // namespace rsmdat::limits

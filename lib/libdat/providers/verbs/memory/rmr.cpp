@@ -52,24 +52,29 @@ DAT_RETURN Rmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed
         return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
     if (!window_)
         window_ = new_window(*pz);
-    prepared = {self_, window_, to, asked, allowed};
+    prepared = {self_, window_, to, to != nullptr ? nullptr : last_, asked, allowed};
     if (to != nullptr)
         ++to->bound_rmrs;
     return DAT_SUCCESS;
 }
 
+// An unbind has a length of 0 and names the memory all the same: soft RoCE's library wants it.
 int Rmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number, unsigned flags) noexcept {
+    const auto &memory = prepared.lmr != nullptr ? prepared.lmr->region->pinned : prepared.unbound;
     ibv_mw_bind bind{};
     bind.wr_id = number;
     bind.send_flags = flags;
+    bind.bind_info.mr = memory->keys.get();
     if (prepared.lmr != nullptr) {
-        bind.bind_info.mr = prepared.lmr->region->pinned->keys.get();
         bind.bind_info.addr = prepared.triplet.virtual_address;
         bind.bind_info.length = prepared.triplet.segment_length;
         bind.bind_info.mw_access_flags =
             remote_access_of(static_cast<unsigned>(prepared.privileges));
     }
-    return ::ibv_bind_mw(&qp, prepared.window.get(), &bind);
+    const int error = ::ibv_bind_mw(&qp, prepared.window.get(), &bind);
+    if (error == 0)
+        (*prepared.rmr)->last_ = prepared.lmr != nullptr ? memory : nullptr;
+    return error;
 }
 
 void Rmr::cancel(Prepared &prepared) noexcept {
@@ -96,6 +101,7 @@ void Rmr::drop(Prepared &prepared) noexcept {
     Lmr *to = prepared.lmr;
     if (Rmr *rmr = *prepared.rmr; rmr != nullptr && rmr->window_ == prepared.window) {
         rmr->window_.reset();
+        rmr->last_.reset();
         rmr->unbind();
     }
     prepared = {};

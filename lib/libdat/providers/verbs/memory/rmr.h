@@ -24,13 +24,18 @@ class Rmr final : public Object {
     struct Prepared {
         std::shared_ptr<Rmr *> rmr; // points to null when the RMR is gone
         std::shared_ptr<ibv_mw> window;
-        Lmr *lmr = nullptr; // null: unbind
+        Lmr *lmr = nullptr;              // null: unbind
+        std::shared_ptr<Pinned> unbound; // of an unbind: from what; null: from nothing
         DAT_LMR_TRIPLET triplet{};
         DAT_MEM_PRIV_FLAGS privileges{};
     };
     // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included. Throws std::bad_alloc.
     DAT_RETURN prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
                        Prepared &prepared);
+    // An unbind of what is not bound: there is nothing to hand over.
+    [[nodiscard]] static bool is_void(const Prepared &prepared) noexcept {
+        return prepared.lmr == nullptr && !prepared.unbound;
+    }
     // Hands it over; errno.
     static int post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
                     unsigned flags) noexcept;
@@ -51,6 +56,7 @@ class Rmr final : public Object {
     void unbind() noexcept;
     std::shared_ptr<Rmr *> self_;
     std::shared_ptr<ibv_mw> window_; // null after a flushed bind
+    std::shared_ptr<Pinned> last_;   // what it will be bound to when all binds are done
 };
 
 } // namespace rsmdat

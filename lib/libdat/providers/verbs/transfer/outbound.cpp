@@ -93,11 +93,13 @@ bool Outbound::has_read_credits() const noexcept {
     return ep_.attributes.max_rdma_read_out > 0 && ep_.link->max_rdma_read_out > 0;
 }
 
-bool Outbound::start(const Request &request, ibv_qp &qp, std::uint32_t inline_limit) noexcept {
+bool Outbound::start(Request &request, ibv_qp &qp, std::uint32_t inline_limit) noexcept {
     if (request.kind != Request::Kind::BIND)
         return start_message(request, qp, inline_limit);
     const auto bind = std::next(binds_.begin(), static_cast<std::ptrdiff_t>(binds_started_++));
-    return Rmr::post(*bind, qp, number_of(Work::REQUEST), send_flags_of(request, 0)) == 0;
+    request.done = Rmr::is_void(*bind);
+    return request.done ||
+           Rmr::post(*bind, qp, number_of(Work::REQUEST), send_flags_of(request, 0)) == 0;
 }
 
 bool Outbound::start_message(const Request &request, ibv_qp &qp,

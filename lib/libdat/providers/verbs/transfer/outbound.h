@@ -47,8 +47,7 @@ class Outbound {
     DAT_RETURN queue(const Request &request) noexcept;
     [[nodiscard]] bool full() const noexcept;
 
-    [[nodiscard]] bool start(const Request &request, ibv_qp &qp,
-                             std::uint32_t inline_limit) noexcept;
+    [[nodiscard]] bool start(Request &request, ibv_qp &qp, std::uint32_t inline_limit) noexcept;
     [[nodiscard]] bool start_message(const Request &request, ibv_qp &qp,
                                      std::uint32_t inline_limit) noexcept;
     [[nodiscard]] bool has_read_credits() const noexcept;

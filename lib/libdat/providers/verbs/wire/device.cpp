@@ -103,7 +103,7 @@ LimitSet Device::limits() const noexcept {
     limits.evd_length = limits::EVD_LENGTH;
     limits.iov = count_of(std::min(has.max_sge, has.max_sge_rd), limits::IOV);
     limits.lmrs = count_of(has.max_mr, INT32_MAX);
-    limits.lmr_length = has.max_mr_size;
+    limits.lmr_length = std::min<DAT_VLEN>(has.max_mr_size, limits::LMR_LENGTH);
     limits.pzs = count_of(has.max_pd, INT32_MAX);
     limits.message = limits.rdma = port_attributes_.max_msg_sz;
     limits.rmrs = has_windows() ? count_of(has.max_mw, INT32_MAX) : 0;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+// What libdat's provider `verbs` makes of the words of libibverbs, and of its line in dat.conf.
+#include "core/options.h"
+#include "memory/access.h"
+#include "transfer/work.h"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <utility>
+
+using namespace rsmdat;
+
+TEST(DaplVerbsWork, numbers_carry_kind_and_slot) {
+    for (const Work kind : {Work::REQUEST, Work::RECEIVE, Work::PING})
+        for (const std::uint32_t slot : {0U, 1U, 65535U, UINT32_MAX}) {
+            const std::uint64_t number = number_of(kind, slot);
+            EXPECT_EQ(kind_of(number), kind);
+            EXPECT_EQ(slot_of(number), slot);
+        }
+}
+
+// The table of udapl-functions.md section 7.
+TEST(DaplVerbsWork, statuses_are_the_customary_ones) {
+    using Pair = std::pair<ibv_wc_status, DAT_DTO_COMPLETION_STATUS>;
+    constexpr std::array PAIRS{
+        Pair{IBV_WC_SUCCESS, DAT_DTO_SUCCESS},
+        Pair{IBV_WC_LOC_LEN_ERR, DAT_DTO_ERR_LOCAL_LENGTH},
+        Pair{IBV_WC_LOC_QP_OP_ERR, DAT_DTO_ERR_LOCAL_EP},
+        Pair{IBV_WC_LOC_PROT_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
+        Pair{IBV_WC_LOC_ACCESS_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
+        Pair{IBV_WC_LOC_RDD_VIOL_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
+        Pair{IBV_WC_WR_FLUSH_ERR, DAT_DTO_ERR_FLUSHED},
+        Pair{IBV_WC_MW_BIND_ERR, DAT_RMR_OPERATION_FAILED},
+        Pair{IBV_WC_BAD_RESP_ERR, DAT_DTO_ERR_BAD_RESPONSE},
+        Pair{IBV_WC_REM_INV_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_OP_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_INV_RD_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_ABORT_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_ACCESS_ERR, DAT_DTO_ERR_REMOTE_ACCESS},
+        Pair{IBV_WC_RETRY_EXC_ERR, DAT_DTO_ERR_TRANSPORT},
+        Pair{IBV_WC_FATAL_ERR, DAT_DTO_ERR_TRANSPORT},
+        Pair{IBV_WC_GENERAL_ERR, DAT_DTO_ERR_TRANSPORT},
+        Pair{IBV_WC_RNR_RETRY_EXC_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY},
+        Pair{IBV_WC_RESP_TIMEOUT_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY},
+    };
+    for (const auto &[theirs, ours] : PAIRS)
+        EXPECT_EQ(status_of(theirs), ours) << ::ibv_wc_status_str(theirs);
+}
+
+TEST(DaplVerbsWork, pieces_are_gathered_in_order) {
+    const std::array<DAT_LMR_TRIPLET, 2> pieces{{{7, 0, 0x1000, 10}, {8, 0, 0x2000, 0xffffffff}}};
+    Gathered gathered(pieces);
+    ASSERT_EQ(gathered.count(), 2);
+    EXPECT_EQ(gathered.list()[0].addr, 0x1000U);
+    EXPECT_EQ(gathered.list()[0].lkey, 7U);
+    EXPECT_EQ(gathered.list()[1].length, 0xffffffffU);
+}
+
+// A device has to be able to write what peers may write; reads of its own need no right.
+TEST(DaplVerbsAccess, follows_from_privileges) {
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_NONE_FLAG), 0U);
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_LOCAL_READ_FLAG), 0U);
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_LOCAL_WRITE_FLAG), unsigned{IBV_ACCESS_LOCAL_WRITE});
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_REMOTE_READ_FLAG), unsigned{IBV_ACCESS_REMOTE_READ});
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
+              unsigned{IBV_ACCESS_REMOTE_WRITE} | unsigned{IBV_ACCESS_LOCAL_WRITE});
+    EXPECT_EQ(access_of(DAT_MEM_PRIV_RO_DISABLE_FLAG), 0U);
+}
+
+TEST(DaplVerbsOptions, all_are_optional) {
+    const auto none = parse_options("");
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->device, "");
+    EXPECT_EQ(none->port, 0);
+    const auto both = parse_options(" port=2\tdevice=mlx5_0 ");
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->device, "mlx5_0");
+    EXPECT_EQ(both->port, 2);
+}
+
+TEST(DaplVerbsOptions, nonsense_is_none) {
+    for (const char *text : {"device", "device=", "port=0", "port=256", "port=-1", "port=1x",
+                             "port=", "name=rxe0", "=rxe0", "device=rxe0 port"})
+        EXPECT_FALSE(parse_options(text)) << text;
+}
