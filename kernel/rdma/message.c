@@ -12,6 +12,15 @@
 /* Receives that the peer is told of in a frame of their own, if in no other. */
 #define OWED_ENOUGH	(RSM_RDMA_RECEIVES / 2)
 
+/* What has happened to a channel whose work request ended like this. */
+static const char *reason(const struct ib_wc *wc)
+{
+	/* The queue pair was in error before. */
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		return "connection lost";
+	return ib_wc_status_msg(wc->status);
+}
+
 /* Fill in and post a frame. Under node->lock. */
 static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *frame,
 		      enum rsm_rdma_frame_type type, size_t len)
@@ -82,7 +91,7 @@ void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc)
 	list_add(&frame->next, &channel->unsent);
 	channel->sending--;
 	if (wc->status != IB_WC_SUCCESS)
-		rsm_rdma_channel_fail_locked(channel, ib_wc_status_msg(wc->status));
+		rsm_rdma_channel_fail_locked(channel, reason(wc));
 	return_credits(channel);
 	if (!channel->sending)
 		wake_up_all(&node->changed);
@@ -199,7 +208,7 @@ void rsm_rdma_frame_received(struct ib_cq *cq, struct ib_wc *wc)
 	const char *why;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		rsm_rdma_channel_fail(channel, ib_wc_status_msg(wc->status));
+		rsm_rdma_channel_fail(channel, reason(wc));
 		return;
 	}
 	ib_dma_sync_single_for_cpu(channel->device, frame->dma, sizeof(frame->wire),
