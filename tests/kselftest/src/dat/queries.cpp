@@ -63,7 +63,7 @@ TEST_F(Queries, limits_are_sensible)
 {
     const DAT_IA_ATTR attributes = ia();
     EXPECT_GE(attributes.max_eps, 1000);
-    EXPECT_GE(attributes.max_dto_per_ep, 50000);
+    EXPECT_GE(attributes.max_dto_per_ep, differences().least_dtos);
     EXPECT_GE(attributes.max_evds, 1000);
     EXPECT_GE(attributes.max_evd_qlen, 50000);
     EXPECT_GE(attributes.max_lmrs, 10000);

@@ -351,8 +351,10 @@ TEST(TransfersLarge, message_of_8_mebibytes)
 
 TEST(TransfersLarge, queues_50000_deep)
 {
-    const DAT_COUNT depth = 50000;
     Adapter probe;
+    DAT_IA_ATTR limits{};
+    EXPECT_OK(dat_ia_query(probe, nullptr, DAT_IA_FIELD_IA_MAX_DTO_PER_EP, &limits, 0, nullptr));
+    const DAT_COUNT depth = std::min(50000, limits.max_dto_per_ep);
     DAT_EP_ATTR attributes = default_attributes(probe);
     attributes.max_recv_dtos = attributes.max_request_dtos = depth;
     Side a(&attributes);

@@ -14,6 +14,8 @@ struct Differences {
     bool qualifiers_are_ports;
     // Bytes; a request of InfiniBand's connection manager has no more.
     DAT_COUNT least_private_data;
+    // Posts of an endpoint: as many as the device has.
+    DAT_COUNT least_dtos;
     // How an endpoint hears that its peer was killed, or has ended the connection after an error:
     // rdma_cm says no more than that it is over, and whether the queue pair notices anything before
     // is a matter of luck.

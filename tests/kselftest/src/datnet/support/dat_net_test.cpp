@@ -78,7 +78,8 @@ std::chrono::milliseconds DatNet::node_detection() {
     const auto text = read_line("/sys/module/rsm/parameters/heartbeat_ms");
     const int interval = text ? std::stoi(*text) : 0;
     // What the kernel has, and for the library to flush and wake as many as wait.
-    return std::chrono::milliseconds(2 * interval + 100 + 500 * slow_factor());
+    return std::chrono::milliseconds(2 * interval + 100 +
+                                     dat::differences().end_within * slow_factor());
 }
 
 void DatNetPair::SetUp() {
@@ -133,7 +134,10 @@ void DatNetPair::connect_from_there() {
 }
 
 void DatNetPair::expect_end(DAT_EVENT_NUMBER number) {
-    dat::expect_event(here->connections, number);
+    if (number == DAT_CONNECTION_EVENT_BROKEN)
+        dat::expect_disorderly_end(here->connections);
+    else
+        dat::expect_event(here->connections, number);
     there->expect_connection(number);
     EXPECT_EQ(dat::state_of(here->ep), DAT_EP_STATE_DISCONNECTED);
     there->expect_state(DAT_EP_STATE_DISCONNECTED);
