@@ -7,6 +7,12 @@
 #include <netinet/in.h>
 
 namespace rsmdat {
+namespace {
+
+// 5 ms, after which a peer sends again what found no receive; rdma_cm's would be 0.7 s.
+constexpr std::uint8_t NO_RECEIVE_TIMER = 18;
+
+} // namespace
 
 Link::Link(Manager &manager, Identifier its_id) noexcept
     : id(std::move(its_id)), manager_(manager) {
@@ -46,6 +52,7 @@ bool bring(ibv_qp &qp, ibv_qp_state state, const Link &link) noexcept {
         return false;
     attributes.max_dest_rd_atomic = static_cast<std::uint8_t>(link.max_rdma_read_in);
     attributes.max_rd_atomic = static_cast<std::uint8_t>(link.max_rdma_read_out);
+    attributes.min_rnr_timer = NO_RECEIVE_TIMER;
     return ::ibv_modify_qp(&qp, &attributes, mask) == 0;
 }
 
