@@ -14,7 +14,7 @@ bool is_possible(const LimitSet &limits, const DAT_SRQ_ATTR &attributes) noexcep
            attributes.low_watermark == DAT_SRQ_LW_DEFAULT;
 }
 
-DAT_SRQ_PARAM describe(const Srq &srq) noexcept {
+DAT_SRQ_PARAM describe(Srq &srq) noexcept {
     DAT_SRQ_PARAM param{};
     param.ia_handle = srq.ia().handle();
     param.srq_state = DAT_SRQ_STATE_OPERATIONAL;

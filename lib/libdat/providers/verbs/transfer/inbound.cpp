@@ -6,6 +6,15 @@
 #include "wire/device.h"
 
 namespace rsmdat {
+namespace {
+
+// Soft RoCE calls a receive malformed when a message does not fit; nothing else can be wrong with
+// one that has been checked.
+DAT_DTO_COMPLETION_STATUS status_of_receive(ibv_wc_status status) noexcept {
+    return status_of(status == IBV_WC_LOC_QP_OP_ERR ? IBV_WC_LOC_LEN_ERR : status);
+}
+
+} // namespace
 
 void Inbound::resize() {
     if (ep_.srq == nullptr)
@@ -58,7 +67,7 @@ void Inbound::completed(const ibv_wc &completion) noexcept {
     taking_ = ep_.srq != nullptr;
     check_watermarks();
     taking_ = false;
-    complete(slot, status_of(completion.status), good ? completion.byte_len : 0,
+    complete(slot, status_of_receive(completion.status), good ? completion.byte_len : 0,
              good && is_solicited(completion));
 }
 

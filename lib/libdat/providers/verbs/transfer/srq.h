@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/ia.h"
+#include "event/feeders.h"
 #include "memory/pz.h"
 #include "transfer/buffers.h"
 #include "wire/device.h"
@@ -21,8 +22,11 @@ class Srq final : public Object {
     DAT_RETURN resize(DAT_COUNT max_recv_dtos);
     DAT_RETURN set_low_watermark(DAT_COUNT count) noexcept;
 
-    // That no queue pair has told us it has taken.
-    [[nodiscard]] DAT_COUNT available() const noexcept { return available_; }
+    // That no queue pair has told us it has taken, when all have been asked.
+    [[nodiscard]] DAT_COUNT available() noexcept {
+        takers.poll(false);
+        return available_;
+    }
     // A queue pair has taken a buffer; the same slot.
     Buffers::Slot taken(Buffers::Slot slot) noexcept;
     // The device says that the low watermark is passed.
@@ -33,6 +37,7 @@ class Srq final : public Object {
     int eps = 0; // attached
     DAT_SRQ_ATTR attributes;
     Buffers buffers;
+    Feeders takers;      // the attached EPs
     int outstanding = 0; // posted, and their events not dequeued
 
   private:

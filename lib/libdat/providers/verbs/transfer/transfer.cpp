@@ -23,14 +23,24 @@ std::uint32_t at_least_one(DAT_COUNT count) noexcept {
 
 } // namespace
 
-struct Transfer::Inside final : Channel::Owner {
-    explicit Inside(Ep &owner) noexcept : ep(owner), out(owner), in(owner), channel(*this) {}
+struct Transfer::Inside final : Channel::Owner, Feeder {
+    explicit Inside(Ep &owner); // throws std::bad_alloc
+    ~Inside();
+    Inside(const Inside &) = delete;
+    Inside(Inside &&) = delete;
+    Inside &operator=(const Inside &) = delete;
+    Inside &operator=(Inside &&) = delete;
 
+    // The SRQ asks what has been taken from it.
+    void poll() noexcept override { progress(); }
+    void disarm() noexcept override {} // nobody polls often
     void completed() noexcept override { progress(); }
     void failed() noexcept override { ep.broken(); }
 
     [[nodiscard]] QueueSizes sizes() const noexcept;
     bool open() noexcept;
+    template <class Post>
+    DAT_RETURN post(Post what);
     void posted() noexcept;
     void progress() noexcept;
     void take_all() noexcept;
@@ -47,6 +57,16 @@ struct Transfer::Inside final : Channel::Owner {
     bool pinged = false;  // and no answer yet
     bool unheard = false; // nor will there be one
 };
+
+Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner), channel(*this) {
+    if (ep.srq != nullptr)
+        ep.srq->takers.add(*this);
+}
+
+Transfer::Inside::~Inside() {
+    if (ep.srq != nullptr)
+        ep.srq->takers.remove(*this);
+}
 
 // With room for a ping.
 QueueSizes Transfer::Inside::sizes() const noexcept {
@@ -67,6 +87,19 @@ bool Transfer::Inside::open() noexcept {
     const auto room = static_cast<int>(std::min(wanted.requests + receives, most));
     return channel.open(*ep.ia().device, room) && pair.open(ep, *channel.queue(), wanted) &&
            in.start(*pair);
+}
+
+// A queue that is full may be so only because nobody has looked how far the device has come.
+template <class Post>
+DAT_RETURN Transfer::Inside::post(Post what) {
+    DAT_RETURN result = what();
+    if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
+        progress();
+        result = what();
+    }
+    if (result == DAT_SUCCESS)
+        posted();
+    return result;
 }
 
 // There is something new in the queue.
@@ -163,19 +196,15 @@ ibv_qp &Transfer::qp() const noexcept {
 
 DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                                DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    const DAT_RETURN result = inside_->out.send({segments, iov, cookie, flags});
-    if (result == DAT_SUCCESS)
-        inside_->posted();
-    return result;
+    return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
 }
 
 DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                                DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                                DAT_COMPLETION_FLAGS flags) {
-    const DAT_RETURN result = inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
-    if (result == DAT_SUCCESS)
-        inside_->posted();
-    return result;
+    return inside_->post([&] {
+        return inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
+    });
 }
 
 // The key of a window is known when its bind has started.
@@ -183,12 +212,10 @@ DAT_RETURN Transfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
                                DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
                                DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
     std::shared_ptr<ibv_mw> window;
-    const DAT_RETURN result =
-        inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, window);
-    if (result != DAT_SUCCESS)
-        return result;
-    inside_->posted();
-    if (context != nullptr && window)
+    const DAT_RETURN result = inside_->post([&] {
+        return inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, window);
+    });
+    if (result == DAT_SUCCESS && context != nullptr && window)
         *context = window->rkey;
     return result;
 }
