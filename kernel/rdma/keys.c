@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#define TABLE_MAX	SZ_1M	/* bytes; keys for 512 GiB in chunks of 2 MiB */
+#define TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
 
 /**
  * struct registered - a registered piece of memory
@@ -109,12 +109,16 @@ static void unmap_pages(struct ib_device *device, struct sg_table *sgt)
 	sg_free_table(sgt);
 }
 
-/* Register mapped pages so that the peer finds the first byte at @address. */
+/*
+ * Register mapped pages so that the peer finds the first byte at @address. There is
+ * room for one page more: rdma_rxe up to 6.1 looks, and only that, at what is behind the
+ * last one of a full array.
+ */
 static u32 make_key(struct rsm_rdma_channel *channel, struct registered *key, unsigned int npages,
 		    u64 address, int access)
 {
 	struct sg_table *sgt = &key->sgt;
-	struct ib_mr *mr = ib_alloc_mr(channel->pd, IB_MR_TYPE_MEM_REG, npages);
+	struct ib_mr *mr = ib_alloc_mr(channel->pd, IB_MR_TYPE_MEM_REG, npages + 1);
 	u32 status = RSMERR_INSUFFICIENT_RESOURCES;
 
 	if (IS_ERR(mr))
@@ -228,14 +232,20 @@ static void free_set(struct key_set *set)
 	kvfree(set);
 }
 
-/* As large as the device can register at once. */
-static unsigned int chunk_shift_of(const struct ib_device *device)
+/* Pages of a registration, with the one more that make_key() wants. */
+static u32 max_pages(const struct ib_device *device)
 {
 	u32 pages = device->attrs.max_fast_reg_page_list_len;
 
-	if (!pages)
-		return 0;
-	return min(ilog2(pages) + PAGE_SHIFT, RSM_RDMA_CHUNK_MAX);
+	return pages ? pages - 1 : 0;
+}
+
+/* As large as the device can register at once; 0 if it can't. */
+static unsigned int chunk_shift_of(const struct ib_device *device)
+{
+	u32 pages = max_pages(device);
+
+	return pages ? min(ilog2(pages) + PAGE_SHIFT, RSM_RDMA_CHUNK_MAX) : 0;
 }
 
 static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
@@ -249,7 +259,8 @@ static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem
 	if (shift < RSM_RDMA_CHUNK_MIN)
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	count = DIV_ROUND_UP_ULL((u64)mem->npages << PAGE_SHIFT, BIT_ULL(shift));
-	if (count > TABLE_MAX / sizeof(*set->table))
+	if (count > TABLE_MAX / sizeof(*set->table) ||
+	    DIV_ROUND_UP(count * sizeof(*set->table), PAGE_SIZE) > max_pages(channel->device))
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	set = kvzalloc(struct_size(set, key, count), GFP_KERNEL);
 	if (!set)

@@ -25,7 +25,7 @@
 
 #define RSM_RDMA_CHUNK_MIN	16	/* bytes of a chunk, binary logarithm */
 #define RSM_RDMA_CHUNK_MAX	30
-#define RSM_RDMA_PIECE_PAGES	256U	/* most pages of an operation */
+#define RSM_RDMA_PIECE_PAGES	64U	/* most pages of an operation */
 
 /* A status: the import has other memory meanwhile, and the same can be tried there. */
 #define RSM_RDMA_MOVED		U32_MAX

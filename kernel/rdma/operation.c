@@ -32,41 +32,51 @@ static enum dma_data_direction direction(const struct rsm_rdma_op *op)
 	return op->put ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
+static bool has_room(const struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
+{
+	const struct rsm_rdma_room *room = &channel->room;
+
+	lockdep_assert_held(&room->lock);
+	return room->contexts < RSM_RDMA_TRANSFERS &&
+	       room->wrs + op->wrs <= channel->transfer_wrs &&
+	       room->bytes + op->length <= RSM_RDMA_TRANSFER_BYTES;
+}
+
 /* Is there room for an operation in the send queue? It is taken then. */
-static bool take_room(struct rsm_rdma_channel *channel, u32 wrs)
+static bool take_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_room *room = &channel->room;
 	unsigned long flags;
-	bool taken = false;
+	bool taken;
 
 	spin_lock_irqsave(&room->lock, flags);
-	if (room->contexts < RSM_RDMA_TRANSFERS && room->wrs + wrs <= channel->transfer_wrs) {
+	taken = has_room(channel, op);
+	if (taken) {
 		room->contexts++;
-		room->wrs += wrs;
-		taken = true;
+		room->wrs += op->wrs;
+		room->bytes += op->length;
 	}
 	spin_unlock_irqrestore(&room->lock, flags);
 	return taken;
 }
 
-static void give_room(struct rsm_rdma_channel *channel, u32 wrs)
+static void give_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_room *room = &channel->room;
 	unsigned long flags;
 
 	spin_lock_irqsave(&room->lock, flags);
 	room->contexts--;
-	room->wrs -= wrs;
+	room->wrs -= op->wrs;
+	room->bytes -= op->length;
 	spin_unlock_irqrestore(&room->lock, flags);
 	wake_up_all(&room->freed);
 }
 
 /* Operations that are under way come to an end and make room. */
-static u32 wait_for_room(struct rsm_rdma_channel *channel, u32 wrs)
+static u32 wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
-	if (take_room(channel, wrs))
-		return RSM_SUCCESS;
-	if (wait_event_killable(channel->room.freed, take_room(channel, wrs)))
+	if (wait_event_killable(channel->room.freed, take_room(channel, op)))
 		return RSMERR_INTERRUPTED;
 	return RSM_SUCCESS;
 }
@@ -79,7 +89,7 @@ static void release_device(struct rsm_rdma_op *op)
 
 	rdma_rw_ctx_destroy(&op->rw, channel->qp, channel->port, op->sg, op->nents,
 			    direction(op));
-	give_room(channel, op->wrs);
+	give_room(channel, op);
 	rsm_rdma_channel_leave(channel);
 	if (atomic_dec_and_test(&remote->busy))
 		wake_up_all(&remote->idle);
@@ -190,13 +200,13 @@ u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
 		return RSMERR_CONN_ABORTED;
 	make_sg(op, ib_dma_max_seg_size(channel->device));
 	op->wrs = wrs_for(op, channel->qp);
-	status = wait_for_room(channel, op->wrs);
+	status = wait_for_room(channel, op);
 	if (status)
 		goto err_leave;
 	status = post_for(imp, op, remote, address, key);
 	if (!status || op->remote)
 		return status;
-	give_room(channel, op->wrs);
+	give_room(channel, op);
 err_leave:
 	rsm_rdma_channel_leave(channel);
 	return status;

@@ -47,6 +47,7 @@
 
 #include <linux/completion.h>
 #include <linux/kref.h>
+#include <linux/sizes.h>
 #include <linux/socket.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -55,6 +56,7 @@
 #define RSM_RDMA_SENDS		64U	/* frames that we may have under way */
 #define RSM_RDMA_TRANSFERS	32U	/* struct rdma_rw_ctx in use at a time */
 #define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of those, if the device has so many */
+#define RSM_RDMA_TRANSFER_BYTES	SZ_1M	/* that these may move: heartbeats wait behind them */
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
 #define RSM_RDMA_BACKOFF_MIN	100U	/* between attempts to connect, in milliseconds */
@@ -99,12 +101,14 @@ enum rsm_rdma_progress {
  * @lock: guards the rest; taken in interrupts
  * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
  * @wrs: work requests that these may need, at most &rsm_rdma_channel.transfer_wrs
+ * @bytes: that these move, at most RSM_RDMA_TRANSFER_BYTES
  * @freed: woken when there is more room
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */
 	u32 contexts;
 	u32 wrs;
+	u32 bytes;
 	wait_queue_head_t freed;
 };
 
