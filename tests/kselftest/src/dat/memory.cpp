@@ -277,7 +277,8 @@ TEST_F(Memory, remote_memory_regions_live_from_bind_to_bind)
     const auto start = reinterpret_cast<DAT_VADDR>(b.memory.start + 1000);
     EXPECT_OK(a.read(0, {first, 0, start, 3000}, 2));
     EXPECT_EQ(expect_completion(a.requests, 2), 3000U);
-    expect_refused(a.read(0, {first, 0, start - 1, 8}, 1));
+    if (differences().windows_have_bounds)
+        expect_refused(a.read(0, {first, 0, start - 1, 8}, 1));
     expect_refused(a.write(0, {first, 0, start, 8}, 1));
 
     // A new context each time, and the old one is dead.

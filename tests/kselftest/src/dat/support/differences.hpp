@@ -22,6 +22,9 @@ struct Differences {
     std::optional<DAT_EVENT_NUMBER> vague_end;
     // Within so many milliseconds: the peer's kernel takes everything apart first.
     int end_within;
+    // A window lets its part of the region be reached and no more: rxe of Linux 6.1 looks at the
+    // bounds of the region only.
+    bool windows_have_bounds;
 };
 
 const Differences &differences();
