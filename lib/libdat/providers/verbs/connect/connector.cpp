@@ -15,10 +15,10 @@ constexpr DAT_CONN_QUAL LAST_PORT = 65535;
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
 // The active side completes an accept on its own: if it has not by then it is stopped.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
-// 4.096 us * 2^16, 8 times: a peer that has gone is noticed within about 3 s, and a link that is
-// down for a second is not.
+// 4.096 us * 2^16, 7 times: a peer that has gone is noticed within about 3 s, and a link that is
+// down for a second is not. 7 retries are not one more, but without end on soft RoCE.
 constexpr std::uint8_t ACK_TIMEOUT = 16;
-constexpr std::uint8_t RETRIES = 7;
+constexpr std::uint8_t RETRIES = 6;
 constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receive
 
 std::uint32_t lesser(unsigned theirs, DAT_COUNT ours) noexcept {
