@@ -2,11 +2,13 @@
 #include "wire/news.h"
 
 #include "connect/ep.h"
+#include "connect/manager.h"
 #include "transfer/srq.h"
 #include "wire/channel.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <utility>
 #include <vector>
 
 namespace rsmdat {
@@ -39,6 +41,10 @@ News::News(const Device &device)
 
 void News::start(Ia &ia) {
     troubles_.ia = &ia;
+    sentinel_ = ia.manager->create();
+    sockaddr_storage address = ia.address();
+    if (sentinel_ && ::rdma_bind_addr(sentinel_.get(), reinterpret_cast<sockaddr *>(&address)) == 0)
+        sentinel_.belongs_to(&troubles_);
     ia.engine->watch(device_.completions().fd, EPOLLIN, completions_);
     ia.engine->watch(device_.context().async_fd, EPOLLIN, troubles_);
 }
@@ -69,6 +75,11 @@ void News::Troubles::ready(std::uint32_t /*events*/) noexcept {
     }
 }
 
+void News::Troubles::happened(Happening &event) noexcept {
+    if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        device_gone();
+}
+
 void News::Troubles::take(const ibv_async_event &event) noexcept {
     switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
@@ -95,6 +106,8 @@ void News::Troubles::take(const ibv_async_event &event) noexcept {
 // Handles, as an Ep that ends may take others with it. Those for whom there is no memory end by
 // what their queue pairs say.
 void News::Troubles::device_gone() noexcept {
+    if (std::exchange(gone_, true))
+        return;
     ia->engine->forget(from_.async_fd);
     ia->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia->handle(), DAT_IA_CATASTROPHIC_ERROR);
     try {

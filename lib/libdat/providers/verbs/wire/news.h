@@ -3,6 +3,7 @@
 // wrong.
 #pragma once
 
+#include "connect/identifier.h"
 #include "wire/engine.h"
 
 #include <infiniband/verbs.h>
@@ -27,10 +28,12 @@ class News {
         bool take() noexcept;
         ibv_comp_channel &from_;
     };
-    class Troubles final : public Source {
+    class Troubles final : public Source, public Party {
       public:
         explicit Troubles(ibv_context &from) noexcept : from_(from) {}
         void ready(std::uint32_t events) noexcept override;
+        // Drivers that can't take a device away under us don't say so; rdma_cm does.
+        void happened(Happening &event) noexcept override;
 
         Ia *ia = nullptr;
 
@@ -38,11 +41,13 @@ class News {
         void take(const ibv_async_event &event) noexcept;
         void device_gone() noexcept;
         ibv_context &from_;
+        bool gone_ = false;
     };
 
     const Device &device_;
     Completions completions_;
     Troubles troubles_;
+    Identifier sentinel_; // is told when the device goes
 };
 
 } // namespace rsmdat
