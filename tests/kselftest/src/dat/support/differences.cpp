@@ -8,8 +8,9 @@
 namespace rsmtest::dat {
 namespace {
 
-constexpr Differences none{false, 64, 50000, std::nullopt, 500, true};
-constexpr Differences of_verbs{true, 54, 1000, DAT_CONNECTION_EVENT_DISCONNECTED, 5000, false};
+constexpr Differences none{false, 64, 50000, std::nullopt, false, 500, true};
+constexpr Differences of_verbs{true, 54,   1000, DAT_CONNECTION_EVENT_DISCONNECTED,
+                               true, 5000, false};
 
 const Differences &of_provider()
 {

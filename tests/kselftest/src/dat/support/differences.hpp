@@ -20,6 +20,9 @@ struct Differences {
     // rdma_cm says no more than that it is over, and whether the queue pair notices anything before
     // is a matter of luck.
     std::optional<DAT_EVENT_NUMBER> vague_end;
+    // Nobody tells that a host has died: what is under way to it fails by its own time-outs
+    // (TRANSPORT), a request for a connection by the consumer's.
+    bool hosts_die_in_silence;
     // Within so many milliseconds: the peer's kernel takes everything apart first.
     int end_within;
     // A window lets its part of the region be reached and no more: rxe of Linux 6.1 looks at the
