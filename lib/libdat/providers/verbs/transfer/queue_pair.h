@@ -17,6 +17,12 @@ struct QueueSizes {
     std::uint32_t receive_pieces;
 };
 
+inline std::uint32_t at_least_one(DAT_COUNT count) noexcept {
+    return count > 1 ? static_cast<std::uint32_t>(count) : 1;
+}
+
+constexpr std::uint32_t PINGS = 1; // beside the consumer's requests
+
 class QueuePair {
   public:
     QueuePair() noexcept = default;

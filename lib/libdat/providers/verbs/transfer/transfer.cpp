@@ -15,11 +15,6 @@ namespace rsmdat {
 namespace {
 
 constexpr std::size_t BATCH = 16; // completions that are taken at a time
-constexpr std::uint32_t PINGS = 1;
-
-std::uint32_t at_least_one(DAT_COUNT count) noexcept {
-    return static_cast<std::uint32_t>(std::max(count, 1));
-}
 
 } // namespace
 
