@@ -22,9 +22,7 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     explicit Inside(Ep &owner); // throws std::bad_alloc
     ~Inside();
     Inside(const Inside &) = delete;
-    Inside(Inside &&) = delete;
     Inside &operator=(const Inside &) = delete;
-    Inside &operator=(Inside &&) = delete;
 
     // The SRQ asks what has been taken from it.
     void poll() noexcept override { progress(); }
@@ -78,8 +76,8 @@ bool Transfer::Inside::open() noexcept {
     const QueueSizes wanted = sizes();
     const std::uint32_t receives =
         ep.srq != nullptr ? at_least_one(ep.ia().limits.recvs_per_srq) : wanted.receives;
-    const auto most = static_cast<std::uint32_t>(ep.ia().device->attributes().max_cqe);
-    const auto room = static_cast<int>(std::min(wanted.requests + receives, most));
+    const int most = ep.ia().device->attributes().max_cqe;
+    const int room = std::min(static_cast<int>(wanted.requests + receives), most);
     return channel.open(*ep.ia().device, room) && pair.open(ep, *channel.queue(), wanted) &&
            in.start(*pair);
 }
