@@ -129,7 +129,9 @@ class InUse {
     explicit InUse(Pz &pz) noexcept : pz_(pz) { ++pz_.users; }
     ~InUse() { --pz_.users; }
     InUse(const InUse &) = delete;
+    InUse(InUse &&) = delete;
     InUse &operator=(const InUse &) = delete;
+    InUse &operator=(InUse &&) = delete;
 
   private:
     Pz &pz_;

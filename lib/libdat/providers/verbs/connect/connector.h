@@ -39,7 +39,7 @@ class Connector final : public Feeder {
     // The link's: what its identifier hears.
     void happened(const Happening &event) noexcept;
     // The queue pair has got data although the connection manager does not know yet.
-    void communication_established() noexcept;
+    void communication_established() const noexcept;
 
   private:
     DAT_RETURN start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);

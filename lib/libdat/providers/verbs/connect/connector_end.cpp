@@ -51,7 +51,7 @@ void Connector::carry_on(const Happening &event) noexcept {
         ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
-void Connector::communication_established() noexcept {
+void Connector::communication_established() const noexcept {
     if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
         (void)::rdma_notify(ep_.link->id.get(), IBV_EVENT_COMM_EST);
 }

@@ -60,7 +60,7 @@ bool Manager::take() noexcept {
     if (::rdma_get_cm_event(events_.get(), &event) != 0)
         return false;
     const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-    Party *party = static_cast<Party *>(event->id->context);
+    auto *party = static_cast<Party *>(event->id->context);
     const rdma_cm_id *id = event->id;
     Happening happening;
     if (request)

@@ -11,8 +11,7 @@ namespace {
 
 ibv_mr *try_to_register(const Pz &pz, const Wanted &wanted, unsigned access) noexcept {
     auto *start = reinterpret_cast<void *>(wanted.address);
-    return ::ibv_reg_mr(pz.domain.get(), start, static_cast<std::size_t>(wanted.length),
-                        static_cast<int>(access));
+    return ::ibv_reg_mr(pz.domain.get(), start, static_cast<std::size_t>(wanted.length), access);
 }
 
 // Memory that can be read only, and memory that is not there, look alike to whoever wants to write.

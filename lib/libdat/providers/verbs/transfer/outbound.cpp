@@ -79,9 +79,8 @@ DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV
 void Outbound::start(ibv_qp &qp, std::uint32_t inline_limit) noexcept {
     while (!stopped_ && queue_.has_unstarted()) {
         Request &request = queue_.next();
-        if (request.kind == Request::Kind::READ && !has_read_credits())
-            fail(request, DAT_DTO_ERR_LOCAL_EP);
-        else if (!start(request, qp, inline_limit))
+        const bool allowed = request.kind != Request::Kind::READ || has_read_credits();
+        if (!allowed || !start(request, qp, inline_limit))
             fail(request, DAT_DTO_ERR_LOCAL_EP);
         queue_.started();
     }

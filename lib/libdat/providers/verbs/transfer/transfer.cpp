@@ -20,9 +20,11 @@ constexpr std::size_t BATCH = 16; // completions that are taken at a time
 
 struct Transfer::Inside final : Channel::Owner, Feeder {
     explicit Inside(Ep &owner); // throws std::bad_alloc
-    ~Inside();
+    virtual ~Inside();
     Inside(const Inside &) = delete;
+    Inside(Inside &&) = delete;
     Inside &operator=(const Inside &) = delete;
+    Inside &operator=(Inside &&) = delete;
 
     // The SRQ asks what has been taken from it.
     void poll() noexcept override { progress(); }
@@ -112,7 +114,7 @@ void Transfer::Inside::progress() noexcept {
 
 // As many as can be outstanding, at most: each was posted before the lock was taken.
 void Transfer::Inside::take_all() noexcept {
-    std::array<ibv_wc, BATCH> room;
+    std::array<ibv_wc, BATCH> room{};
     bool more = true;
     while (more) {
         const auto completions = channel.take(room);
