@@ -38,11 +38,9 @@ void Sp::stop_listening() noexcept {
     hearing_.reset();
 }
 
-bool Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
-    if (!listening() || !evd->has_room()) {
-        refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
-        return false;
-    }
+void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
+    if (!listening() || !evd->has_room())
+        return refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
     Cr *cr = nullptr;
     try {
         cr = &ia().adopt(std::make_unique<Cr>(ia(), std::move(link), private_data));
@@ -50,11 +48,11 @@ bool Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_dat
     } catch (const std::bad_alloc &) {
         if (cr != nullptr)
             ia().destroy(*cr);
-        return false;
+        return;
     }
+    acknowledge(*cr->link);
     announce(*cr);
     arrived();
-    return true;
 }
 
 void Sp::announce(Cr &cr) noexcept {

@@ -15,8 +15,8 @@ class Sp : public Object {
     ~Sp() override;
 
     [[nodiscard]] bool listening() const noexcept { return hearing_ != nullptr; }
-    // A request for us: a CR and its event, or a refusal and false.
-    bool take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
+    // A request for us: a CR and its event, or a refusal.
+    void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
 
     DAT_CONN_QUAL qualifier;
     Evd *evd;

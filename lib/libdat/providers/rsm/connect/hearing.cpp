@@ -46,11 +46,6 @@ Sp *find_sp(DAT_HANDLE handle, const Ia &ia) noexcept {
     return find<Rsp>(handle, ia);
 }
 
-void tell_arrived(Channel &channel) noexcept {
-    channel.peers().answer_from = credentials_of(channel.address());
-    say_to_peer(channel, LinkState::ARRIVED);
-}
-
 // On the engine's thread, without Ia::lock. The service point may be gone when the request is here.
 void hear(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
     std::unique_ptr<Link> link;
@@ -66,9 +61,7 @@ void hear(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
     Sp *sp = find_sp(self, ia);
     if (sp == nullptr || sp->qualifier != offer.qualifier)
         return refuse(ia, std::move(link), Refusal::BY_PROVIDER);
-    const auto channel = link->channel;
-    if (sp->take(std::move(link), private_data_of(offer)))
-        tell_arrived(*channel);
+    sp->take(std::move(link), private_data_of(offer));
 }
 
 } // namespace

@@ -22,6 +22,12 @@ void say_to_peer(Channel &channel, LinkState what) noexcept {
     channel.ring_always();
 }
 
+void acknowledge(Link &link) noexcept {
+    Channel &channel = *link.channel;
+    channel.peers().answer_from = credentials_of(channel.address());
+    say_to_peer(channel, LinkState::ARRIVED);
+}
+
 void write_terms(Terms &terms, const Link &link, std::uint32_t read_in, std::uint32_t read_out,
                  std::span<const std::byte> private_data) noexcept {
     terms.qualifier = link.qualifier;

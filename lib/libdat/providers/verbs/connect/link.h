@@ -40,6 +40,9 @@ class Link final : public Party {
     Manager &manager_;
 };
 
+// A service point has taken a request: who asks need not know before it is answered.
+inline void acknowledge(Link & /*link*/) noexcept {}
+
 // An IA's address and a port of ours.
 sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) noexcept;
 
