@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/options.h"
 
+#include "core/words.h"
+
 #include <bit>
 #include <charconv>
 
@@ -8,17 +10,8 @@ namespace rsmdat {
 
 namespace {
 
-constexpr std::string_view BLANKS = " \t";
 constexpr std::size_t LEAST_RING = 4096;
 constexpr std::size_t LARGEST_RING = 1048576;
-
-// The first word of the text, which is cut off; empty at the end.
-std::string_view next_word(std::string_view &text) noexcept {
-    text.remove_prefix(std::min(text.find_first_not_of(BLANKS), text.size()));
-    const auto word = text.substr(0, text.find_first_of(BLANKS));
-    text.remove_prefix(word.size());
-    return word;
-}
 
 bool parse_ring(std::string_view value, std::size_t &ring) noexcept {
     const char *end = value.data() + value.size();
@@ -43,13 +36,10 @@ bool set(Options &options, std::string_view name, std::string_view value) {
 
 std::optional<Options> parse_options(std::string_view text) {
     Options options;
-    for (auto word = next_word(text); !word.empty(); word = next_word(text)) {
-        const auto sign = word.find('=');
-        if (sign == std::string_view::npos ||
-            !set(options, word.substr(0, sign), word.substr(sign + 1)))
-            return {};
-    }
-    return options;
+    const auto set_one = [&](std::string_view name, std::string_view value) {
+        return set(options, name, value);
+    };
+    return each_option(text, set_one) ? std::optional(options) : std::nullopt;
 }
 
 } // namespace rsmdat
