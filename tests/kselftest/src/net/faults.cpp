@@ -14,10 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 constexpr std::size_t pages = 64;
 
-bool is_disconnect(std::uint64_t status) {
-    return status == RSMERR_CONN_ABORTED || status == RSMERR_REMOTE_NODE_UNREACHABLE;
-}
-
 // Transfers both ways between this node and another, each kind in a process of its own.
 class Traffic {
   public:

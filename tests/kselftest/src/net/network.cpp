@@ -13,10 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 constexpr std::size_t pages = 16;
 
-bool is_disconnect(std::uint64_t status) {
-    return status == RSMERR_CONN_ABORTED || status == RSMERR_REMOTE_NODE_UNREACHABLE;
-}
-
 // A command on a node. There is another way there than the network.
 void run(unsigned node, const std::string &command) {
     const Answer answer = Session(node).call("sh " + command);

@@ -12,6 +12,11 @@ namespace rsmtest::net {
 // Node and permission of each entry.
 using Acl = std::vector<std::pair<unsigned, unsigned>>;
 
+// What everybody is told whose connection has ended with the way to its node.
+inline bool is_disconnect(std::uint64_t status) {
+    return status == RSMERR_CONN_ABORTED || status == RSMERR_REMOTE_NODE_UNREACHABLE;
+}
+
 // Memory of a session: a buffer, or an import's mapping under the import's name.
 class RemoteMemory {
   public:
