@@ -20,6 +20,15 @@ Descriptor tcp_socket() {
     return Descriptor(check_errno(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
 }
 
+// This process is the measuring host's, and waits for memory to change: something else has to
+// notice the end. What fails because nobody takes it any more is an end, too.
+void end_with(Channel &channel) {
+    std::thread([&channel] {
+        channel.wait_closed();
+        _exit(0);
+    }).detach();
+}
+
 void echo_writes(DatSide &side, const DatMemory &theirs, std::size_t size) {
     const DatMemory target{theirs.context, theirs.address + rdma_half};
     for (char expected = 1;; expected++) {
@@ -39,11 +48,7 @@ void be_dat_side(Channel &channel, const RdmaOrder &order) {
     if (order.role == RdmaRole::dat_stay) {
         return channel.wait_closed();
     }
-    // Writes that nobody takes any more fail, and that is the end, too.
-    std::thread([&channel] {
-        channel.wait_closed();
-        _exit(0);
-    }).detach();
+    end_with(channel);
     echo_writes(side, theirs, order.size);
 }
 
@@ -70,10 +75,7 @@ void be_put_side(Channel &channel, const RdmaOrder &order) {
     if (order.role == RdmaRole::put_stay) {
         return channel.wait_closed();
     }
-    std::thread([&channel] {
-        channel.wait_closed();
-        _exit(0);
-    }).detach();
+    end_with(channel);
     echo_puts(import, memory.data(), order.size);
 }
 
