@@ -88,17 +88,20 @@ static const struct vm_operations_struct shown_vm_ops = {
 	.fault = shown_fault,
 };
 
-/* A mapping that is too late to be given a copy of the contents is none. */
+/*
+ * After the end there is something to show if there was a mapping then. It must
+ * be had: mmap() over the range has taken away what was there before it asks.
+ */
 static bool count_mapping(struct rsm_export *exp)
 {
-	bool alive;
+	bool contents;
 
 	mutex_lock(&exp->importers_lock);
-	alive = exp->mem;
-	if (alive)
+	contents = exp->mem || exp->shown->copy;
+	if (contents)
 		atomic_inc(&exp->shown->mappings);
 	mutex_unlock(&exp->importers_lock);
-	return alive;
+	return contents;
 }
 
 /**
@@ -108,7 +111,7 @@ static bool count_mapping(struct rsm_export *exp)
  *
  * Return: 0, -EINVAL (private mapping), -ENXIO (beyond the end), -EPERM (the
  * caller is not the creator), -EACCES (execution) or -ENODEV (the export is
- * dead).
+ * dead and was not mapped when it died).
  */
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
 {

@@ -281,8 +281,9 @@ struct rsm_topology_query {
  * stay good. Unmapping that, or taking a right away from it, ends the export,
  * once a byte of it has been read or written there, or RANGE has found it shown.
  * After the end the mapping shows a private copy of the contents. mmap() fails
- * with ENODEV (dead, or not in a window), ENXIO (beyond the end), EPERM (another
- * process), EACCES (execution), EINVAL (private) and ENOMEM.
+ * with ENODEV (dead and nothing mapped it at the end, or not in a window), ENXIO
+ * (beyond the end), EPERM (another process), EACCES (execution), EINVAL (private)
+ * and ENOMEM.
  *
  * RSM_BIND_LOCAL: the memory is only to be the local end of PUTV and GETV, and
  * what GRANT lets others reach. It is pinned where it is whatever the

@@ -32,7 +32,9 @@ bool move_to(void *target, Mapping &from) noexcept {
 }
 
 // The same for the segment. Its view is not moved: mremap() succeeds even if it can't take
-// the old one away, and that would keep the handle.
+// the old one away, and that would keep the handle. While there is a view this fails for want
+// of memory only, also for a segment that has died meanwhile: the kernel unmaps the target
+// first, and another thread's mmap() could get the hole.
 bool map_over(void *target, int device, std::size_t length) noexcept {
     return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, device, 0) == target;
 }
@@ -42,8 +44,7 @@ void look_at(const void *range) noexcept {
     (void)*static_cast<const volatile char *>(range);
 }
 
-// For when they failed. The kernel unmaps the target first, so there may be a hole;
-// with MAP_FIXED_NOREPLACE only that is filled.
+// For when they failed. There may be a hole; with MAP_FIXED_NOREPLACE only that is filled.
 bool fill(void *target, const Mapping &contents, int fixed) noexcept {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | fixed;
     if (::mmap(target, contents.size(), both, flags, -1, 0) != target)

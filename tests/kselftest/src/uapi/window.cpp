@@ -100,6 +100,21 @@ TEST_F(UapiWindow, private_copy_after_the_end)
     munmap(const_cast<std::uint64_t *>(theirs), size);
 }
 
+// Otherwise a segment that dies while librsm maps it over the range would leave a hole there,
+// which another thread's mmap() could get.
+TEST_F(UapiWindow, mapped_once_more_after_the_end)
+{
+    void *view = raw::map(exporter.get(), size);
+    ASSERT_NE(view, nullptr);
+    ASSERT_EQ(raw::destroy(exporter.get()), success);
+    show(memory.data());
+    EXPECT_TRUE(holds_pattern(memory));
+    memory.at(8) = 5;
+    EXPECT_EQ(static_cast<std::uint64_t *>(view)[1], 5u) << "not the same copy";
+    munmap(view, size);
+    EXPECT_EQ(memory.at(8), 5u);
+}
+
 TEST_F(UapiWindow, importers_do_not_see_the_private_copy)
 {
     show(memory.data());
