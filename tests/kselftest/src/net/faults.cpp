@@ -185,11 +185,11 @@ TEST_F(NetFaults, connects_to_a_machine_that_is_killed) {
         EXPECT_TRUE(hammer->succeeds(5));
     Vm::kill(first.node());
     for (const auto &hammer : hammers) {
-        EXPECT_TRUE(hammer->fails()) << "a connect hangs";
+        // A connection that comes about at that moment may be aborted first.
+        EXPECT_TRUE(hammer->fails_with(RSMERR_REMOTE_NODE_UNREACHABLE)) << "a connect hangs";
         const Answer counts = hammer->calm();
         EXPECT_EQ(counts.status, 0);
         EXPECT_PRED1(is_disconnect, counts.value(2)) << "first error";
-        EXPECT_EQ(counts.value(3), RSMERR_REMOTE_NODE_UNREACHABLE) << "last error";
     }
     ASSERT_NO_FATAL_FAILURE(restart({first.node()}));
 }

@@ -140,6 +140,11 @@ bool RemoteHammer::fails(int milliseconds) {
     return eventually([&] { return progress().value(1) > 0; }, milliseconds);
 }
 
+bool RemoteHammer::fails_with(int error) {
+    const auto expected = static_cast<std::uint64_t>(error);
+    return eventually([&] { return progress().value(3) == expected; }, 20000);
+}
+
 std::string RemoteHammer::next_name() {
     return next("hammer");
 }

@@ -122,6 +122,8 @@ class RemoteHammer {
     bool succeeds(std::uint64_t times = 1);
     // Waits until it fails.
     bool fails(int milliseconds = 20000);
+    // Waits until that is the last error.
+    bool fails_with(int error);
 
   private:
     static std::string next_name();
