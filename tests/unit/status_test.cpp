@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
-#include "status.h"
+#include "device.h"
 
 TEST(Status, NamesWhatTheSpecificationNames) {
     EXPECT_EQ(rsm::status_of_errno(ENOMEM), RSMERR_INSUFFICIENT_MEM);

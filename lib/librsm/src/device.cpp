@@ -26,8 +26,7 @@ int open_device(int access, int lowest, UniqueFd &device) noexcept {
     UniqueFd opened(::open(device_path, access | O_CLOEXEC));
     if (!opened) {
         // Without the kernel agent there is no resource to be had.
-        const bool absent = errno == ENOENT || errno == ENXIO || errno == ENODEV;
-        return absent ? RSMERR_INSUFFICIENT_RESOURCES : status_of_errno(errno);
+        return rsmdev::is_absence(errno) ? RSMERR_INSUFFICIENT_RESOURCES : status_of_errno(errno);
     }
     move_up(opened, lowest);
     device = std::move(opened);

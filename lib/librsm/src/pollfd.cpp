@@ -10,7 +10,6 @@
 #include "api.h"
 #include "locks.h"
 #include "segment.h"
-#include "status.h"
 
 namespace rsm {
 namespace {

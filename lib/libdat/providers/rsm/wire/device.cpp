@@ -35,7 +35,7 @@ HandleFd open_control() {
 
 std::uint32_t ask_node(int control) {
     rsm_info info{};
-    if (command(control, RSM_IOC_INFO, info) != RSM_SUCCESS)
+    if (persistent_command(control, RSM_IOC_INFO, info) != RSM_SUCCESS)
         throw Unavailable("/dev/rsm does not answer");
     return info.node_id;
 }
@@ -57,7 +57,7 @@ Device::~Device() = default;
 bool Device::has_controller(std::string_view name) const noexcept {
     rsm_attr attributes{};
     return store_name(attributes.controller, name) &&
-           command(control_.get(), RSM_IOC_ATTR, attributes) == RSM_SUCCESS;
+           persistent_command(control_.get(), RSM_IOC_ATTR, attributes) == RSM_SUCCESS;
 }
 
 std::uint32_t Device::generation(std::uint32_t slot) const noexcept {

@@ -29,7 +29,7 @@ Export::~Export() {
     if (!handle_)
         return;
     rsm_destroy destroy{};
-    (void)command(handle_.get(), RSM_IOC_DESTROY, destroy);
+    (void)persistent_command(handle_.get(), RSM_IOC_DESTROY, destroy);
 }
 
 int Export::bind(const Device &device, std::string_view controller, void *address,
@@ -44,7 +44,8 @@ int Export::bind(const Device &device, std::string_view controller, void *addres
     bind.length = length;
     bind.flags = flags;
     bind.control_fd = device.control_fd();
-    if (const int status = command(made.handle_.get(), RSM_IOC_BIND, bind); status != RSM_SUCCESS)
+    if (const int status = persistent_command(made.handle_.get(), RSM_IOC_BIND, bind);
+        status != RSM_SUCCESS)
         return status;
     made.device_ = &device;
     made.slot_ = bind.slot;
@@ -56,7 +57,7 @@ int Export::bind(const Device &device, std::string_view controller, void *addres
 int Export::publish(std::uint32_t &id, std::span<const rsm_acl_entry> acl) const noexcept {
     auto publish = publish_argument(acl);
     publish.id = id;
-    const int status = command(handle_.get(), RSM_IOC_PUBLISH, publish);
+    const int status = persistent_command(handle_.get(), RSM_IOC_PUBLISH, publish);
     if (status == RSM_SUCCESS)
         id = publish.id;
     return status;
@@ -64,7 +65,7 @@ int Export::publish(std::uint32_t &id, std::span<const rsm_acl_entry> acl) const
 
 int Export::republish(std::span<const rsm_acl_entry> acl) const noexcept {
     auto publish = publish_argument(acl);
-    return command(handle_.get(), RSM_IOC_REPUBLISH, publish);
+    return persistent_command(handle_.get(), RSM_IOC_REPUBLISH, publish);
 }
 
 int Export::grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission,
@@ -73,7 +74,7 @@ int Export::grant(std::uint64_t offset, std::uint64_t length, std::uint32_t perm
     grant.offset = offset;
     grant.length = length;
     grant.permission = permission;
-    const int status = command(handle_.get(), RSM_IOC_GRANT, grant);
+    const int status = persistent_command(handle_.get(), RSM_IOC_GRANT, grant);
     if (status == RSM_SUCCESS)
         std::ranges::copy(grant.ticket, ticket.begin());
     return status;
@@ -82,13 +83,13 @@ int Export::grant(std::uint64_t offset, std::uint64_t length, std::uint32_t perm
 int Export::revoke(const Ticket &ticket) const noexcept {
     rsm_revoke revoke{};
     std::ranges::copy(ticket, revoke.ticket);
-    return command(handle_.get(), RSM_IOC_REVOKE, revoke);
+    return persistent_command(handle_.get(), RSM_IOC_REVOKE, revoke);
 }
 
 int Export::post() const noexcept {
     rsm_post post{};
     post.flags = RSM_SIGPOST_NO_ACCUMULATE;
-    return command(handle_.get(), RSM_IOC_POST, post);
+    return persistent_command(handle_.get(), RSM_IOC_POST, post);
 }
 
 std::uint32_t Export::take_events() const noexcept {

@@ -33,7 +33,7 @@ int transfer(int handle, unsigned long request, std::uint32_t flags, std::uint64
     transfer.count = 1;
     transfer.flags = flags;
     transfer.entries = address_of(&entry);
-    return command(handle, request, transfer);
+    return persistent_command(handle, request, transfer);
 }
 
 } // namespace
@@ -50,7 +50,8 @@ int Import::connect(const Device &device, std::string_view controller, std::uint
     connect.id = id;
     connect.permission = permission;
     connect.control_fd = device.control_fd();
-    if (const int status = command(handle.get(), RSM_IOC_CONNECT, connect); status != RSM_SUCCESS)
+    if (const int status = persistent_command(handle.get(), RSM_IOC_CONNECT, connect);
+        status != RSM_SUCCESS)
         return status;
     result = Import(device, std::move(handle), connect.slot, connect.generation, connect.length);
     return RSM_SUCCESS;
@@ -63,7 +64,8 @@ int Import::redeem(const Device &device, const Ticket &ticket, Import &result) n
     rsm_redeem redeem{};
     std::ranges::copy(ticket, redeem.ticket);
     redeem.control_fd = device.control_fd();
-    if (const int status = command(handle.get(), RSM_IOC_REDEEM, redeem); status != RSM_SUCCESS)
+    if (const int status = persistent_command(handle.get(), RSM_IOC_REDEEM, redeem);
+        status != RSM_SUCCESS)
         return status;
     result = Import(device, std::move(handle), redeem.slot, redeem.generation, redeem.length);
     return RSM_SUCCESS;
@@ -90,7 +92,7 @@ int Import::get(std::uint64_t offset, std::span<std::byte> to) const noexcept {
 int Import::post() const noexcept {
     rsm_post post{};
     post.flags = RSM_SIGPOST_NO_ACCUMULATE;
-    return command(handle_.get(), RSM_IOC_POST, post);
+    return persistent_command(handle_.get(), RSM_IOC_POST, post);
 }
 
 int Import::put_and_post(std::uint64_t offset, std::span<const std::byte> from) const noexcept {
