@@ -67,13 +67,30 @@ void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer 
 	spin_unlock_irqrestore(&channel->node->lock, flags);
 }
 
+/**
+ * rsm_rdma_hear() - look at what a peer says when connecting
+ * @param: what it says
+ * @peer: what it says of itself
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_hear(const struct rdma_conn_param *param, struct rsm_rdma_peer *peer)
+{
+	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
+						 rsm_node_id(), peer);
+
+	/* Reads would wait forever, and everything after them. */
+	if (!why && !param->initiator_depth)
+		why = "it lets us read nothing";
+	return why;
+}
+
 /* What is wrong with the answer to our greeting, or NULL. */
 static const char *read_answer(struct rsm_rdma_channel *channel,
 			       const struct rdma_conn_param *param)
 {
 	struct rsm_rdma_peer peer;
-	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
-						 rsm_node_id(), &peer);
+	const char *why = rsm_rdma_hear(param, &peer);
 
 	if (!why && peer.node != channel->node->id)
 		why = "another node is there";

@@ -64,8 +64,7 @@ static int hand_over(struct rdma_cm_id *cm_id, const struct rsm_rdma_peer *peer,
 static int look_at_request(struct rdma_cm_id *cm_id, const struct rdma_conn_param *param)
 {
 	struct rsm_rdma_peer peer = {};
-	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
-						 rsm_node_id(), &peer);
+	const char *why = rsm_rdma_hear(param, &peer);
 
 	if (!why)
 		why = objection(cm_id, &peer);

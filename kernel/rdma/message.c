@@ -11,6 +11,8 @@
 #define KEPT_CREDITS	1
 /* Receives that the peer is told of in a frame of their own, if in no other. */
 #define OWED_ENOUGH	(RSM_RDMA_RECEIVES / 2)
+/* Heartbeats after which a frame should have gone. The transport's patience is half of that. */
+#define STUCK_BEATS	4
 
 /* What has happened to a channel whose work request ended like this. */
 static const char *reason(const struct ib_wc *wc)
@@ -45,6 +47,18 @@ static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *f
 	return ib_post_send(channel->qp, &wr, NULL);
 }
 
+/*
+ * How often a frame is repeated that meets no receive is said by who has asked for the
+ * connection, and may be without end. An honest peer has given us up long before this:
+ * it has not heard from us. Under node->lock.
+ */
+static bool is_stuck(const struct rsm_rdma_channel *channel)
+{
+	unsigned long patience = msecs_to_jiffies(STUCK_BEATS * rsm_heartbeat_ms());
+
+	return channel->sending && time_after(jiffies, channel->moved + patience);
+}
+
 /* Send a frame unless @kept credits, or none, are all that is left. Under node->lock. */
 static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type type,
 		      const void *message, size_t len, u32 kept)
@@ -54,6 +68,10 @@ static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type
 	lockdep_assert_held(&channel->node->lock);
 	if (channel->why)
 		return -ENOTCONN;
+	if (is_stuck(channel)) {
+		rsm_rdma_channel_fail_locked(channel, "takes no messages");
+		return -ENOTCONN;
+	}
 	if (channel->credits <= kept || list_empty(&channel->unsent))
 		return -EAGAIN;
 	frame = list_first_entry(&channel->unsent, struct rsm_rdma_frame, next);
@@ -63,7 +81,8 @@ static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type
 		return -ENOTCONN;
 	}
 	list_del(&frame->next);
-	channel->sending++;
+	if (!channel->sending++)
+		channel->moved = jiffies;
 	channel->credits--;
 	channel->owed = 0;
 	return 0;
@@ -90,6 +109,7 @@ void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock_irqsave(&node->lock, flags);
 	list_add(&frame->next, &channel->unsent);
 	channel->sending--;
+	channel->moved = jiffies;
 	if (wc->status != IB_WC_SUCCESS)
 		rsm_rdma_channel_fail_locked(channel, reason(wc));
 	return_credits(channel);

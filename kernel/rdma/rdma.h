@@ -146,6 +146,7 @@ struct rsm_rdma_room {
  * @credits: receives of the peer that we may use up. node->lock
  * @owed: receives that we have posted again and not told the peer. node->lock
  * @sending: frames under way. node->lock
+ * @moved: when the last of them went, or the first was posted, in jiffies. node->lock
  * @unsent: frames free to be sent. node->lock
  * @receive_lock: guards @received and @stalled
  * @received: frames that have arrived and were not taken by the agent yet
@@ -180,6 +181,7 @@ struct rsm_rdma_channel {
 	u32 credits;
 	u32 owed;
 	u32 sending;
+	unsigned long moved;
 	struct list_head unsent;
 	spinlock_t receive_lock; /* see above */
 	struct list_head received;
@@ -251,6 +253,7 @@ void rsm_rdma_unlisten(void);
 /* connect.c */
 const char *rsm_rdma_connect(struct rsm_rdma_channel *channel);
 const char *rsm_rdma_accept(struct rsm_rdma_channel *channel);
+const char *rsm_rdma_hear(const struct rdma_conn_param *param, struct rsm_rdma_peer *peer);
 void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
 int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
 
