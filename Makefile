@@ -94,6 +94,8 @@ bench:
 	@KERNEL=$(KERNEL) tests/bench/run dat $(BENCH)
 	@echo "between two virtual machines:"
 	@KERNEL=$(KERNEL) tests/bench/run two $(BENCH)
+	@echo "between two virtual machines, by RDMA:"
+	@KERNEL=$(KERNEL) tests/bench/run rdma $(BENCH)
 
 check: deps-check
 	@tests/check/run

@@ -93,6 +93,7 @@ struct Options {
 void add_measuring_options(CLI::App &app, Settings &settings) {
     app.add_option("--processes", settings.processes, "measure each figure in so many processes")
         ->check(CLI::Range(1, 1000))
+        ->take_last()
         ->capture_default_str();
     app.add_option("--rounds", settings.rounds, "take the best of so many rounds in each process")
         ->check(CLI::Range(1, 10000))

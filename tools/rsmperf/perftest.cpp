@@ -10,8 +10,6 @@ namespace rsmperf {
 
 namespace {
 
-constexpr const char *iterations = "1000";
-
 bool is_bandwidth(const std::string &test) {
     return test.ends_with("_bw");
 }
@@ -40,8 +38,8 @@ double field(const std::string &text, std::size_t size, int number) {
 } // namespace
 
 Command perftest_server(const std::string &test, std::size_t size) {
-    Command command = {test, "-R",      "-F", "-d", rdma_device, "-s", std::to_string(size),
-                       "-n", iterations};
+    Command command = {test, "-R", "-F", "-d", rdma_device, "-s", std::to_string(size)};
+    command.insert(command.end(), {"-n", std::to_string(rdma_iterations(size))});
     if (is_bandwidth(test)) {
         command.insert(command.end(), {"-t", std::to_string(rdma_window)});
     }

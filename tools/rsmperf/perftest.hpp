@@ -11,6 +11,12 @@ inline constexpr const char *rdma_device = "rxe0";
 // Operations under way where bandwidth is measured.
 constexpr std::size_t rdma_window = 64;
 
+// Operations in a measurement. The more there is to move the less it matters what a single one
+// does.
+constexpr std::size_t rdma_iterations(std::size_t size) {
+    return size < 16384 ? 1000 : 200;
+}
+
 // The server's command line. A test's name ends in _lat or _bw.
 Command perftest_server(const std::string &test, std::size_t size);
 

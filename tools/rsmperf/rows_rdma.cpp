@@ -11,8 +11,6 @@ namespace rsmperf {
 
 namespace {
 
-constexpr std::size_t iterations = 1000;
-
 sockaddr_in address_of(const Settings &settings) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -35,17 +33,39 @@ double floor_of(const Settings &settings, const std::string &test, std::size_t s
     return perftest_time(test, size, settings.host);
 }
 
-// A figure, or the share of it that the program measures, against what the program says.
+// A figure, or the share of it that the program measures, against what the program says. The pair
+// of sides is made anew each time: the other host serves one order at a time, and a side that waits
+// for memory to change takes all of a processor.
 constexpr double whole = 1;
 constexpr double half = 0.5;
 
-Times against(const Settings &settings, const std::string &test, std::size_t size,
-              const Batch &figure, double share = whole) {
-    figure(iterations / 10);
+template <typename Pair>
+using Deed = std::function<void(Pair &, std::size_t)>;
+
+template <typename Pair>
+double figure_of(const Settings &settings, RdmaRole role, std::size_t size,
+                 const Deed<Pair> &deed) {
+    const std::size_t count = rdma_iterations(size);
+    Pair pair(settings, role, size);
+    deed(pair, count / 10);
+    return time_batch([&](std::size_t times) { deed(pair, times); }, count);
+}
+
+template <typename Pair>
+Times against(const Settings &settings, const std::string &test, RdmaRole role, std::size_t size,
+              const Deed<Pair> &deed, double share = whole) {
     return best_of(
-        settings.rounds, [&] { return time_batch(figure, iterations) * share; },
+        settings.rounds, [&] { return figure_of<Pair>(settings, role, size, deed) * share; },
         [&] { return floor_of(settings, test, size); });
 }
+
+// Does one thing many times.
+template <auto once>
+constexpr auto each = [](auto &pair, std::size_t count) {
+    for (; count > 0; count--) {
+        (pair.*once)();
+    }
+};
 
 // A connection by uDAPL.
 class DatPair {
@@ -76,14 +96,14 @@ class DatPair {
     char turn_ = 0;
 };
 
-Times write_latency(const Settings &settings, std::size_t size) {
-    DatPair pair(settings, RdmaRole::dat_echo, size);
-    return against(settings, "ib_write_lat", size, repeat([&] { pair.write_and_wait(); }), half);
+Times write_latency(const Settings &settings, const std::string &test, std::size_t size) {
+    return against<DatPair>(settings, test, RdmaRole::dat_echo, size,
+                            each<&DatPair::write_and_wait>, half);
 }
 
 Times read_latency(const Settings &settings, std::size_t size) {
-    DatPair pair(settings, RdmaRole::dat_stay, size);
-    return against(settings, "ib_read_lat", size, repeat([&] { pair.read(); }));
+    return against<DatPair>(settings, "ib_read_lat", RdmaRole::dat_stay, size,
+                            each<&DatPair::read>);
 }
 
 // Segments of both hosts, each imported by the other.
@@ -94,6 +114,9 @@ class PutPair {
           far_(channel_.expect<RdmaSide>()) {
         channel_.send(RdmaSide{0, {}, Topology().own_node(), segment_.publish()});
         channel_.expect<bool>();
+        // Puts return before the data has arrived.
+        check_rsm(rsm_memseg_import_set_mode(import_.get(), RSM_BARRIER_MODE_EXPLICIT),
+                  "rsm_memseg_import_set_mode");
     }
 
     void put(std::size_t size) const {
@@ -109,11 +132,6 @@ class PutPair {
     void get() const {
         check_rsm(rsm_memseg_import_get(import_.get(), rdma_half, memory_.data(), size_),
                   "rsm_memseg_import_get");
-    }
-    // Puts return before the data has arrived.
-    void use_explicit_barriers() const {
-        check_rsm(rsm_memseg_import_set_mode(import_.get(), RSM_BARRIER_MODE_EXPLICIT),
-                  "rsm_memseg_import_set_mode");
     }
     void put_many(std::size_t count) {
         rsmapi_barrier_t barrier{};
@@ -140,24 +158,22 @@ class PutPair {
 };
 
 Times put_latency(const Settings &settings, std::size_t size) {
-    PutPair pair(settings, RdmaRole::put_echo, size);
-    pair.use_explicit_barriers();
-    return against(settings, "ib_write_lat", size, repeat([&] { pair.put_and_wait(); }), half);
+    return against<PutPair>(settings, "ib_write_lat", RdmaRole::put_echo, size,
+                            each<&PutPair::put_and_wait>, half);
 }
 
 Times get_latency(const Settings &settings, std::size_t size) {
-    PutPair pair(settings, RdmaRole::put_stay, size);
-    return against(settings, "ib_read_lat", size, repeat([&] { pair.get(); }));
+    return against<PutPair>(settings, "ib_read_lat", RdmaRole::put_stay, size, each<&PutPair::get>);
 }
 
 } // namespace
 
 Times verbs_write8(const Settings &settings) {
-    return write_latency(settings, sizeof(std::uint64_t));
+    return write_latency(settings, "ib_write_lat", sizeof(std::uint64_t));
 }
 
 Times verbs_write_64k(const Settings &settings) {
-    return write_latency(settings, 64 * KiB);
+    return write_latency(settings, "ib_write_lat", 64 * KiB);
 }
 
 Times verbs_read8(const Settings &settings) {
@@ -169,9 +185,8 @@ Times verbs_read_64k(const Settings &settings) {
 }
 
 Times verbs_write_bw(const Settings &settings) {
-    DatPair pair(settings, RdmaRole::dat_stay, 64 * KiB);
-    return against(settings, "ib_write_bw", 64 * KiB,
-                   [&](std::size_t count) { pair.write_many(count); });
+    return against<DatPair>(settings, "ib_write_bw", RdmaRole::dat_stay, 64 * KiB,
+                            [](auto &pair, std::size_t count) { pair.write_many(count); });
 }
 
 Times rdma_put_4k(const Settings &settings) {
@@ -191,10 +206,8 @@ Times rdma_get_64k(const Settings &settings) {
 }
 
 Times rdma_put_bw(const Settings &settings) {
-    PutPair pair(settings, RdmaRole::put_stay, 64 * KiB);
-    pair.use_explicit_barriers();
-    return against(settings, "ib_write_bw", 64 * KiB,
-                   [&](std::size_t count) { pair.put_many(count); });
+    return against<PutPair>(settings, "ib_write_bw", RdmaRole::put_stay, 64 * KiB,
+                            [](auto &pair, std::size_t count) { pair.put_many(count); });
 }
 
 } // namespace rsmperf
