@@ -2,6 +2,7 @@
 // Orders about sides and their connections. NAME is a side's.
 #include "datnet/partner/partner.hpp"
 #include "datnet/support/call.hpp"
+#include "net/peer/shell.hpp"
 
 #include <cstdlib>
 
@@ -74,6 +75,30 @@ Answer await_connection(Partner &partner, Args &args) {
             {event.event_number, size, private_mismatches(data.private_data, size, passive_seed)}};
 }
 
+// serve NAME COUNT: takes so many connections, one after the other, which the others end
+Answer serve(Partner &partner, Args &args) {
+    const dat::Side &side = partner.side(args.word());
+    for (std::uint64_t left = args.number(); left > 0; left--) {
+        EXPECT_OK(accept(side, next_caller(side).cr));
+        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED, 20000);
+        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_DISCONNECTED, 20000);
+        EXPECT_OK(dat_ep_reset(side.ep));
+        if (testing::Test::HasFailure())
+            break;
+    }
+    return {};
+}
+
+// alarm NAME: the next event that is about the IA itself: its number
+Answer await_alarm(Partner &partner, Args &args) {
+    return {0, {dat::next_event(partner.side(args.word()).adapter.async, 20000).event_number}};
+}
+
+// sh COMMAND
+Answer shell(Partner & /*partner*/, Args &args) {
+    return net::run_shell(args);
+}
+
 // disconnect NAME FLAGS
 Answer disconnect(Partner &partner, Args &args) {
     const DAT_EP_HANDLE ep = partner.side(args.word()).ep;
@@ -103,6 +128,9 @@ constexpr Verb verbs[] = {
     {"disconnect", disconnect},
     {"reset", reset},
     {"state", state},
+    {"serve", serve},
+    {"alarm", await_alarm},
+    {"sh", shell},
 };
 
 } // namespace

@@ -52,7 +52,7 @@ void DatNet::SetUp() {
             net::Vm::start(partner.node());
     }
     ASSERT_TRUE(partner.answers(20000)) << "ksft-dat-partner does not run there";
-    ASSERT_TRUE(eventually([&] { return path_to(partner.node()); }, 10000));
+    ASSERT_TRUE(eventually([&] { return has_path(); }, 10000));
     session.emplace(partner.node());
 }
 
@@ -68,8 +68,12 @@ void DatNet::restart() {
     session.reset();
     net::Vm::start(partner.node());
     ASSERT_TRUE(partner.answers(20000)) << "does not answer";
-    ASSERT_TRUE(eventually([&] { return path_to(partner.node()); }, 20000)) << "no path";
+    ASSERT_TRUE(eventually([&] { return has_path(); }, 20000)) << "no path";
     session.emplace(partner.node());
+}
+
+bool DatNet::has_path() const {
+    return path_to(partner.node());
 }
 
 // Twice the interval and 100 ms; the engine sleeps until it is told. Where everything is slow, so

@@ -21,6 +21,8 @@ class DatNet : public testing::Test {
 
     // A machine that was killed is there again, and the way to it.
     void restart();
+    // RSM's agents reach each other.
+    bool has_path() const;
     // Longest time until a dead node is noticed, and until a dead process is.
     static std::chrono::milliseconds node_detection();
     static std::chrono::milliseconds process_detection() { return scaled(500); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Orders about the process and its machine.
+#include "net/peer/shell.hpp"
 #include "net/peer/worker.hpp"
 #include "support/raw.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -87,19 +87,9 @@ Answer leave(Worker &worker, Args & /*args*/) {
     return {};
 }
 
-// sh COMMAND: its exit status and what it said
+// sh COMMAND
 Answer shell(Worker & /*worker*/, Args &args) {
-    const std::string command = "exec 2>&1; " + args.rest();
-    FILE *pipe = popen(command.c_str(), "re");
-    if (!pipe)
-        return {errno};
-    Answer answer;
-    char buffer[512];
-    while (std::fgets(buffer, sizeof(buffer), pipe))
-        answer.text += buffer;
-    const int status = pclose(pipe);
-    answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return answer;
+    return run_shell(args);
 }
 
 constexpr Verb verbs[] = {

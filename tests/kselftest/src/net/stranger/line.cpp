@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "net/stranger/line.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <system_error>
+
+namespace rsmtest::stranger {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *port = "18600";
+
+void check(int result, const char *what) {
+    if (result != 0)
+        throw std::system_error(errno, std::generic_category(), what);
+}
+
+template <class T>
+T *check(T *result, const char *what) {
+    check(result ? 0 : -1, what);
+    return result;
+}
+
+} // namespace
+
+Line::Line(const char *address)
+    : channel_(check(rdma_create_event_channel(), "rdma_create_event_channel")) {
+    check(rdma_create_id(channel_.get(), &id_, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    check(fcntl(channel_->fd, F_SETFL, O_NONBLOCK), "fcntl");
+    addrinfo *found = nullptr;
+    if (getaddrinfo(address, port, nullptr, &found) != 0)
+        throw std::system_error(EINVAL, std::generic_category(), address);
+    const int result = rdma_resolve_addr(id_, nullptr, found->ai_addr, 2000);
+    freeaddrinfo(found);
+    check(result, "rdma_resolve_addr");
+    if (!expect(RDMA_CM_EVENT_ADDR_RESOLVED))
+        throw std::system_error(EHOSTUNREACH, std::generic_category(), address);
+    check(rdma_resolve_route(id_, 2000), "rdma_resolve_route");
+    if (!expect(RDMA_CM_EVENT_ROUTE_RESOLVED))
+        throw std::system_error(EHOSTUNREACH, std::generic_category(), address);
+}
+
+Line::~Line() {
+    if (id_->qp) {
+        rdma_disconnect(id_);
+        rdma_destroy_qp(id_);
+    }
+    if (mr_)
+        ibv_dereg_mr(mr_);
+    if (receives_)
+        ibv_destroy_cq(receives_);
+    if (sends_)
+        ibv_destroy_cq(sends_);
+    rdma_destroy_id(id_);
+}
+
+std::optional<rdma_cm_event_type> Line::next_event(int milliseconds) {
+    pollfd waiting{channel_->fd, POLLIN, 0};
+    poll(&waiting, 1, milliseconds);
+    rdma_cm_event *event = nullptr;
+    if (rdma_get_cm_event(channel_.get(), &event) != 0)
+        return std::nullopt;
+    const rdma_cm_event_type type = event->event;
+    const auto &told = event->param.conn;
+    if (type == RDMA_CM_EVENT_ESTABLISHED && told.private_data_len >= sizeof(node_))
+        std::memcpy(&node_, told.private_data, sizeof(node_));
+    rdma_ack_cm_event(event);
+    return type;
+}
+
+bool Line::expect(rdma_cm_event_type type, int milliseconds) {
+    return next_event(milliseconds) == type;
+}
+
+ibv_sge Line::piece(std::uint64_t slot, std::size_t size) const {
+    return {reinterpret_cast<std::uintptr_t>(memory_.data() + slot * frame_size),
+            static_cast<std::uint32_t>(size), mr_->lkey};
+}
+
+void Line::post_receive(std::uint64_t slot) {
+    ibv_sge sge = piece(slot, frame_size);
+    ibv_recv_wr request{};
+    request.wr_id = slot;
+    request.sg_list = &sge;
+    request.num_sge = 1;
+    ibv_recv_wr *bad = nullptr;
+    ibv_post_recv(id_->qp, &request, &bad);
+}
+
+void Line::equip(bool deaf) {
+    ibv_context *device = id_->verbs;
+    sends_ = check(ibv_create_cq(device, 16, nullptr, nullptr, 0), "ibv_create_cq");
+    receives_ = check(ibv_create_cq(device, 2 * depth, nullptr, nullptr, 0), "ibv_create_cq");
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = sends_;
+    attributes.recv_cq = receives_;
+    attributes.cap = {16, depth, 1, 1, 0};
+    attributes.qp_type = IBV_QPT_RC;
+    check(rdma_create_qp(id_, nullptr, &attributes), "rdma_create_qp");
+    constexpr int access = IBV_ACCESS_LOCAL_WRITE;
+    mr_ = check(ibv_reg_mr(id_->pd, memory_.data(), memory_.size(), access), "ibv_reg_mr");
+    for (unsigned slot = 0; slot < depth && !deaf; slot++)
+        post_receive(slot);
+}
+
+bool Line::connect(const Request &request) {
+    equip(request.deaf);
+    rdma_conn_param param{};
+    param.private_data = request.greeting_size ? &request.greeting : nullptr;
+    param.private_data_len = request.greeting_size;
+    param.responder_resources = request.reads;
+    param.initiator_depth = 1;
+    param.retry_count = 7;
+    param.rnr_retry_count = request.deaf ? 7 : 0;
+    check(rdma_connect(id_, &param), "rdma_connect");
+    return expect(RDMA_CM_EVENT_ESTABLISHED, 20000);
+}
+
+bool Line::ends_within(int milliseconds) {
+    const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+    do {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        const auto event = next_event(std::max(0, static_cast<int>(left.count())));
+        // The latter if the node did not know yet that we are connected.
+        ended_ = ended_ || event == RDMA_CM_EVENT_DISCONNECTED || event == RDMA_CM_EVENT_REJECTED;
+    } while (!ended_ && Clock::now() < end);
+    return ended_;
+}
+
+// Until the transport has given up, which does not take long.
+bool Line::completes() {
+    ibv_wc completion{};
+    int count = 0;
+    while (count == 0)
+        count = ibv_poll_cq(sends_, 1, &completion);
+    return count > 0 && completion.status == IBV_WC_SUCCESS;
+}
+
+bool Line::send(std::span<const std::byte> bytes) {
+    std::memcpy(memory_.data() + depth * frame_size, bytes.data(), bytes.size());
+    ibv_sge sge = piece(depth, bytes.size());
+    ibv_send_wr request{};
+    request.sg_list = &sge;
+    request.num_sge = bytes.empty() ? 0 : 1;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr *bad = nullptr;
+    return ibv_post_send(id_->qp, &request, &bad) == 0 && completes();
+}
+
+std::optional<Bytes> Line::receive() {
+    ibv_wc completion{};
+    if (ibv_poll_cq(receives_, 1, &completion) != 1 || completion.status != IBV_WC_SUCCESS)
+        return std::nullopt;
+    const auto start = memory_.begin() + static_cast<std::ptrdiff_t>(completion.wr_id * frame_size);
+    Bytes bytes(start, start + completion.byte_len);
+    post_receive(completion.wr_id);
+    return bytes;
+}
+
+bool Line::read(std::uint64_t address, std::uint32_t key) {
+    ibv_sge sge = piece(depth, 64);
+    ibv_send_wr request{};
+    request.sg_list = &sge;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_READ;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.rdma.remote_addr = address;
+    request.wr.rdma.rkey = key;
+    ibv_send_wr *bad = nullptr;
+    return ibv_post_send(id_->qp, &request, &bad) == 0 && completes();
+}
+
+} // namespace rsmtest::stranger

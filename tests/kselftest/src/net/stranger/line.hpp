@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+// A connection to a node's rsm_rdma.ko by somebody who has libibverbs, not the module. What is said
+// is spelled out here, not taken from kernel/rdma/frame.h: Documentation/rdma.md is the contract.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <rdma/rdma_cma.h>
+#include <span>
+#include <vector>
+
+namespace rsmtest::stranger {
+
+struct Greeting {
+    std::uint64_t magic = 0x414d44524d5352;
+    std::uint16_t version = 1;
+    std::uint16_t depth = 64;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t reserved = 0;
+    std::uint64_t incarnation = 0x1122334455667788;
+};
+static_assert(sizeof(Greeting) == 32);
+
+struct FrameHeader {
+    std::uint16_t type = 2;
+    std::uint16_t credits = 0;
+    std::uint32_t reserved = 0;
+};
+
+struct MessageHeader {
+    std::uint16_t version = 1;
+    std::uint16_t type = 0;
+    std::uint32_t len = 0;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+};
+
+// How to ask for a connection.
+struct Request {
+    Greeting greeting;
+    std::uint8_t greeting_size = sizeof(Greeting);
+    std::uint8_t reads = 16; // that the other may have under way here
+    bool deaf = false;       // no receives, and the other is to wait for them forever
+};
+
+using Bytes = std::vector<std::byte>;
+
+class Line {
+  public:
+    explicit Line(const char *address);
+    ~Line();
+    Line(const Line &) = delete;
+    Line &operator=(const Line &) = delete;
+
+    // Whether the node has accepted.
+    bool connect(const Request &request);
+    // Whether the connection has ended, by itself, within that time.
+    bool ends_within(int milliseconds);
+    bool has_ended() { return ends_within(0); }
+    // False when the node has not taken it.
+    bool send(std::span<const std::byte> bytes);
+    // Looks at what has arrived and lets the node send as much again.
+    std::optional<Bytes> receive();
+    // Reads the node's memory. Whether that was possible.
+    bool read(std::uint64_t address, std::uint32_t key);
+
+    const Greeting &node() const { return node_; }
+
+  private:
+    static constexpr std::size_t frame_size = 4096;
+    static constexpr unsigned depth = 64;
+
+    std::optional<rdma_cm_event_type> next_event(int milliseconds);
+    bool expect(rdma_cm_event_type type, int milliseconds = 5000);
+    void equip(bool deaf);
+    void post_receive(std::uint64_t slot);
+    bool completes();
+    ibv_sge piece(std::uint64_t slot, std::size_t size) const;
+
+    struct ChannelEnd {
+        void operator()(rdma_event_channel *channel) const { rdma_destroy_event_channel(channel); }
+    };
+    std::unique_ptr<rdma_event_channel, ChannelEnd> channel_;
+    rdma_cm_id *id_ = nullptr;
+    ibv_cq *sends_ = nullptr;
+    ibv_cq *receives_ = nullptr;
+    ibv_mr *mr_ = nullptr;
+    bool ended_ = false;
+    Greeting node_{};
+    // Frames that are received, and one to send.
+    std::vector<std::byte> memory_ = std::vector<std::byte>((depth + 1) * frame_size);
+};
+
+} // namespace rsmtest::stranger

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+// A node that does not behave: it connects to another's rsm_rdma.ko and says one wrong thing.
+//
+// usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK
+// Exit status: 0 when the node has refused the connection or ended it within the time, 1 when it
+// has not, 2 when the attack could not be carried out.
+#include "net/stranger/line.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+using namespace rsmtest::stranger;
+
+namespace {
+
+enum MessageType : std::uint16_t { hello = 1, welcome = 2, heartbeat = 3, last_type = 15 };
+
+struct Attack {
+    std::string_view name;
+    void (*distort)(Request &request);
+    // The connection is there. Whether it has ended, within that time.
+    bool (*act)(Line &line, const Request &request, int milliseconds);
+};
+
+template <class T>
+void append(Bytes &bytes, const T &value) {
+    const auto view = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), view.begin(), view.end());
+}
+
+Bytes frame(const FrameHeader &header, std::size_t message = 0) {
+    Bytes bytes;
+    append(bytes, header);
+    bytes.resize(bytes.size() + message);
+    return bytes;
+}
+
+// A message of an agent, with a body of its type's or any.
+Bytes message(const Line &line, const Request &request, std::uint16_t type, const Bytes &body,
+              std::uint16_t credits = 0) {
+    Bytes bytes = frame({2, credits, 0});
+    append(bytes,
+           MessageHeader{1, type, static_cast<std::uint32_t>(sizeof(MessageHeader) + body.size()),
+                         request.greeting.incarnation, line.node().incarnation});
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    return bytes;
+}
+
+Bytes own_words(const Request &request) {
+    Bytes body;
+    append(body, request.greeting.from);
+    append(body, std::uint32_t{1000});
+    return body;
+}
+
+bool greet(Line &line, const Request &request) {
+    return line.send(message(line, request, welcome, own_words(request)));
+}
+
+template <std::uint16_t type, std::uint16_t credits, std::uint32_t reserved, std::size_t size>
+bool say(Line &line, const Request & /*request*/, int milliseconds) {
+    line.send(frame({type, credits, reserved}, size));
+    return line.ends_within(milliseconds);
+}
+
+template <std::size_t size>
+bool say_zeros(Line &line, const Request & /*request*/, int milliseconds) {
+    line.send(Bytes(size));
+    return line.ends_within(milliseconds);
+}
+
+bool say_nothing(Line &line, const Request & /*request*/, int milliseconds) {
+    return line.ends_within(milliseconds);
+}
+
+// As an agent would, but hears nothing.
+bool be_deaf(Line &line, const Request &request, int milliseconds) {
+    constexpr int pause = 200;
+    greet(line, request);
+    for (int spent = 0; spent < milliseconds && !line.ends_within(pause); spent += pause)
+        line.send(message(line, request, heartbeat, own_words(request)));
+    return line.has_ended();
+}
+
+// As fast as it goes, whatever the node allows, and then nothing.
+bool flood(Line &line, const Request &request, int milliseconds) {
+    const Bytes words = message(line, request, heartbeat, own_words(request));
+    greet(line, request);
+    for (int i = 0; i < 3000 && line.send(words); i++)
+        continue;
+    return line.ends_within(milliseconds);
+}
+
+// Addresses and keys that it was not given.
+bool reach_for_memory(Line &line, const Request &request, int milliseconds) {
+    greet(line, request);
+    line.read(0, 0x1234);
+    return line.ends_within(milliseconds);
+}
+
+// Messages of all types with any contents; a sound form is the agent's only condition.
+bool babble(Line &line, const Request &request, int milliseconds) {
+    std::mt19937_64 chance(std::random_device{}());
+    greet(line, request);
+    std::uint16_t credits = 0;
+    for (int i = 0; i < 2000; i++) {
+        while (line.receive())
+            credits++;
+        Bytes body(chance() % 97);
+        for (std::byte &byte : body)
+            byte = static_cast<std::byte>(chance() % 4 ? 0 : chance());
+        const auto type = static_cast<std::uint16_t>(chance() % (last_type + 2));
+        if (!line.send(message(line, request, type == 4 ? 0 : type, body, credits)))
+            break;
+        credits = 0;
+    }
+    return line.ends_within(milliseconds);
+}
+
+constexpr Attack attacks[] = {
+    {"no-greeting", [](Request &request) { request.greeting_size = 0; }, say_nothing},
+    {"short-greeting", [](Request &request) { request.greeting_size = 24; }, say_nothing},
+    {"magic", [](Request &request) { request.greeting.magic++; }, say_nothing},
+    {"version", [](Request &request) { request.greeting.version++; }, say_nothing},
+    {"to", [](Request &request) { request.greeting.to++; }, say_nothing},
+    {"unknown-node", [](Request &request) { request.greeting.from = 63; }, say_nothing},
+    {"huge-node", [](Request &request) { request.greeting.from = 0xffffffff; }, say_nothing},
+    {"another-node", [](Request &request) { request.greeting.from = 3; }, say_nothing},
+    {"itself", [](Request &request) { request.greeting.from = request.greeting.to; }, say_nothing},
+    {"no-depth", [](Request &request) { request.greeting.depth = 0; }, say_nothing},
+    {"huge-depth", [](Request &request) { request.greeting.depth = 0xffff; }, say_nothing},
+    {"reserved", [](Request &request) { request.greeting.reserved = 1; }, say_nothing},
+    {"no-incarnation", [](Request &request) { request.greeting.incarnation = 0; }, say_nothing},
+    {"no-reads", [](Request &request) { request.reads = 0; }, say_nothing},
+    {"silence", nullptr, say_nothing},
+    {"deaf", [](Request &request) { request.deaf = true; }, be_deaf},
+    {"empty-frame", nullptr, say_zeros<0>},
+    {"short-frame", nullptr, say_zeros<7>},
+    {"long-frame", nullptr, say<2, 0, 0, 129>},
+    {"reserved-frame", nullptr, say<2, 0, 1, 32>},
+    {"unknown-frame", nullptr, say<3, 0, 0, 32>},
+    {"no-message", nullptr, say<2, 0, 0, 0>},
+    {"no-credits", nullptr, say<1, 0, 0, 0>},
+    {"credits-and-more", nullptr, say<1, 1, 0, 8>},
+    {"too-many-credits", nullptr, say<1, 65, 0, 0>},
+    {"empty-message", nullptr, say<2, 0, 0, 1>},
+    {"zero-message", nullptr, say<2, 0, 0, 128>},
+    {"flood", nullptr, flood},
+    {"wrong-key", nullptr, reach_for_memory},
+    {"babble", nullptr, babble},
+};
+
+const Attack &find(std::string_view name) {
+    for (const Attack &attack : attacks)
+        if (attack.name == name)
+            return attack;
+    throw std::invalid_argument("no such attack: " + std::string(name));
+}
+
+// Whether the node has put an end to it.
+bool survived(char **words) {
+    const Attack &attack = find(words[5]);
+    Request request;
+    request.greeting.from = static_cast<std::uint32_t>(std::stoul(words[2]));
+    request.greeting.to = static_cast<std::uint32_t>(std::stoul(words[3]));
+    if (attack.distort)
+        attack.distort(request);
+    Line line(words[1]);
+    if (!line.connect(request)) {
+        std::cout << "refused\n";
+        return true;
+    }
+    const bool ended = attack.act(line, request, std::stoi(words[4]));
+    std::cout << (ended ? "ended\n" : "goes on\n");
+    return ended;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+    if (count != 6) {
+        std::cerr << "usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK\n";
+        return 2;
+    }
+    try {
+        return survived(words) ? 0 : 1;
+    } catch (const std::exception &error) {
+        std::cerr << "ksft-stranger: " << error.what() << '\n';
+        return 2;
+    }
+}
