@@ -106,8 +106,11 @@ TEST_F(NetStranger, sends_frames_that_make_no_sense) {
 }
 
 TEST_F(NetStranger, sends_messages_that_make_no_sense) {
-    for (const char *name : {"empty-message", "zero-message", "babble", "babble", "babble"})
+    for (const char *name : {"empty-message", "zero-message"})
         attack({name, "ended", nullptr});
+    const int rounds = slow_factor() > 1 ? 1 : 3;
+    for (int i = 0; i < rounds; i++)
+        attack({"babble", "ended", nullptr});
 }
 
 TEST_F(NetStranger, says_nothing) {
