@@ -83,10 +83,11 @@ class Course:
         return 5 if any(guest.alive and guest.ready is None for guest in self.guests) else None
 
     def _start_again(self, guest):
-        print(f"rsm-vm: node {guest.node}: the kernel hangs before init; starting it again",
+        print(f"rsm-vm: node {guest.node}: the kernel hangs in its boot; starting it again",
               file=sys.stderr, flush=True)
         guest.more_starts -= 1
         self.kill(guest)
+        guest.forget_boot()
         self.start(guest)
 
     def _watch_mail(self, guest):

@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 
-from . import accel, controllers, image, initramfs, kernels, klog, options, qemu
+from . import accel, controllers, emulator, image, initramfs, kernels, klog, options, qemu
 from .course import Course
 from .errors import GuestError, Interrupted, TimeUp, UsageError
 from .guest import TRANSPORT, Guest, Setup
@@ -85,8 +85,9 @@ def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
     accelerator = accel.arguments(qemu.binary(), boot_image)
-    launch = qemu.Launch(opts.smp, opts.mem, accelerator, boot_image, controller.qemu_arguments,
-                         accel.kernel_arguments(accelerator))
+    program = [qemu.binary()] if accelerator == accel.KVM else emulator.command()
+    launch = qemu.Launch(program, opts.smp, opts.mem, accelerator, boot_image,
+                         controller.qemu_arguments, accel.kernel_arguments(accelerator))
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()

@@ -7,6 +7,7 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 GUEST_FILES = Path(__file__).resolve().parent / "guest"
 DEBUG_KERNEL = TREE / "tools/debug-kernel/build"
+INSTALL_DEPS = TREE / "tools/install-deps"
 SWITCH = TREE / "tools/rsmvm/switch.py"
 CLANG = TREE / "tools/rsmvm/clang"
 SEGMENT_IDS = TREE / "packaging/rsm.segmentid"

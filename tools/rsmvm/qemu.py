@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .errors import UsageError
 
+PROGRAM = "qemu-system-x86_64"
 PORTS = ("control", "out", "err")
 HUB_PORT = ("hub",)
 # A machine with nothing but what a guest uses: every device costs boot time.
@@ -23,9 +24,9 @@ COMMAND_LINE = ("console=ttyS0,115200 ignore_loglevel panic=-1 oops=panic log_bu
 
 def binary():
     """QEMU, or one line on how to get it."""
-    path = shutil.which("qemu-system-x86_64")
+    path = shutil.which(PROGRAM)
     if not path:
-        raise UsageError("qemu-system-x86_64 is missing; get it with: tools/install-deps run")
+        raise UsageError(f"{PROGRAM} is missing; get it with: tools/install-deps run")
     return path
 
 
@@ -33,6 +34,7 @@ def binary():
 class Launch:
     """What the command lines of all guests have in common."""
 
+    program: list
     smp: int
     mebibytes: int
     accelerator: list
@@ -47,7 +49,7 @@ def command(launch, node, ramdisk, console, port_fds):
     For a machine that can only have one processor the emulator leaves out barriers and the
     atomicity of locked instructions, which guests that share memory need.
     """
-    arguments = ["setpriv", "--pdeathsig", "KILL", binary(), *MACHINE, *launch.accelerator,
+    arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.accelerator,
                  "-smp", f"{launch.smp},maxcpus={max(launch.smp, 2)}",
                  "-m", str(launch.mebibytes),
                  "-kernel", str(launch.image), "-initrd", str(ramdisk),
