@@ -3,12 +3,13 @@
 
 #include "memory.h"
 
+#include <linux/bottom_half.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
-/* A short wait is shorter if one looks. */
-#define POLL_NS		100000
+/* A short wait is shorter if one looks, which costs nothing while nobody wants the processor. */
+#define POLL_NS		2000000
 #define POLL_BUDGET	16
 
 static LLIST_HEAD(done_ops);
@@ -144,6 +145,20 @@ static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 	return DIV_ROUND_UP(op->nents, op->put ? qp->max_write_sge : qp->max_read_sge);
 }
 
+/*
+ * A device in software does its work in softirqs: at once, when they are allowed again, and
+ * not when a thread for them gets the processor.
+ */
+static int hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel)
+{
+	int err;
+
+	local_bh_disable();
+	err = rdma_rw_ctx_post(&op->rw, channel->qp, channel->port, &op->cqe, NULL);
+	local_bh_enable();
+	return err;
+}
+
 static u32 post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 address, u32 key)
 {
 	struct rsm_rdma_channel *channel = remote->channel;
@@ -156,7 +171,7 @@ static u32 post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 addr
 	rsm_mem_get(&remote->mem);
 	atomic_inc(&remote->busy);
 	refcount_inc(&op->ref);
-	if (!rdma_rw_ctx_post(&op->rw, channel->qp, channel->port, &op->cqe, NULL))
+	if (!hand_over(op, channel))
 		return RSM_SUCCESS;
 	rsm_rdma_channel_fail(channel, "nothing can be sent");
 	release_device(op);
@@ -226,9 +241,8 @@ void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what)
 		return;
 	do {
 		ib_process_cq_direct(channel->send_cq, POLL_BUDGET);
-		if (is_over(what))
+		if (is_over(what) || need_resched())
 			break;
-		cond_resched();
 		cpu_relax();
 	} while (ktime_get_ns() < end);
 	rsm_rdma_channel_leave(channel);
