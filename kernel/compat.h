@@ -8,6 +8,7 @@
 
 #include <linux/mm.h>
 #include <linux/version.h>
+#include <net/genetlink.h>
 
 #if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
@@ -42,6 +43,20 @@ static inline long rsm_pin_remote(struct mm_struct *mm, unsigned long start,
 	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL, NULL);
 #else
 	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL);
+#endif
+}
+
+/* The flag that stood for it before 6.7, and before stable kernels took this one over. */
+#ifndef GENL_MCAST_CAP_NET_ADMIN
+#define GENL_MCAST_CAP_NET_ADMIN GENL_UNS_ADMIN_PERM
+#endif
+
+static inline struct nlattr **rsm_dump_attrs(struct netlink_callback *cb)
+{
+#if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
+	return genl_dumpit_info(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->info.attrs;
 #endif
 }
 

@@ -10,6 +10,9 @@
 LIST_HEAD(rsm_controllers);
 /* Guards the list and, of each controller, the users and the segments. */
 DEFINE_MUTEX(rsm_controllers_lock);
+static unsigned long last_serial;
+/* Another number, never 0, each time that one has come or gone. */
+u32 rsm_controller_changes = 1;
 
 static struct rsm_controller *find(const char *name)
 {
@@ -20,6 +23,12 @@ static struct rsm_controller *find(const char *name)
 		if (!strcmp(ctl->name, name))
 			return ctl;
 	return NULL;
+}
+
+static void note_change(void)
+{
+	lockdep_assert_held(&rsm_controllers_lock);
+	rsm_controller_changes = rsm_controller_changes + 1 ?: 1;
 }
 
 /**
@@ -34,11 +43,13 @@ int rsm_register_controller(struct rsm_controller *ctl)
 
 	mutex_lock(&rsm_controllers_lock);
 	if (!find(ctl->name)) {
+		ctl->serial = ++last_serial;
 		ctl->users = 0;
 		ctl->removed = false;
 		init_rwsem(&ctl->gate);
 		INIT_LIST_HEAD(&ctl->segments);
 		list_add_tail(&ctl->link, &rsm_controllers);
+		note_change();
 		err = 0;
 	}
 	mutex_unlock(&rsm_controllers_lock);
@@ -59,6 +70,7 @@ int rsm_unregister_controller(struct rsm_controller *ctl)
 	mutex_lock(&rsm_controllers_lock);
 	if (!ctl->users) {
 		list_del(&ctl->link);
+		note_change();
 		err = 0;
 	}
 	mutex_unlock(&rsm_controllers_lock);
@@ -66,7 +78,15 @@ int rsm_unregister_controller(struct rsm_controller *ctl)
 }
 EXPORT_SYMBOL_GPL(rsm_unregister_controller);
 
-static struct rsm_controller *get_present(const char *name)
+/**
+ * rsm_controller_get_present() - find a controller by name and keep it
+ * @name: its name
+ *
+ * Asks for no module, for who holds something that its loading may wait for.
+ *
+ * Return: the controller, to be given back by rsm_controller_put(), or NULL.
+ */
+struct rsm_controller *rsm_controller_get_present(const char *name)
 {
 	struct rsm_controller *ctl;
 
@@ -101,12 +121,12 @@ static bool is_loadable(const char *name)
  */
 struct rsm_controller *rsm_controller_get(const char *name)
 {
-	struct rsm_controller *ctl = get_present(name);
+	struct rsm_controller *ctl = rsm_controller_get_present(name);
 
 	if (ctl || !is_loadable(name))
 		return ctl;
 	request_module("rsm-%s", name);
-	return get_present(name);
+	return rsm_controller_get_present(name);
 }
 
 void rsm_controller_put(struct rsm_controller *ctl)
@@ -162,12 +182,12 @@ static void kill_segment(struct rsm_segment *seg)
 	struct rsm_export *exp;
 
 	if (!is_export(seg)) {
-		rsm_import_abort(to_import(seg));
+		rsm_import_abort(to_import(seg), RSM_REASON_CONTROLLER_GONE);
 		return;
 	}
 	exp = to_export(seg);
 	mutex_lock(&exp->lock);
-	rsm_export_kill(exp);
+	rsm_export_kill(exp, RSM_REASON_CONTROLLER_GONE);
 	mutex_unlock(&exp->lock);
 }
 
@@ -234,6 +254,7 @@ void rsm_remove_controller(struct rsm_controller *ctl)
 
 	mutex_lock(&rsm_controllers_lock);
 	list_del(&ctl->link);
+	note_change();
 	/* Whoever comes to use it while we are busy here is counted, too. */
 	ctl->users++;
 	mutex_unlock(&rsm_controllers_lock);

@@ -10,7 +10,7 @@ static struct dentry *dir;
 
 static int stats_show(struct seq_file *m, void *unused)
 {
-	seq_printf(m, "handles %u\n", rsm_number_count());
+	seq_printf(m, "handles %u\n", rsm_handle_count());
 	seq_printf(m, "published %u\n", rsm_published_count());
 	seq_printf(m, "grants %u\n", rsm_grant_count());
 	seq_printf(m, "pinned_pages %lu\n", rsm_pinned_pages());

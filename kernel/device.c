@@ -26,19 +26,18 @@ static int open_control(struct file *file)
 static int open_segment(struct file *file)
 {
 	struct rsm_handle *h;
-	int number;
+	int err;
 
 	h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
 	if (!h)
 		return -ENOMEM;
-	number = rsm_number_get();
-	if (number < 0) {
-		kfree(h);
-		return number;
-	}
 	mutex_init(&h->lock);
-	h->number = number;
 	h->mapping = file->f_mapping;
+	err = rsm_handle_enter(h);
+	if (err) {
+		kfree(h);
+		return err;
+	}
 	file->private_data = h;
 	return 0;
 }
@@ -58,11 +57,12 @@ static int segment_release(struct inode *inode, struct file *file)
 	struct rsm_export *exp = rsm_handle_export(h);
 	struct rsm_import *imp = rsm_handle_import(h);
 
+	rsm_handle_hide(h);
 	if (exp)
 		rsm_export_close(exp);
 	if (imp)
 		rsm_import_close(imp);
-	rsm_number_put(h->number);
+	rsm_handle_leave(h);
 	mutex_destroy(&h->lock);
 	kfree(h);
 	return 0;

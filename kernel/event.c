@@ -6,6 +6,7 @@
  */
 
 #include "internal.h"
+#include "trace.h"
 
 #include <linux/hrtimer.h>
 #include <linux/indirect_call_wrapper.h>
@@ -158,6 +159,7 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags)
 {
 	struct rsm_import *imp;
 
+	trace_post(seg, flags);
 	if (seg->kind == RSM_EXPORT)
 		return post_to_importers(to_export(seg), flags);
 	imp = to_import(seg);

@@ -2,6 +2,7 @@
 /* Export segments: bind, rebind, close. */
 
 #include "internal.h"
+#include "trace.h"
 
 #include <linux/cred.h>
 #include <linux/fs_struct.h>
@@ -38,6 +39,8 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 	if (!seg->ctl)
 		return RSMERR_CTLR_NOT_PRESENT;
 	err = rsm_words_init(&seg->words, table);
+	if (err == -ENOSPC)
+		rsm_limit_hit(RSM_LIMIT_SLOTS, RSM_TABLE_SLOTS + 1ULL, RSM_TABLE_SLOTS, NULL);
 	if (err) {
 		rsm_controller_put(seg->ctl);
 		return err == -ENOSPC ? RSMERR_INSUFFICIENT_RESOURCES :
@@ -68,6 +71,7 @@ void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
 	rsm_controller_add(seg);
 	/* Pairs with rsm_handle_segment(). */
 	smp_store_release(&h->seg, seg);
+	rsm_segment_count_in(seg);
 	rsm_controller_leave(seg->ctl);
 }
 
@@ -110,7 +114,8 @@ static u32 check_range(u64 vaddr, u64 length, u64 max_length)
 	return RSM_SUCCESS;
 }
 
-static void remember_owner(struct rsm_owner *owner)
+/* The caller is about to create a segment. The reference on its pid is kept. */
+void rsm_owner_init(struct rsm_owner *owner)
 {
 	owner->tgid = get_pid(task_tgid(current));
 	owner->uid = current_euid();
@@ -135,7 +140,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	exp->vaddr = arg->vaddr;
 	exp->length = arg->length;
 	exp->mapping = h->mapping;
-	remember_owner(&exp->owner);
+	rsm_owner_init(&exp->owner);
 	return exp;
 }
 
@@ -173,6 +178,7 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 	arg->slot = exp->seg.words.slot;
 	arg->number = h->number;
 	arg->window = !!exp->shown;
+	trace_segment_bind(exp);
 	rsm_segment_complete(&exp->seg, h);
 	return RSM_SUCCESS;
 
@@ -209,9 +215,11 @@ static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
 		return RSMERR_BAD_ADDR;
 	status = rsm_is_local(exp) ? rsm_pin_rebind(exp, vaddr) :
 				     exp->seg.ctl->ops->rebind(exp, vaddr);
-	if (!status)
-		WRITE_ONCE(exp->vaddr, vaddr);
-	return status;
+	if (status)
+		return status;
+	WRITE_ONCE(exp->vaddr, vaddr);
+	trace_segment_rebind(exp);
+	return RSM_SUCCESS;
 }
 
 /* RSM_IOC_REBIND */
@@ -259,15 +267,17 @@ EXPORT_SYMBOL_GPL(rsm_export_set_mem);
 /**
  * rsm_export_kill() - end an export, whatever its state
  * @exp: the export; keeps its handle, which is good for closing only
+ * @reason: why
  */
-void rsm_export_kill(struct rsm_export *exp)
+void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 {
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
 		return;
-	rsm_export_withdraw(exp);
+	rsm_export_withdraw(exp, reason);
 	rsm_grants_end(exp);
 	WRITE_ONCE(exp->state, RSM_DEAD);
+	trace_segment_end(exp, reason);
 	if (rsm_is_local(exp))
 		rsm_pin_unbind(exp);
 	else
@@ -281,7 +291,7 @@ u32 rsm_destroy(struct rsm_export *exp)
 		return RSMERR_NOT_CREATOR;
 	if (mutex_lock_interruptible(&exp->lock))
 		return RSMERR_INTERRUPTED;
-	rsm_export_kill(exp);
+	rsm_export_kill(exp, RSM_REASON_ASKED);
 	mutex_unlock(&exp->lock);
 	return RSM_SUCCESS;
 }
@@ -290,7 +300,7 @@ u32 rsm_destroy(struct rsm_export *exp)
 void rsm_export_close(struct rsm_export *exp)
 {
 	mutex_lock(&exp->lock);
-	rsm_export_kill(exp);
+	rsm_export_kill(exp, RSM_REASON_ASKED);
 	mutex_unlock(&exp->lock);
 	cancel_work_sync(&exp->death);
 	rsm_segment_put(&exp->seg);

@@ -125,8 +125,10 @@ static u32 grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
 		return RSMERR_BAD_SEG_HNDL;
-	if (exp->grants >= RSM_GRANTS_MAX)
+	if (exp->grants >= RSM_GRANTS_MAX) {
+		rsm_limit_hit(RSM_LIMIT_GRANTS, exp->grants + 1, RSM_GRANTS_MAX, NULL);
 		return RSMERR_INSUFFICIENT_RESOURCES;
+	}
 	ticket = ticket_alloc(exp, arg);
 	if (!ticket)
 		return RSMERR_INSUFFICIENT_MEM;
@@ -193,7 +195,7 @@ static u32 revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	ticket->live = false;
-	rsm_abort_importers(exp, ticket);
+	rsm_abort_importers(exp, ticket, RSM_REASON_REVOKED);
 	mutex_unlock(&exp->importers_lock);
 	leave_table(exp, ticket);
 	return RSM_SUCCESS;
@@ -233,7 +235,7 @@ void rsm_grants_end(struct rsm_export *exp)
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(ticket, &exp->tickets, link)
 		ticket->live = false;
-	rsm_abort_importers(exp, NULL);
+	rsm_abort_importers(exp, NULL, RSM_REASON_EXPORTER);
 	mutex_unlock(&exp->importers_lock);
 	list_for_each_entry_safe(ticket, next, &exp->tickets, link) {
 		leave_table(exp, ticket);

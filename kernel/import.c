@@ -2,8 +2,11 @@
 /* Import segments: connect, abort, close. */
 
 #include "internal.h"
+#include "netlink/netlink.h"
+#include "trace.h"
 
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/slab.h>
 
 void rsm_import_free(struct rsm_import *imp)
@@ -11,6 +14,7 @@ void rsm_import_free(struct rsm_import *imp)
 	if (imp->scratch)
 		put_page(imp->scratch);
 	rsm_ticket_put(imp->ticket);
+	put_pid(imp->owner.tgid);
 	kfree(imp);
 }
 
@@ -48,26 +52,53 @@ void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_import_set_mem);
 
+/* It is known from now on. It may be gone already. */
+static void tell_connect(struct rsm_import *imp)
+{
+	down_write(&imp->map_lock);
+	trace_import_connect(imp);
+	rsm_tell_connect(imp);
+	if (imp->aborted)
+		rsm_tell_disconnect(imp, imp->reason);
+	else
+		imp->told = true;
+	up_write(&imp->map_lock);
+}
+
+static void tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
+{
+	lockdep_assert_held_write(&imp->map_lock);
+	if (!imp->told)
+		return;
+	imp->told = false;
+	trace_import_disconnect(imp, reason);
+	rsm_tell_disconnect(imp, reason);
+}
+
 /**
  * rsm_import_abort() - break a connection, for good
  * @imp: the import
+ * @reason: why
  *
  * On return no mapping of the import reaches the segment's memory, none will,
  * and no transfer is under way. Its words say so, and those who poll for
  * POLLRDHUP are told.
  */
-void rsm_import_abort(struct rsm_import *imp)
+void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 {
 	struct rsm_mem *old;
 
 	down_write(&imp->map_lock);
 	old = imp->mem;
-	if (!imp->aborted)
+	if (!imp->aborted) {
 		bump_generation(imp);
+		imp->reason = reason;
+	}
 	imp->mem = NULL;
 	rsm_import_zap(imp);
 	/* Last, so that who sees it in a poll can rely on the rest. */
 	WRITE_ONCE(imp->aborted, true);
+	tell_disconnect(imp, reason);
 	up_write(&imp->map_lock);
 	rsm_mem_put(old);
 	wake_up_interruptible_poll(&imp->seg.wq, EPOLLRDHUP);
@@ -83,6 +114,7 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
 	init_rwsem(&imp->map_lock);
 	INIT_LIST_HEAD(&imp->link);
 	imp->mapping = h->mapping;
+	rsm_owner_init(&imp->owner);
 	return imp;
 }
 
@@ -154,6 +186,7 @@ static u32 import_connect(struct rsm_import *imp, struct rsm_handle *h,
 	arg->generation = generation;
 	arg->mappable = !!imp->ops->map;
 	rsm_segment_complete(&imp->seg, h);
+	tell_connect(imp);
 	return RSM_SUCCESS;
 }
 
@@ -198,6 +231,7 @@ static u32 import_redeem(struct rsm_import *imp, struct rsm_handle *h,
 	arg->number = imp->seg.number;
 	arg->generation = generation;
 	rsm_segment_complete(&imp->seg, h);
+	tell_connect(imp);
 	return RSM_SUCCESS;
 }
 
@@ -218,6 +252,9 @@ u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *t
 /* The handle is being closed; it has no mappings any more. */
 void rsm_import_close(struct rsm_import *imp)
 {
+	down_write(&imp->map_lock);
+	tell_disconnect(imp, RSM_REASON_ASKED);
+	up_write(&imp->map_lock);
 	imp->ops->disconnect(imp);
 	rsm_import_set_mem(imp, NULL);
 	rsm_segment_put(&imp->seg);

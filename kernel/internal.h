@@ -121,14 +121,24 @@ void rsm_device_unregister(void);
 struct rsm_export *rsm_handle_export(struct rsm_handle *h);
 struct rsm_import *rsm_handle_import(struct rsm_handle *h);
 
+/* handles.c */
+int rsm_handle_enter(struct rsm_handle *h);
+void rsm_handle_hide(struct rsm_handle *h);
+void rsm_handle_leave(struct rsm_handle *h);
+unsigned int rsm_handle_count(void);
+struct rsm_segment *rsm_segment_get(u32 number, enum rsm_kind kind);
+struct rsm_segment *rsm_segment_next(u32 number);
+void rsm_segment_count_in(const struct rsm_segment *seg);
+unsigned int rsm_segment_count(enum rsm_kind kind);
+u32 rsm_segment_changes(void);
+
 /* dispatch.c */
 long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *arg);
 
 /* limits.c */
 extern unsigned int rsm_max_segments;
-int rsm_number_get(void);
-void rsm_number_put(u32 number);
-unsigned int rsm_number_count(void);
+unsigned long rsm_pinned_most(void);
+u64 rsm_limit_hits(enum rsm_limit kind);
 int rsm_charge(struct mm_struct *mm, unsigned long npages);
 void rsm_uncharge(struct mm_struct *mm, unsigned long npages);
 unsigned long rsm_pinned_pages(void);
@@ -149,6 +159,7 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags);
 
 /* controller.c */
 struct rsm_controller *rsm_controller_get(const char *name);
+struct rsm_controller *rsm_controller_get_present(const char *name);
 void rsm_controller_put(struct rsm_controller *ctl);
 bool rsm_controller_enter(struct rsm_controller *ctl);
 void rsm_controller_leave(struct rsm_controller *ctl);
@@ -156,6 +167,7 @@ void rsm_controller_add(struct rsm_segment *seg);
 void rsm_controller_del(struct rsm_segment *seg);
 u32 rsm_controller_attr(struct rsm_attr *attr);
 extern struct list_head rsm_controllers;
+extern u32 rsm_controller_changes;
 extern struct mutex rsm_controllers_lock;
 
 /* topology.c */
@@ -181,7 +193,8 @@ u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
 	     struct rsm_table *table);
 u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
 u32 rsm_destroy(struct rsm_export *exp);
-void rsm_export_kill(struct rsm_export *exp);
+void rsm_owner_init(struct rsm_owner *owner);
+void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason);
 void rsm_export_close(struct rsm_export *exp);
 void rsm_export_free(struct rsm_export *exp);
 
@@ -204,8 +217,9 @@ u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
 u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_unpublish(struct rsm_export *exp);
-void rsm_export_withdraw(struct rsm_export *exp);
-void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted);
+void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason);
+void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted,
+			 enum rsm_reason reason);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);
 bool rsm_is_creator(const struct rsm_export *exp);

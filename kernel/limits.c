@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What users may take: handle numbers and pinned memory. */
+/* What users may take, and what is said to those who may not. */
 
 #include "internal.h"
+#include "netlink/netlink.h"
+#include "trace.h"
 
 #include <linux/capability.h>
-#include <linux/idr.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
@@ -39,32 +40,43 @@ module_param_cb(max_exported_memory, &max_exported_memory_ops,
 MODULE_PARM_DESC(max_exported_memory,
 		 "Most memory that exports may pin, in percent of all memory, 0 to 100 (default 0: no limit)");
 
-static DEFINE_IDA(numbers);
-static atomic_t number_count = ATOMIC_INIT(0);
 static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
+static atomic64_t hits[RSM_LIMIT_MEMORY + 1];
 
-/* Take a handle number; -EAGAIN when all are in use. */
-int rsm_number_get(void)
+/* As the log has them, and the administrator who can change them. */
+static const char *const limit_name[] = {
+	[RSM_LIMIT_MEMLOCK] = "RLIMIT_MEMLOCK of the process",
+	[RSM_LIMIT_EXPORTED_MEMORY] = "parameter max_exported_memory of module rsm",
+	[RSM_LIMIT_SEGMENTS] = "parameter max_segments of module rsm",
+	[RSM_LIMIT_SLOTS] = "the slots of a control handle",
+	[RSM_LIMIT_GRANTS] = "the tickets of an export",
+	[RSM_LIMIT_CONTROLLER_MEMORY] = "the memory of a controller",
+	[RSM_LIMIT_MEMORY] = "the memory cgroup or the memory of the node",
+};
+
+/**
+ * rsm_limit_hit() - a limit has refused something to the caller's process
+ * @kind: which one
+ * @wanted: how much there would have been, in the unit of the limit
+ * @value: how much there may be, 0 if nobody says
+ * @ctl: the controller if it is one of its own, or NULL
+ *
+ * May sleep.
+ */
+void rsm_limit_hit(enum rsm_limit kind, u64 wanted, u64 value, const struct rsm_controller *ctl)
 {
-	int number = ida_alloc_range(&numbers, 1, READ_ONCE(rsm_max_segments),
-				     GFP_KERNEL);
-
-	if (number == -ENOSPC)
-		return -EAGAIN;
-	if (number > 0)
-		atomic_inc(&number_count);
-	return number;
+	atomic64_inc(&hits[kind]);
+	pr_debug("rsm: pid %d: %s is in the way: %llu, and %llu at most\n",
+		 task_tgid_nr(current), limit_name[kind], wanted, value);
+	trace_limit_hit(kind, wanted, value);
+	rsm_tell_limit(kind, wanted, value, ctl);
 }
+EXPORT_SYMBOL_GPL(rsm_limit_hit);
 
-void rsm_number_put(u32 number)
+/* How often a limit has refused something. */
+u64 rsm_limit_hits(enum rsm_limit kind)
 {
-	ida_free(&numbers, number);
-	atomic_dec(&number_count);
-}
-
-unsigned int rsm_number_count(void)
-{
-	return atomic_read(&number_count);
+	return atomic64_read(&hits[kind]);
 }
 
 unsigned long rsm_pinned_pages(void)
@@ -73,17 +85,36 @@ unsigned long rsm_pinned_pages(void)
 }
 
 /* Even without a limit nobody can pin more than there is. */
-static bool above_node_limit(unsigned long npages)
+unsigned long rsm_pinned_most(void)
 {
 	unsigned int percent = READ_ONCE(max_exported_memory) ?: 100;
 
-	return npages > mult_frac(totalram_pages(), percent, 100);
+	return mult_frac(totalram_pages(), percent, 100);
+}
+
+static u64 bytes(unsigned long npages)
+{
+	return (u64)npages << PAGE_SHIFT;
+}
+
+static bool above_node_limit(unsigned long npages)
+{
+	unsigned long most = rsm_pinned_most();
+
+	if (npages <= most)
+		return false;
+	rsm_limit_hit(RSM_LIMIT_EXPORTED_MEMORY, bytes(npages), bytes(most), NULL);
+	return true;
 }
 
 static bool above_process_limit(unsigned long npages)
 {
-	return npages > rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT &&
-	       !capable(CAP_IPC_LOCK);
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK);
+
+	if (npages <= limit >> PAGE_SHIFT || capable(CAP_IPC_LOCK))
+		return false;
+	rsm_limit_hit(RSM_LIMIT_MEMLOCK, bytes(npages), limit, NULL);
+	return true;
 }
 
 /**

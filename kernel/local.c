@@ -48,6 +48,7 @@ void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
 {
 	lockdep_assert_held(&exp->importers_lock);
 	imp->exp = exp;
+	imp->exporter = exp->seg.number;
 	imp->length = exp->length;
 	rsm_import_set_mem(imp, exp->mem);
 	list_add_tail(&imp->link, &exp->importers);

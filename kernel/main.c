@@ -2,6 +2,7 @@
 /* Load and unload, and the parameters that rsm.conf held on Solaris. */
 
 #include "internal.h"
+#include "netlink/netlink.h"
 
 #include <linux/moduleparam.h>
 
@@ -55,11 +56,16 @@ static int __init rsm_init(void)
 		goto err_agent_exit;
 
 	rsm_debugfs_create();
-	err = rsm_device_register();
+	err = rsm_netlink_register();
 	if (err)
 		goto err_unregister_loopback;
+	err = rsm_device_register();
+	if (err)
+		goto err_unregister_netlink;
 	return 0;
 
+err_unregister_netlink:
+	rsm_netlink_unregister();
 err_unregister_loopback:
 	rsm_debugfs_remove();
 	rsm_loopback_unregister();
@@ -75,6 +81,7 @@ module_init(rsm_init);
 static void __exit rsm_exit(void)
 {
 	rsm_device_unregister();
+	rsm_netlink_unregister();
 	rsm_debugfs_remove();
 	rsm_loopback_unregister();
 	rsm_agent_exit();

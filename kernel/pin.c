@@ -177,6 +177,7 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	pinned = kvmalloc(struct_size(pinned, page, npages),
 			  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pinned) {
+		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 		rsm_uncharge(current->mm, npages);
 		return RSMERR_INSUFFICIENT_MEM;
 	}
@@ -186,6 +187,8 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	pinned->writable = !(flags & RSM_BIND_READ);
 
 	status = pin_pages(pinned, vaddr);
+	if (status == RSMERR_INSUFFICIENT_MEM)
+		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 	if (status) {
 		pinned_free(pinned);
 		return status;

@@ -2,6 +2,8 @@
 /* Publishing: segment ids, access lists, withdrawal. */
 
 #include "internal.h"
+#include "netlink/netlink.h"
+#include "trace.h"
 
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -139,6 +141,8 @@ static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl
 		return status;
 	}
 	WRITE_ONCE(exp->state, RSM_PUBLISHED);
+	trace_segment_publish(exp);
+	rsm_tell_publish(exp);
 	set_open(exp, true);
 	return RSM_SUCCESS;
 }
@@ -220,8 +224,10 @@ u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
  * rsm_abort_importers() - abort connections of this node
  * @exp: the export
  * @granted: the grant whose connections they are, NULL for all of them
+ * @reason: why
  */
-void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted)
+void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted,
+			 enum rsm_reason reason)
 {
 	struct rsm_import *imp, *next;
 
@@ -229,30 +235,40 @@ void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *grante
 	list_for_each_entry_safe(imp, next, &exp->importers, link) {
 		if (granted && imp->ticket != granted)
 			continue;
-		rsm_import_abort(imp);
+		rsm_import_abort(imp, reason);
 		list_del_init(&imp->link);
 	}
+}
+
+/* Importers are told of what the exporter does in other words than itself. */
+static enum rsm_reason reason_for_importers(enum rsm_reason reason)
+{
+	return reason == RSM_REASON_ASKED || reason == RSM_REASON_RANGE_GONE ?
+		       RSM_REASON_EXPORTER : reason;
 }
 
 /**
  * rsm_export_withdraw() - abort all connections and free the id
  * @exp: an export, published or not
+ * @reason: why
  *
  * It is bound afterwards if it was published, and no local importer can reach
  * its memory.
  */
-void rsm_export_withdraw(struct rsm_export *exp)
+void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason)
 {
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
 		return;
 	mutex_lock(&exp->importers_lock);
 	exp->open = false;
-	rsm_abort_importers(exp, NULL);
+	rsm_abort_importers(exp, NULL, reason_for_importers(reason));
 	mutex_unlock(&exp->importers_lock);
 	id_give_back(exp->id);
 	if (exp->seg.ctl->ops->unpublish)
 		exp->seg.ctl->ops->unpublish(exp);
+	trace_segment_unpublish(exp, reason);
+	rsm_tell_unpublish(exp, reason);
 	set_acl(exp, NULL);
 	WRITE_ONCE(exp->state, RSM_BOUND);
 }
@@ -269,7 +285,7 @@ u32 rsm_unpublish(struct rsm_export *exp)
 	if (mutex_lock_interruptible(&exp->lock))
 		return RSMERR_INTERRUPTED;
 	if (exp->state == RSM_PUBLISHED) {
-		rsm_export_withdraw(exp);
+		rsm_export_withdraw(exp, RSM_REASON_ASKED);
 		status = RSM_SUCCESS;
 	}
 	mutex_unlock(&exp->lock);

@@ -12,10 +12,12 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rsm.h>
+#include <linux/rsm_netlink.h>
 #include <linux/rwsem.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+struct netlink_ext_ack;
 struct rsm_export;
 struct rsm_import;
 struct rsm_mem;
@@ -104,6 +106,8 @@ enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
  * @ctl: its controller, referenced
  * @on_ctl: its place among the controller's segments
  * @words: generation and event words
+ * @put_bytes: bytes that PUTV has put, by this import or by all of the export
+ * @get_bytes: bytes that GETV has got, likewise
  * @wq: those who wait for an event
  */
 struct rsm_segment {
@@ -113,12 +117,14 @@ struct rsm_segment {
 	struct rsm_controller *ctl;
 	struct list_head on_ctl;
 	struct rsm_words words;
+	atomic64_t put_bytes;
+	atomic64_t get_bytes;
 	wait_queue_head_t wq;
 };
 
 /**
- * struct rsm_owner - who created an export, as of that moment
- * @tgid: the process; only it may publish, republish, unpublish and rebind
+ * struct rsm_owner - who created a segment, as of that moment
+ * @tgid: the process; only it may publish, republish, unpublish and rebind an export
  * @uid: effective user id
  * @gid: effective group id
  * @umask: file mode creation mask
@@ -197,6 +203,7 @@ struct rsm_export {
  * @ticket: the grant, referenced; NULL for a segment that has an id
  * @node: exporting node
  * @id: segment id there
+ * @owner: who connected it
  * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  * @length: bytes
  * @start: first byte that it may reach
@@ -207,8 +214,11 @@ struct rsm_export {
  * @mem: memory behind it; NULL when aborted or when the controller has none
  *	to show
  * @aborted: the connection is gone, for good
+ * @reason: why
+ * @told: listeners have been told of it, and are to be told of its end; @map_lock
  * @scratch: what mappings show after that
  * @exp: local export it is connected to, or NULL
+ * @exporter: its number, 0 for a segment of another node
  * @link: its place among @exp's importers
  * @remote: the agent's: what it knows of a segment of another node
  * @priv: the controller's
@@ -219,6 +229,7 @@ struct rsm_import {
 	struct rsm_ticket *ticket;
 	u32 node;
 	u32 id;
+	struct rsm_owner owner;
 	u32 rights;
 	u64 length;
 	u64 start;
@@ -227,8 +238,11 @@ struct rsm_import {
 	struct rw_semaphore map_lock;
 	struct rsm_mem *mem;
 	bool aborted;
+	enum rsm_reason reason;
+	bool told;
 	struct page *scratch;
 	struct rsm_export *exp;
+	u32 exporter;
 	struct list_head link;
 	struct rsm_remote *remote;
 	void *priv;
@@ -285,6 +299,12 @@ struct rsm_local {
  *	what has failed, ORDER and CLOSE wait for all that was started and say
  *	whether something has failed since OPEN
  * @peers: optional; describe up to @max paths, return how many there are
+ * @add_node: optional; reach one more node. The address is what the administrator
+ *	wrote, and @extack is to say what is wrong with it. 0 or an error: -EEXIST
+ *	for a node that is there
+ * @move_node: optional; the same for the new address of a node, -ENOENT if it is not
+ *	there
+ * @forget_node: optional; forget a node, -ENOENT if it is not there
  * @release: optional; the controller was removed and its last user is gone:
  *	free it
  *
@@ -311,6 +331,12 @@ struct rsm_controller_ops {
 	u32 (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
 	unsigned int (*peers)(struct rsm_controller *ctl,
 			      struct rsm_topology_peer *peers, unsigned int max);
+	int (*add_node)(struct rsm_controller *ctl, u32 node, const char *address,
+			struct netlink_ext_ack *extack);
+	int (*move_node)(struct rsm_controller *ctl, u32 node, const char *address,
+			 struct netlink_ext_ack *extack);
+	int (*forget_node)(struct rsm_controller *ctl, u32 node,
+			   struct netlink_ext_ack *extack);
 	void (*release)(struct rsm_controller *ctl);
 };
 
@@ -323,6 +349,7 @@ struct rsm_controller_ops {
  * @max_acl: most entries of an access list, 0 for RSM_ACL_MAX
  * @unlisted: keep it out of the topology
  * @link: the registry's
+ * @serial: the registry's: controllers are in the order of their serials
  * @users: the registry's: handles that use it
  * @removed: the registry's: it is not there any more, but for its users
  * @gate: the registry's: held for reading while a segment comes to use it
@@ -336,6 +363,7 @@ struct rsm_controller {
 	u32 max_acl;
 	bool unlisted;
 	struct list_head link;
+	unsigned long serial;
 	unsigned int users;
 	bool removed;
 	struct rw_semaphore gate; /* see above */
@@ -364,8 +392,10 @@ u32 rsm_local_post(struct rsm_import *imp, u32 flags);
 u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
 		       u64 remote_offset, u64 length, bool put);
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);
-void rsm_import_abort(struct rsm_import *imp);
+void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason);
 int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma);
 void rsm_event_post(struct rsm_segment *seg, u32 flags);
+void rsm_limit_hit(enum rsm_limit kind, u64 wanted, u64 value,
+		   const struct rsm_controller *ctl);
 
 #endif /* RSM_CONTROLLER_H */

@@ -67,6 +67,8 @@ struct rsm_place {
  * @detach: wait until nothing that was started on @mem, which @attach made and
  *	no import has any more, is under way. In bounded time: whoever can't
  *	tell fails the link. NULL when nothing ever is. Process context.
+ * @address: write the peer's address, for people. NULL when there is none but a
+ *	number. Process context.
  */
 struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
@@ -78,6 +80,7 @@ struct rsm_link_ops {
 	u32 (*attach)(struct rsm_link *link, u64 length,
 		      const struct rsm_place *place, struct rsm_mem **mem);
 	void (*detach)(struct rsm_link *link, struct rsm_mem *mem);
+	void (*address)(struct rsm_link *link, char *text, size_t size);
 };
 
 /**
@@ -113,13 +116,15 @@ struct rsm_link_message {
  * @ctl: the controller
  * @ops: its functions
  * @entry: its place among all links
+ * @serial: links are in the order of their serials
+ * @expected_node: the node is there by configuration, whether it was seen or not
  * @node: the peer's node id, valid unless DOWN for the first time
  * @hwaddr: the peer's address, for the topology
  * @lock: guards all below; taken in interrupts
  * @state: see there
  * @known: has ever been started
  * @refused: the peer speaks another version of the protocol
- * @why: reason for which it ends, a constant string
+ * @why: reason for which it ends or has ended, a constant string
  * @incarnation: ours, as the peer knows it
  * @peer: the peer's; 0 until it is known
  * @expected: what @peer has to be; 0 if any will do
@@ -152,6 +157,8 @@ struct rsm_link {
 	struct rsm_controller *ctl;
 	const struct rsm_link_ops *ops;
 	struct list_head entry;
+	unsigned long serial;
+	bool expected_node;
 	u32 node;
 	u64 hwaddr;
 	spinlock_t lock; /* see above */
@@ -203,6 +210,8 @@ struct rsm_link_peer {
 int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 		  const struct rsm_link_ops *ops);
 void rsm_link_exit(struct rsm_link *link);
+void rsm_link_expect(struct rsm_link *link, u32 node, u64 hwaddr);
+void rsm_link_forget(struct rsm_link *link);
 bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer);
 bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len);
 void rsm_link_fail(struct rsm_link *link, const char *why);

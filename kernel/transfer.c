@@ -8,6 +8,7 @@
  */
 
 #include "internal.h"
+#include "trace.h"
 
 #include <linux/file.h>
 #include <linux/gfp.h>
@@ -201,17 +202,38 @@ static u32 run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
 	return rsm_local_transfer(imp, local, e->remote_offset, e->length, put);
 }
 
+static void count_bytes(struct rsm_segment *seg, u64 bytes, bool put)
+{
+	atomic64_add(bytes, put ? &seg->put_bytes : &seg->get_bytes);
+}
+
+/* What has been done is counted where it was asked for and at an export of this node. */
+static void count(struct rsm_import *imp, u64 bytes, bool put)
+{
+	if (!bytes)
+		return;
+	count_bytes(&imp->seg, bytes, put);
+	if (imp->exp)
+		count_bytes(&imp->exp->seg, bytes, put);
+}
+
 static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 		     struct batch *b, bool put)
 {
+	u64 bytes = 0;
 	u32 status;
 
 	status = read_batch(imp, arg, b, put);
 	for (u32 i = 0; i < arg->count && !status; i++) {
 		status = run_entry(imp, &b->entry[i], &b->local[i], put, arg->flags);
-		if (!status)
-			arg->residual--;
+		if (status) {
+			trace_transfer_error(imp, &b->entry[i], put, status);
+			break;
+		}
+		arg->residual--;
+		bytes += b->entry[i].length;
 	}
+	count(imp, bytes, put);
 	for (u32 i = 0; i < arg->count; i++)
 		rsm_mem_put(b->local[i].mem);
 	return status;

@@ -107,6 +107,6 @@ void rsm_watch_death(struct work_struct *work)
 
 	mutex_lock(&exp->lock);
 	if (rsm_window_range_is_gone(exp) || (exp->watch && !is_intact(exp)))
-		rsm_export_kill(exp);
+		rsm_export_kill(exp, RSM_REASON_RANGE_GONE);
 	mutex_unlock(&exp->lock);
 }

@@ -70,6 +70,8 @@ struct rsm_importer {
 /* link.c */
 void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
+u32 rsm_link_changes(void);
+bool rsm_link_is_shown(const struct rsm_link *link);
 unsigned long rsm_link_patience(const struct rsm_link *link);
 
 /* message.c */

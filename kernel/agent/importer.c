@@ -7,6 +7,7 @@
  */
 
 #include "agent.h"
+#include "../trace.h"
 
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -104,6 +105,7 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	kref_get(&exp->seg.ref);
 	list_add_tail(&importer->on_export, &exp->remote_importers);
 	*added = importer;
+	trace_importer_connect(exp, link);
 	return RSM_SUCCESS;
 
 err_end_lease:
@@ -197,6 +199,7 @@ static void remove_importer(struct rsm_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
+	trace_importer_disconnect(exp, importer->link);
 	mutex_lock(&exp->importers_lock);
 	list_del(&importer->on_export);
 	mutex_unlock(&exp->importers_lock);

@@ -2,6 +2,8 @@
 /* Links: who is there, who answers, who has gone. */
 
 #include "agent.h"
+#include "../netlink/netlink.h"
+#include "../trace.h"
 
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
@@ -20,6 +22,8 @@ MODULE_PARM_DESC(heartbeat_ms,
 DEFINE_MUTEX(rsm_agent_lock); /* see agent.h */
 LIST_HEAD(rsm_links);
 struct workqueue_struct *rsm_link_wq;
+static unsigned long last_serial;
+static atomic_t changes = ATOMIC_INIT(1);
 
 /* Late heartbeats look like death, so this work goes before other work. */
 int rsm_agent_init(void)
@@ -142,13 +146,16 @@ static void link_timer(struct timer_list *timer)
 		rsm_send_hello(link, type);
 }
 
-/* The oldest message of the inbox, copied, or false. */
+/*
+ * The oldest message of the inbox, copied, or false. What came before the end and has not been
+ * handled by then never is: a CONNECT would leave an importer behind that no end takes away.
+ */
 static bool take_message(struct rsm_link *link, struct rsm_link_message *message)
 {
 	bool found = false;
 
 	spin_lock_irq(&link->lock);
-	if (link->state == RSM_LINK_ENDING)
+	if (!is_started(link))
 		link->inbox_head = link->inbox_tail;
 	if (link->inbox_head != link->inbox_tail) {
 		*message = link->inbox[link->inbox_head++ % RSM_LINK_INBOX];
@@ -179,6 +186,7 @@ static void handle_inbox(struct rsm_link *link)
 static void finish(struct rsm_link *link)
 {
 	u64 peer = link->peer ?: link->expected;
+	bool was_up = link->peer;
 
 	del_timer_sync(&link->timer);
 	link->outbox_head = link->outbox_tail;
@@ -186,6 +194,10 @@ static void finish(struct rsm_link *link)
 	rsm_importer_link_down(link);
 	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
 			    link->why);
+	if (was_up) {
+		trace_node_down(link, link->why);
+		rsm_tell_node(link, false);
+	}
 	link->ops->down(link, peer);
 
 	spin_lock_irq(&link->lock);
@@ -242,7 +254,9 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	mutex_lock(&rsm_agent_lock);
+	link->serial = ++last_serial;
 	list_add_tail(&link->entry, &rsm_links);
+	atomic_inc(&changes);
 	mutex_unlock(&rsm_agent_lock);
 	return 0;
 }
@@ -258,6 +272,7 @@ void rsm_link_exit(struct rsm_link *link)
 {
 	mutex_lock(&rsm_agent_lock);
 	list_del(&link->entry);
+	atomic_inc(&changes);
 	mutex_unlock(&rsm_agent_lock);
 	cancel_work_sync(&link->work);
 	xa_destroy(&link->remotes);
@@ -268,6 +283,38 @@ void rsm_link_exit(struct rsm_link *link)
 }
 EXPORT_SYMBOL_GPL(rsm_link_exit);
 
+/**
+ * rsm_link_expect() - the configuration has a node at the other end
+ * @link: the link, down
+ * @node: node id
+ * @hwaddr: address on the interconnect
+ */
+void rsm_link_expect(struct rsm_link *link, u32 node, u64 hwaddr)
+{
+	spin_lock_irq(&link->lock);
+	link->node = node;
+	link->hwaddr = hwaddr;
+	link->expected_node = true;
+	spin_unlock_irq(&link->lock);
+	atomic_inc(&changes);
+}
+EXPORT_SYMBOL_GPL(rsm_link_expect);
+
+/**
+ * rsm_link_forget() - it has not any more
+ * @link: the link, down
+ */
+void rsm_link_forget(struct rsm_link *link)
+{
+	spin_lock_irq(&link->lock);
+	link->expected_node = false;
+	link->known = false;
+	link->why = NULL;
+	spin_unlock_irq(&link->lock);
+	atomic_inc(&changes);
+}
+EXPORT_SYMBOL_GPL(rsm_link_forget);
+
 static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 {
 	lockdep_assert_held(&link->lock);
@@ -276,6 +323,8 @@ static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 	link->incarnation = peer->own;
 	link->expected = peer->incarnation;
 	link->peer = 0;
+	if (!link->known)
+		atomic_inc(&changes);
 	link->known = true;
 	link->refused = false;
 	link->interval = msecs_to_jiffies(rsm_heartbeat_ms());
@@ -331,7 +380,8 @@ void rsm_link_stop(struct rsm_link *link, const char *why)
 }
 EXPORT_SYMBOL_GPL(rsm_link_stop);
 
-static void become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
+/* False if it was so already. */
+static bool become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	unsigned int own = rsm_heartbeat_ms();
 	u32 ms = clamp(le32_to_cpu(hello->interval_ms), own, MORE_PATIENT * own);
@@ -340,10 +390,11 @@ static void become_active(struct rsm_link *link, const struct rsm_msg_hello *hel
 	link->peer = le64_to_cpu(hello->header.from);
 	link->interval = msecs_to_jiffies(ms);
 	if (link->state == RSM_LINK_ACTIVE)
-		return;
+		return false;
 	link->state = RSM_LINK_ACTIVE;
 	next_tick(link);
 	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->node);
+	return true;
 }
 
 /* Does a HELLO or WELCOME come from whom the link was started for? */
@@ -380,16 +431,21 @@ static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hel
 void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	bool answer = false;
+	bool up = false;
 
 	spin_lock_irq(&link->lock);
 	if (greeting_fits(link, hello)) {
-		become_active(link, hello);
+		up = become_active(link, hello);
 		answer = le16_to_cpu(hello->header.type) == RSM_MSG_HELLO;
 	}
 	spin_unlock_irq(&link->lock);
 	wake_up_all(&link->changed);
 	if (answer)
 		rsm_send_hello(link, RSM_MSG_WELCOME);
+	if (up) {
+		trace_node_up(link);
+		rsm_tell_node(link, true);
+	}
 }
 
 /* Is a message of this link's two incarnations, or a greeting? */
@@ -502,6 +558,19 @@ static bool is_superseded(const struct rsm_link *link)
 		    (READ_ONCE(other->state) != RSM_LINK_DOWN || other->hwaddr < link->hwaddr))
 			return true;
 	return false;
+}
+
+/* Another number, never 0, each time that a link is shown or not any more. */
+u32 rsm_link_changes(void)
+{
+	return (u32)atomic_read(&changes) ?: U32_MAX;
+}
+
+/* Is it one that people are to see? The topology has only those that were there once. */
+bool rsm_link_is_shown(const struct rsm_link *link)
+{
+	return (READ_ONCE(link->known) || READ_ONCE(link->expected_node)) &&
+	       !is_superseded(link);
 }
 
 /**

@@ -128,7 +128,7 @@ static struct rsm_mem *end_remote(struct rsm_remote *remote, u32 status)
 	return mem;
 }
 
-static struct rsm_mem *abort_remote(struct rsm_remote *remote)
+static struct rsm_mem *abort_remote(struct rsm_remote *remote, enum rsm_reason reason)
 {
 	struct rsm_mem *mem;
 	struct rsm_import *imp;
@@ -136,7 +136,7 @@ static struct rsm_mem *abort_remote(struct rsm_remote *remote)
 	lockdep_assert_held(&rsm_agent_lock);
 	mem = end_remote(remote, RSMERR_CONN_ABORTED);
 	list_for_each_entry(imp, &remote->imports, link)
-		rsm_import_abort(imp);
+		rsm_import_abort(imp, reason);
 	return mem;
 }
 
@@ -427,7 +427,7 @@ void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connecti
 	mutex_lock(&rsm_agent_lock);
 	remote = find_named(link, msg->cookie, msg->handle);
 	if (remote)
-		mem = abort_remote(remote);
+		mem = abort_remote(remote, RSM_REASON_EXPORTER);
 	mutex_unlock(&rsm_agent_lock);
 	lose_mem(link, mem);
 	decline(link, msg->cookie, msg->handle);
@@ -445,7 +445,7 @@ static struct rsm_mem *move(struct rsm_remote *remote, const __le64 *words, bool
 	lockdep_assert_held(&rsm_agent_lock);
 	*moved = !attach(remote, words, &mem);
 	if (!*moved)
-		return abort_remote(remote);
+		return abort_remote(remote, RSM_REASON_PEER_ERROR);
 	remote->mem = mem;
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_set_mem(imp, mem);
@@ -506,6 +506,6 @@ void rsm_remote_link_down(struct rsm_link *link)
 
 	mutex_lock(&rsm_agent_lock);
 	xa_for_each(&link->remotes, cookie, remote)
-		rsm_mem_put(abort_remote(remote));
+		rsm_mem_put(abort_remote(remote, RSM_REASON_NODE_DOWN));
 	mutex_unlock(&rsm_agent_lock);
 }

@@ -113,6 +113,9 @@ static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
 	if (m->owner)
 		first = window_chunks_take(&w->chunks, m->owner, m->count);
 	if (first < 0) {
+		if (m->owner)
+			rsm_limit_hit(RSM_LIMIT_CONTROLLER_MEMORY, length,
+				      w->ctl.attr.total_export_size, &w->ctl);
 		kfree(m);
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	}

@@ -9,19 +9,27 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
-/* By node id. Written before anybody else is there. */
+/* Held while the configuration changes. Above everything else of ours. */
+DEFINE_MUTEX(rsm_rdma_config_lock);
+
+/*
+ * By node id. A node that was there stays until we go, since imports may know its link:
+ * one that was taken out of the configuration is @leaving and may come back.
+ */
 static struct rsm_rdma_node *nodes[RSM_NODE_MAX + 1];
 static struct sockaddr_storage own_address;
+static struct sockaddr *own;
 
 /**
  * rsm_rdma_node() - find a node
  * @id: its node id, any number
  *
- * Return: the node, or NULL if it is not configured.
+ * Return: the node, or NULL if it never was configured.
  */
 struct rsm_rdma_node *rsm_rdma_node(u32 id)
 {
-	return id <= RSM_NODE_MAX ? nodes[id] : NULL;
+	/* Pairs with rsm_rdma_node_make(). */
+	return id <= RSM_NODE_MAX ? smp_load_acquire(&nodes[id]) : NULL;
 }
 
 /**
@@ -32,7 +40,10 @@ struct rsm_rdma_node *rsm_rdma_node(u32 id)
  */
 struct sockaddr *rsm_rdma_own_address(sa_family_t family)
 {
-	return own_address.ss_family == family ? (struct sockaddr *)&own_address : NULL;
+	/* Pairs with rsm_rdma_node_make(). */
+	struct sockaddr *address = smp_load_acquire(&own);
+
+	return address && address->sa_family == family ? address : NULL;
 }
 
 static const struct in_addr *ipv4(const struct sockaddr_storage *address)
@@ -85,6 +96,11 @@ static bool is_unicast(const struct sockaddr_storage *address)
 	return ipv6_addr_type(ipv6(address)) & IPV6_ADDR_UNICAST;
 }
 
+static bool is_configured(u32 id)
+{
+	return nodes[id] && !READ_ONCE(nodes[id]->leaving);
+}
+
 /**
  * rsm_rdma_has_family() - do some nodes have addresses of a family?
  * @family: AF_INET or AF_INET6
@@ -94,31 +110,73 @@ static bool is_unicast(const struct sockaddr_storage *address)
 bool rsm_rdma_has_family(sa_family_t family)
 {
 	for (u32 id = 1; id <= RSM_NODE_MAX; id++)
-		if (nodes[id] && nodes[id]->address.ss_family == family)
+		if (is_configured(id) && nodes[id]->address.ss_family == family)
 			return true;
 	return false;
 }
 
-static bool is_taken(const struct sockaddr_storage *address)
+static bool is_taken(u32 by_other_than, const struct sockaddr_storage *address)
 {
 	for (u32 id = 1; id <= RSM_NODE_MAX; id++)
-		if (nodes[id] && rsm_rdma_same_address(&nodes[id]->address, address))
+		if (id != by_other_than && is_configured(id) &&
+		    rsm_rdma_same_address(&nodes[id]->address, address))
 			return true;
 	return rsm_rdma_same_address(&own_address, address);
 }
 
-/* What is wrong with a node's id or address, or NULL. */
+/**
+ * rsm_rdma_node_objection() - may a node have this address?
+ * @id: its node id, there or not
+ * @address: the address
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *address)
+{
+	if (!is_unicast(address))
+		return "that is not the address of a node";
+	if (is_taken(id, address))
+		return "another node has that address";
+	return NULL;
+}
+
+/* What is wrong with a new node's id or address, or NULL. */
 static const char *objection(unsigned int id, const struct sockaddr_storage *address)
 {
 	if (!id || id > RSM_NODE_MAX)
 		return "there is no such node id";
-	if (nodes[id] || (id == rsm_node_id() && own_address.ss_family))
+	if (is_configured(id) || (id == rsm_node_id() && own))
 		return "that node is there already";
-	if (!is_unicast(address))
-		return "that is not the address of a node";
-	if (is_taken(address))
-		return "another node has that address";
-	return NULL;
+	return rsm_rdma_node_objection(id, address);
+}
+
+/**
+ * rsm_rdma_node_is_at() - is a node configured, and with this address?
+ * @node: the node
+ * @address: the address, with any port
+ *
+ * Return: true if both.
+ */
+bool rsm_rdma_node_is_at(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
+{
+	bool is;
+
+	spin_lock_irq(&node->lock);
+	is = !node->leaving && rsm_rdma_same_address(&node->address, address);
+	spin_unlock_irq(&node->lock);
+	return is;
+}
+
+/* &rsm_link_ops.address */
+void rsm_rdma_address(struct rsm_link *link, char *text, size_t size)
+{
+	struct rsm_rdma_node *node = to_rdma_node(link);
+	struct sockaddr_storage address;
+
+	spin_lock_irq(&node->lock);
+	address = node->address;
+	spin_unlock_irq(&node->lock);
+	snprintf(text, size, "%pISc", &address);
 }
 
 static struct rsm_rdma_node *make_node(u32 id, const struct sockaddr_storage *address)
@@ -136,26 +194,80 @@ static struct rsm_rdma_node *make_node(u32 id, const struct sockaddr_storage *ad
 	return node;
 }
 
-/* Our own address is where we connect from. */
-static int add_node(u32 id, const struct sockaddr_storage *address)
+static void set_own_address(const struct sockaddr_storage *address)
 {
+	own_address = *address;
+	((struct sockaddr_in *)&own_address)->sin_port = 0;
+	/* Pairs with rsm_rdma_own_address(). */
+	smp_store_release(&own, (struct sockaddr *)&own_address);
+}
+
+/**
+ * rsm_rdma_node_make() - a node that was not there before
+ * @id: its node id; with our own, @address is where we connect from
+ * @address: its address
+ *
+ * Return: 0 or an error.
+ */
+int rsm_rdma_node_make(u32 id, const struct sockaddr_storage *address)
+{
+	struct rsm_rdma_node *node;
+	int err;
+
 	if (id == rsm_node_id()) {
-		own_address = *address;
-		((struct sockaddr_in *)&own_address)->sin_port = 0;
+		set_own_address(address);
 		return 0;
 	}
-	nodes[id] = make_node(id, address);
-	return nodes[id] ? 0 : -ENOMEM;
+	node = make_node(id, address);
+	if (!node)
+		return -ENOMEM;
+	err = rsm_rdma_init_link(node);
+	if (err) {
+		kfree(node);
+		return err;
+	}
+	/* Pairs with rsm_rdma_node(). */
+	smp_store_release(&nodes[id], node);
+	return 0;
 }
 
 static_assert(offsetof(struct sockaddr_in, sin_port) ==
 	      offsetof(struct sockaddr_in6, sin6_port));
 
+/* The kernel reads what looks like an address, and does not care for some that follows. */
+static bool is_whole(const char *text, const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		return !text[strspn(text, "0123456789.")];
+	return !strchr(text, '%') || ipv6_addr_type(ipv6(address)) & IPV6_ADDR_LINKLOCAL;
+}
+
+/**
+ * rsm_rdma_address_read() - read an IPv4 or IPv6 address
+ * @text: as people write it
+ * @port: on which the node listens
+ * @address: where to put it
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_storage *address)
+{
+	char number[8];
+
+	snprintf(number, sizeof(number), "%u", port);
+	*address = (struct sockaddr_storage) {};
+	if (inet_pton_with_scope(&init_net, AF_UNSPEC, text, number, address) ||
+	    !is_whole(text, address))
+		return "not an IPv4 or IPv6 address";
+	return NULL;
+}
+
 /* "ID=ADDRESS". Returns what is wrong with it, or NULL. */
-static const char *read_node(const char *text, const char *port, unsigned int *id,
+static const char *read_node(const char *text, u16 port, unsigned int *id,
 			     struct sockaddr_storage *address)
 {
 	const char *equals = strchr(text, '=');
+	const char *why;
 	char number[8];
 
 	if (!equals || equals - text >= sizeof(number))
@@ -163,14 +275,13 @@ static const char *read_node(const char *text, const char *port, unsigned int *i
 	strscpy(number, text, equals - text + 1);
 	if (kstrtouint(number, 10, id))
 		return "the id is not a number";
-	if (inet_pton_with_scope(&init_net, AF_UNSPEC, equals + 1, port, address))
-		return "not an IPv4 or IPv6 address";
-	return objection(*id, address);
+	why = rsm_rdma_address_read(equals + 1, port, address);
+	return why ?: objection(*id, address);
 }
 
-static int read_and_add(const char *text, const char *port)
+static int read_and_add(const char *text, u16 port)
 {
-	struct sockaddr_storage address = {};
+	struct sockaddr_storage address;
 	unsigned int id;
 	const char *why = read_node(text, port, &id, &address);
 
@@ -178,7 +289,7 @@ static int read_and_add(const char *text, const char *port)
 		pr_err("rsm: %s: nodes: \"%s\": %s\n", rsm_rdma_controller.name, text, why);
 		return -EINVAL;
 	}
-	return add_node(id, &address);
+	return rsm_rdma_node_make(id, &address);
 }
 
 /**
@@ -187,6 +298,9 @@ static int read_and_add(const char *text, const char *port)
 void rsm_rdma_nodes_free(void)
 {
 	for (u32 id = 1; id <= RSM_NODE_MAX; id++) {
+		if (!nodes[id])
+			continue;
+		rsm_link_exit(&nodes[id]->link);
 		kfree(nodes[id]);
 		nodes[id] = NULL;
 	}
@@ -201,7 +315,6 @@ void rsm_rdma_nodes_free(void)
  */
 int rsm_rdma_nodes_read(const char *text, u16 port)
 {
-	char number[8];
 	char *copy = kstrdup(text, GFP_KERNEL);
 	char *rest = copy;
 	char *piece;
@@ -209,9 +322,8 @@ int rsm_rdma_nodes_read(const char *text, u16 port)
 
 	if (!copy)
 		return -ENOMEM;
-	snprintf(number, sizeof(number), "%u", port);
-	while (!err && (piece = strsep(&rest, ",")))
-		err = read_and_add(piece, number);
+	while (!err && *text && (piece = strsep(&rest, ",")))
+		err = read_and_add(piece, port);
 	kfree(copy);
 	if (err)
 		rsm_rdma_nodes_free();

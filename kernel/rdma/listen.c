@@ -16,22 +16,27 @@ static const char *objection(struct rdma_cm_id *cm_id, const struct rsm_rdma_pee
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(peer->node);
 
-	if (!node)
+	if (!node || READ_ONCE(node->leaving))
 		return "no such node is configured";
 	if (rsm_rdma_is_active(node))
 		return "it is ours to connect to that node";
-	if (!rsm_rdma_same_address(&cm_id->route.addr.dst_addr, &node->address))
+	if (!rsm_rdma_node_is_at(node, &cm_id->route.addr.dst_addr))
 		return "that is not the address of that node";
 	return NULL;
 }
 
-/* False if there is one already that nobody has looked at. */
+/*
+ * False if there is one already that nobody has looked at, or if the configuration
+ * has changed since we looked.
+ */
 static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *channel)
 {
+	const struct sockaddr_storage *from = &channel->cm_id->route.addr.dst_addr;
 	bool left = false;
 
 	spin_lock_irq(&node->lock);
-	if (!node->incoming && !node->leaving) {
+	if (!node->incoming && !node->leaving &&
+	    rsm_rdma_same_address(from, &node->address)) {
 		node->incoming = channel;
 		left = true;
 	}
@@ -126,6 +131,8 @@ void rsm_rdma_unlisten(void)
  * rsm_rdma_listen() - let other nodes connect
  * @port: where
  *
+ * Does what is still to be done, since there are nodes of a family that had none.
+ *
  * Return: 0 or an error.
  */
 int rsm_rdma_listen(u16 port)
@@ -143,13 +150,11 @@ int rsm_rdma_listen(u16 port)
 	for (int i = 0; i < ARRAY_SIZE(listeners); i++) {
 		struct rdma_cm_id *listener;
 
-		if (!rsm_rdma_has_family(address[i]->sa_family))
+		if (listeners[i] || !rsm_rdma_has_family(address[i]->sa_family))
 			continue;
 		listener = make_listener(address[i]);
-		if (IS_ERR(listener)) {
-			rsm_rdma_unlisten();
+		if (IS_ERR(listener))
 			return PTR_ERR(listener);
-		}
 		listeners[i] = listener;
 	}
 	return 0;

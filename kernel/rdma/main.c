@@ -7,10 +7,10 @@
 
 static char *nodes;
 module_param(nodes, charp, 0444);
-MODULE_PARM_DESC(nodes, "All nodes: ID=ADDRESS, IPv4 or IPv6, with commas between them");
+MODULE_PARM_DESC(nodes, "Nodes to begin with: ID=ADDRESS, IPv4 or IPv6, with commas between them");
 
-static ushort port = 18600;
-module_param(port, ushort, 0444);
+ushort rsm_rdma_port = 18600;
+module_param_named(port, rsm_rdma_port, ushort, 0444);
 MODULE_PARM_DESC(port, "Port on which nodes listen, the same on all (default 18600)");
 
 struct workqueue_struct *rsm_rdma_wq;
@@ -23,6 +23,7 @@ static const struct rsm_link_ops link_ops = {
 	.leave = rsm_rdma_unplace,
 	.attach = rsm_rdma_attach,
 	.detach = rsm_rdma_detach,
+	.address = rsm_rdma_address,
 };
 
 /* A node that is not configured may be one day. */
@@ -57,6 +58,9 @@ static const struct rsm_controller_ops controller_ops = {
 	.transfer = rsm_rdma_transfer,
 	.order = rsm_rdma_order,
 	.peers = rsm_agent_peers,
+	.add_node = rsm_rdma_node_add,
+	.move_node = rsm_rdma_node_set,
+	.forget_node = rsm_rdma_node_del,
 };
 
 struct rsm_controller rsm_rdma_controller = {
@@ -67,25 +71,19 @@ struct rsm_controller rsm_rdma_controller = {
 	},
 };
 
-static void exit_links(u32 behind)
+/**
+ * rsm_rdma_init_link() - give a node its link
+ * @node: the node
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rsm_rdma_init_link(struct rsm_rdma_node *node)
 {
-	for (u32 id = 1; id < behind; id++)
-		if (rsm_rdma_node(id))
-			rsm_link_exit(&rsm_rdma_node(id)->link);
-}
+	int err = rsm_link_init(&node->link, &rsm_rdma_controller, &link_ops);
 
-static int init_links(void)
-{
-	for (u32 id = 1; id <= RSM_NODE_MAX; id++) {
-		struct rsm_rdma_node *node = rsm_rdma_node(id);
-		int err = node ? rsm_link_init(&node->link, &rsm_rdma_controller, &link_ops) : 0;
-
-		if (err) {
-			exit_links(id);
-			return err;
-		}
-	}
-	return 0;
+	if (!err)
+		rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(&node->address));
+	return err;
 }
 
 static void leave_all(void)
@@ -109,43 +107,44 @@ static int read_config(void)
 		pr_err("rsm: rdma0: this node has no id, set rsm.node_id\n");
 		return -ENODEV;
 	}
-	if (!nodes || !*nodes) {
-		pr_err("rsm: rdma0: no nodes, set rsm_rdma.nodes to ID=ADDRESS,ID=ADDRESS\n");
-		return -EINVAL;
-	}
-	if (!port) {
+	if (!rsm_rdma_port) {
 		pr_err("rsm: rdma0: port: there is no port 0\n");
 		return -EINVAL;
 	}
-	return rsm_rdma_nodes_read(nodes, port);
+	return rsm_rdma_nodes_read(nodes ?: "", rsm_rdma_port);
 }
 
-/*
- * The controller's links are made after it is registered and taken away after it
- * is removed: until they are started nobody gets through them anyway.
- */
+/* Links are there before and after: until they are started nobody gets through them. */
 static int start_controller(void)
 {
 	struct sockaddr *own = rsm_rdma_own_address(AF_INET) ?: rsm_rdma_own_address(AF_INET6);
-	int err;
 
 	if (own)
 		rsm_rdma_controller.attr.hwaddr =
 			rsm_rdma_hwaddr((struct sockaddr_storage *)own);
-	err = rsm_register_controller(&rsm_rdma_controller);
-	if (err)
-		return err;
-	err = init_links();
-	if (err)
-		rsm_remove_controller(&rsm_rdma_controller);
-	return err;
+	return rsm_register_controller(&rsm_rdma_controller);
 }
 
 static void stop_controller(void)
 {
 	leave_all();
 	rsm_remove_controller(&rsm_rdma_controller);
-	exit_links(RSM_NODE_MAX + 1);
+}
+
+/* From here on the configuration may be changed. */
+static int start_nodes(void)
+{
+	int err;
+
+	mutex_lock(&rsm_rdma_config_lock);
+	err = rsm_rdma_listen(rsm_rdma_port);
+	if (err)
+		pr_err("rsm: rdma0: can't listen on port %u: %pe\n", rsm_rdma_port, ERR_PTR(err));
+	rsm_rdma_ready = !err;
+	mutex_unlock(&rsm_rdma_config_lock);
+	if (!err)
+		kick_all();
+	return err;
 }
 
 static int __init rdma_init(void)
@@ -162,15 +161,13 @@ static int __init rdma_init(void)
 	err = start_controller();
 	if (err)
 		goto err_destroy_wq;
-	err = rsm_rdma_listen(port);
-	if (err) {
-		pr_err("rsm: rdma0: can't listen on port %u: %pe\n", port, ERR_PTR(err));
+	err = start_nodes();
+	if (err)
 		goto err_stop_controller;
-	}
-	kick_all();
 	return 0;
 
 err_stop_controller:
+	rsm_rdma_unlisten();
 	stop_controller();
 err_destroy_wq:
 	destroy_workqueue(rsm_rdma_wq);

@@ -194,14 +194,15 @@ struct rsm_rdma_channel {
  * struct rsm_rdma_node - a node of the configuration
  * @link: link to it
  * @id: its node id
- * @address: its address; the port is the one that we connect to
+ * @address: its address; the port is the one that we connect to. Changes under @lock
+ *	while @leaving
  * @lock: see above
  * @channel: while the link is up. @lock
  * @incoming: a connection that it wants and that @work is to look at. @lock
  * @parked: a connection that is still to be ended when there is a way again. @lock
  * @changed: woken when progress or failure of one of its channels changes, and when
  *	all frames of one have been sent
- * @leaving: nothing is to be begun any more
+ * @leaving: it is not configured any more, or we go: nothing is to be begun
  * @work: makes channels
  * @backoff: how long @work waits after the next failure, in milliseconds
  * @complaint: reason of the last failure that was logged, NULL since the last
@@ -235,16 +236,32 @@ static inline bool rsm_rdma_is_active(const struct rsm_rdma_node *node)
 
 /* main.c */
 extern struct rsm_controller rsm_rdma_controller;
+extern ushort rsm_rdma_port;
+int rsm_rdma_init_link(struct rsm_rdma_node *node);
 extern struct workqueue_struct *rsm_rdma_wq;
 
 /* config.c */
+extern struct mutex rsm_rdma_config_lock;
 int rsm_rdma_nodes_read(const char *text, u16 port);
+const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_storage *address);
+const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *address);
+int rsm_rdma_node_make(u32 id, const struct sockaddr_storage *address);
+bool rsm_rdma_node_is_at(struct rsm_rdma_node *node, const struct sockaddr_storage *address);
+void rsm_rdma_address(struct rsm_link *link, char *text, size_t size);
 void rsm_rdma_nodes_free(void);
 struct rsm_rdma_node *rsm_rdma_node(u32 id);
 struct sockaddr *rsm_rdma_own_address(sa_family_t family);
 bool rsm_rdma_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 bool rsm_rdma_has_family(sa_family_t family);
 u64 rsm_rdma_hwaddr(const struct sockaddr_storage *address);
+
+/* nodes.c */
+extern bool rsm_rdma_ready;
+int rsm_rdma_node_add(struct rsm_controller *ctl, u32 id, const char *text,
+		      struct netlink_ext_ack *extack);
+int rsm_rdma_node_set(struct rsm_controller *ctl, u32 id, const char *text,
+		      struct netlink_ext_ack *extack);
+int rsm_rdma_node_del(struct rsm_controller *ctl, u32 id, struct netlink_ext_ack *extack);
 
 /* listen.c */
 int rsm_rdma_listen(u16 port);

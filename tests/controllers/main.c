@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the two test controllers have in common, and their registration. */
+/* What the test controllers have in common, and their registration. */
 
 #include "testctl.h"
 
@@ -62,7 +62,16 @@ static int __init testctl_init(void)
 		return err;
 	err = rsm_register_controller(&testctl_window);
 	if (err)
-		rsm_unregister_controller(&testctl_nomap);
+		goto err_unregister_nomap;
+	err = testctl_linked_init();
+	if (err)
+		goto err_unregister_window;
+	return 0;
+
+err_unregister_window:
+	rsm_unregister_controller(&testctl_window);
+err_unregister_nomap:
+	rsm_unregister_controller(&testctl_nomap);
 	return err;
 }
 module_init(testctl_init);
@@ -70,6 +79,7 @@ module_init(testctl_init);
 /* The core holds this module while a segment uses a controller. */
 static void __exit testctl_exit(void)
 {
+	testctl_linked_exit();
 	if (!window_removed)
 		rsm_unregister_controller(&testctl_window);
 	rsm_unregister_controller(&testctl_nomap);

@@ -25,18 +25,18 @@
  *
  * Which handle takes which command:
  *
- * ==================  =======  =====  ======  ======
- * command             control  blank  export  import
- * ==================  =======  =====  ======  ======
- * INFO, ATTR, TOPOLOGY  yes    yes    yes     yes
- * BIND                  -      yes    -       -
- * REBIND .. UNPUBLISH   -      -      yes     -
- * DESTROY, RANGE        -      -      yes     -
- * GRANT, REVOKE         -      -      yes     -
- * CONNECT, REDEEM       -      yes    -       -
- * POST, WAIT            -      -      yes     yes
- * PUTV, GETV, BARRIER   -      -      -       yes
- * ==================  =======  =====  ======  ======
+ * ====================  =======  =====  ======  ======
+ * command               control  blank  export  import
+ * ====================  =======  =====  ======  ======
+ * INFO, ATTR, TOPOLOGY  yes      yes    yes     yes
+ * BIND                  -        yes    -       -
+ * REBIND .. UNPUBLISH   -        -      yes     -
+ * DESTROY, RANGE        -        -      yes     -
+ * GRANT, REVOKE         -        -      yes     -
+ * CONNECT, REDEEM       -        yes    -       -
+ * POST, WAIT            -        -      yes     yes
+ * PUTV, GETV, BARRIER   -        -      -       yes
+ * ====================  =======  =====  ======  ======
  *
  * "-" is a status of RSMERR_BAD_SEG_HNDL.
  */

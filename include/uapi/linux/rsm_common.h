@@ -10,56 +10,106 @@
 /* Version of the common interface, as RSMAPI programs see it. */
 #define RSM_VERSION			5
 
-/* Results of RSMAPI functions; also the status field of every ioctl. */
+/*
+ * Results of RSMAPI functions; also the status field of every ioctl. The manual pages
+ * say of a code what stands above it here where they have nothing more precise.
+ */
 #define RSM_SUCCESS				0
+/* not returned: versions are the dynamic linker's business */
 #define RSMERR_BAD_LIBRARY_VERSION		1
+/* no place for the topology */
 #define RSMERR_BAD_TOPOLOGY_PTR			2
+/* not a live controller handle, or no place for one */
 #define RSMERR_BAD_CTLR_HNDL			3
+/* no such controller, or no kernel agent that the process may use */
 #define RSMERR_CTLR_NOT_PRESENT			4
+/* not a live segment handle of the right kind, or no place for one */
 #define RSMERR_BAD_SEG_HNDL			5
+/* the segment has an id */
 #define RSMERR_SEG_ALREADY_PUBLISHED		6
+/* the segment has no id; importers: no segment of the node has that id */
 #define RSMERR_SEG_NOT_PUBLISHED		7
+/* the access list does not name the importer's node */
 #define RSMERR_SEG_NOT_PUBLISHED_TO_NODE	8
+/* a connection takes one mapping at a time */
 #define RSMERR_SEG_ALREADY_MAPPED		9
+/* unmap the segment first */
 #define RSMERR_SEG_STILL_MAPPED			10
+/* there is nothing to unmap */
 #define RSMERR_SEG_NOT_MAPPED			11
+/* the calling process did not create the segment */
 #define RSMERR_NOT_CREATOR			12
+/* no barrier object */
 #define RSMERR_BAD_BARRIER_PTR			13
+/* no scatter-gather request, or one that makes no sense */
 #define RSMERR_BAD_SGIO				14
+/* not a live handle of local memory, or no place for one */
 #define RSMERR_BAD_LOCALMEM_HNDL		15
+/* an address is NULL, or memory can't be accessed or exported */
 #define RSMERR_BAD_ADDR				16
+/* an address, offset or length is not aligned as it must be */
 #define RSMERR_BAD_MEM_ALIGNMENT		17
+/* the offset is negative, or beyond the segment or its mapped part */
 #define RSMERR_BAD_OFFSET			18
+/* not returned: see RSMERR_BAD_MEM_ALIGNMENT */
 #define RSMERR_MISALIGNED_OFFSET		19
+/* the length is 0, or reaches beyond an end or a limit */
 #define RSMERR_BAD_LENGTH			20
+/* the access list makes no sense */
 #define RSMERR_BAD_ACL				21
+/* no segment id */
 #define RSMERR_BAD_SEGID			22
+/* programs may not ask for that id */
 #define RSMERR_RESERVED_SEGID			23
+/* a segment of this node has that id */
 #define RSMERR_SEGID_IN_USE			24
+/* no such barrier mode */
 #define RSMERR_BAD_MODE				25
+/* rights that the connection does not have, or undefined ones */
 #define RSMERR_BAD_PERMS			26
+/* the right is missing */
 #define RSMERR_PERM_DENIED			27
+/* not returned */
 #define RSMERR_LOCKS_NOT_SUPPORTED		28
+/* not returned */
 #define RSMERR_LOCKS_NOT_ENABLED		29
+/* the segment was created without RSM_ALLOW_REBIND */
 #define RSMERR_REBIND_NOT_ALLOWED		30
+/* descriptors or segments have run out */
 #define RSMERR_INSUFFICIENT_RESOURCES		31
+/* memory, or a limit on locked or exported memory */
 #define RSMERR_INSUFFICIENT_MEM			32
+/* the segment can't be mapped */
 #define RSMERR_MAP_FAILED			33
+/* release the segment's poll descriptor first */
 #define RSMERR_POLLFD_IN_USE			34
+/* the barrier was not initialised, or was destroyed */
 #define RSMERR_BARRIER_UNINITIALIZED		35
+/* the controller could not open the barrier; none does so at present */
 #define RSMERR_BARRIER_OPEN_FAILED		36
+/* the barrier is not open */
 #define RSMERR_BARRIER_NOT_OPENED		37
+/* an access since the barrier was opened has failed */
 #define RSMERR_BARRIER_FAILURE			38
+/* the node is down, unknown, or does not answer */
 #define RSMERR_REMOTE_NODE_UNREACHABLE		39
+/* the connection has been broken: connect again */
 #define RSMERR_CONN_ABORTED			40
+/* a signal ended the wait */
 #define RSMERR_INTERRUPTED			41
+/* time is up */
 #define RSMERR_TIMEOUT				42
+/* no such application in /etc/rsm/rsm.segmentid */
 #define RSMERR_BAD_APPID			43
+/* /etc/rsm/rsm.segmentid is missing or malformed */
 #define RSMERR_BAD_CONF				44
+/* not returned */
 #define RSMERR_SEG_NOT_CONNECTED		45
+/* a failure that has no name */
 #define RSMERR_INTERNAL_ERROR			100
 
 /* Results of the driver interface. Applications see 101 and 117 only. */
+/* the other node speaks another version of the protocol */
 #define RSMERR_BAD_DRIVER_VERSION		101
 #define RSMERR_UNSUPPORTED_VERSION		102
 #define RSMERR_DRIVER_NAME_IN_USE		103
@@ -76,6 +126,7 @@
 #define RSMERR_SEG_NOT_PUBLISHED_TO_RSM_ADDR	114
 #define RSMERR_SEG_IN_USE			115
 #define RSMERR_BAD_SENDQ_HNDL			116
+/* a wait failed for a reason that has no name */
 #define RSMERR_BAD_ARGS_ERRORS			117
 #define RSMERR_BAD_MSTYPE			118
 #define RSMERR_NO_BACKING_MEM			119

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The controllers of tests/controllers: one with a window of its own, one that
-// can't be mapped. What holds for them holds for interconnects to come.
+// can't be mapped, one with a link. What holds for them holds for interconnects to come.
 #pragma once
 
 #include "support/loopback.hpp"
@@ -9,7 +9,7 @@
 
 namespace rsmtest {
 
-// Both controllers list a path to this node, and it is down.
+// The first two list a path to this node, and it is down; the third has a link to it.
 inline constexpr rsm_node_id_t listed_node = 7;
 
 // rsm_testctl.ko, for the duration of a test.

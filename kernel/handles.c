@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Open handles by number, for whoever looks at all of them. */
+
+#include "internal.h"
+
+#include <linux/sched.h>
+#include <linux/xarray.h>
+
+/*
+ * A handle's number is taken, and shows nothing, while it is being closed: its
+ * window in the device's address space is in use until then. Segments get their
+ * references here under xa_lock.
+ */
+static DEFINE_XARRAY_ALLOC1(handles);
+static atomic_t handle_count = ATOMIC_INIT(0);
+static atomic_t segment_count[2];
+static atomic_t changes = ATOMIC_INIT(1);
+
+/* Give a handle its number; -EAGAIN when all are in use, or -ENOMEM. */
+int rsm_handle_enter(struct rsm_handle *h)
+{
+	u32 most = READ_ONCE(rsm_max_segments);
+	int err = xa_alloc(&handles, &h->number, h, XA_LIMIT(1, most), GFP_KERNEL_ACCOUNT);
+
+	if (!err)
+		atomic_inc(&handle_count);
+	if (err != -EBUSY)
+		return err;
+	rsm_limit_hit(RSM_LIMIT_SEGMENTS, most + 1ULL, most, NULL);
+	return -EAGAIN;
+}
+
+/* Nobody finds its segment here any more. */
+void rsm_handle_hide(struct rsm_handle *h)
+{
+	/* Keeps the number, and needs no memory for that. */
+	xa_store(&handles, h->number, NULL, 0);
+	if (!h->seg)
+		return;
+	atomic_dec(&segment_count[h->seg->kind]);
+	atomic_inc(&changes);
+}
+
+void rsm_handle_leave(struct rsm_handle *h)
+{
+	xa_erase(&handles, h->number);
+	atomic_dec(&handle_count);
+}
+
+unsigned int rsm_handle_count(void)
+{
+	return atomic_read(&handle_count);
+}
+
+/* A handle has become a segment. */
+void rsm_segment_count_in(const struct rsm_segment *seg)
+{
+	atomic_inc(&segment_count[seg->kind]);
+	atomic_inc(&changes);
+}
+
+unsigned int rsm_segment_count(enum rsm_kind kind)
+{
+	return atomic_read(&segment_count[kind]);
+}
+
+/* Another number, never 0, each time that a segment has come or gone. */
+u32 rsm_segment_changes(void)
+{
+	return (u32)atomic_read(&changes) ?: U32_MAX;
+}
+
+/* The handle keeps one reference for as long as it is found. */
+static struct rsm_segment *segment_of(struct rsm_handle *h)
+{
+	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
+
+	if (seg)
+		kref_get(&seg->ref);
+	return seg;
+}
+
+/* The segment with this number and of this kind, referenced, or NULL. */
+struct rsm_segment *rsm_segment_get(u32 number, enum rsm_kind kind)
+{
+	struct rsm_segment *seg;
+
+	xa_lock(&handles);
+	seg = segment_of(xa_load(&handles, number));
+	xa_unlock(&handles);
+	if (!seg || seg->kind == kind)
+		return seg;
+	rsm_segment_put(seg);
+	return NULL;
+}
+
+/**
+ * rsm_segment_next() - go through all segments
+ * @number: the least number to look at
+ *
+ * Return: the segment with that number or the next higher one, referenced, or
+ * NULL behind the last one.
+ */
+struct rsm_segment *rsm_segment_next(u32 number)
+{
+	struct rsm_segment *seg = NULL;
+	unsigned long index = number;
+	struct rsm_handle *h;
+
+	do {
+		xa_lock(&handles);
+		h = xa_find(&handles, &index, ULONG_MAX, XA_PRESENT);
+		seg = segment_of(h);
+		xa_unlock(&handles);
+		index++;
+		cond_resched();
+	} while (h && !seg);
+	return seg;
+}

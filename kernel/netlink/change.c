@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What administrators may change: nodes, where a controller takes them, and segments. */
+
+#include "netlink.h"
+
+#include <linux/capability.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+static int check_node(struct genl_info *info, bool address)
+{
+	if (GENL_REQ_ATTR_CHECK(info, RSM_A_NODE_CONTROLLER) ||
+	    GENL_REQ_ATTR_CHECK(info, RSM_A_NODE_NODE_ID) ||
+	    (address && GENL_REQ_ATTR_CHECK(info, RSM_A_NODE_ADDRESS)))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * The controller of a request, to be given back. Its module is not loaded for this: commands
+ * run under a lock of generic netlink that other modules want while they are loaded.
+ */
+static struct rsm_controller *wanted_controller(struct genl_info *info, int *err)
+{
+	struct rsm_controller *ctl;
+
+	ctl = rsm_controller_get_present(nla_data(info->attrs[RSM_A_NODE_CONTROLLER]));
+	*err = -ENOENT;
+	if (!ctl) {
+		NL_SET_ERR_MSG(info->extack, "There is no such controller");
+		return NULL;
+	}
+	if (ctl->ops->add_node)
+		return ctl;
+	NL_SET_ERR_MSG(info->extack, "The controller's interconnect says which nodes there are");
+	*err = -EOPNOTSUPP;
+	rsm_controller_put(ctl);
+	return NULL;
+}
+
+/**
+ * struct reason - what a controller has said once
+ * @entry: in the list of all
+ * @text: the words
+ */
+struct reason {
+	struct list_head entry;
+	char text[];
+};
+
+/* What controllers may say is constant, so it is few. */
+static LIST_HEAD(reasons);
+static DEFINE_MUTEX(reasons_lock); /* guards reasons */
+
+static struct reason *find_reason(const char *text)
+{
+	struct reason *reason;
+
+	lockdep_assert_held(&reasons_lock);
+	list_for_each_entry(reason, &reasons, entry)
+		if (!strcmp(reason->text, text))
+			return reason;
+	return NULL;
+}
+
+static struct reason *add_reason(const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct reason *reason = kmalloc(struct_size(reason, text, size), GFP_KERNEL);
+
+	if (!reason)
+		return NULL;
+	memcpy(reason->text, text, size);
+	list_add(&reason->entry, &reasons);
+	return reason;
+}
+
+/*
+ * Netlink reads the words behind the command, when the controller's module may have gone
+ * with them: they are said again in words that stay.
+ */
+static void keep_reason(struct netlink_ext_ack *extack)
+{
+	struct reason *reason;
+
+	if (!extack->_msg)
+		return;
+	mutex_lock(&reasons_lock);
+	reason = find_reason(extack->_msg) ?: add_reason(extack->_msg);
+	mutex_unlock(&reasons_lock);
+	extack->_msg = reason ? reason->text : NULL;
+}
+
+/* Nobody runs a command any more. */
+void rsm_reasons_free(void)
+{
+	struct reason *reason, *next;
+
+	list_for_each_entry_safe(reason, next, &reasons, entry)
+		kfree(reason);
+}
+
+typedef int node_change_t(struct rsm_controller *ctl, struct genl_info *info, u32 node);
+
+static int change_node(struct genl_info *info, bool address, node_change_t *change)
+{
+	struct rsm_controller *ctl;
+	int err = check_node(info, address);
+
+	if (err)
+		return err;
+	ctl = wanted_controller(info, &err);
+	if (!ctl)
+		return err;
+	err = change(ctl, info, nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]));
+	keep_reason(info->extack);
+	rsm_controller_put(ctl);
+	return err;
+}
+
+static const char *address_of(struct genl_info *info)
+{
+	return nla_data(info->attrs[RSM_A_NODE_ADDRESS]);
+}
+
+static int add(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+{
+	return ctl->ops->add_node(ctl, node, address_of(info), info->extack);
+}
+
+static int move(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+{
+	return ctl->ops->move_node(ctl, node, address_of(info), info->extack);
+}
+
+static int forget(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+{
+	return ctl->ops->forget_node(ctl, node, info->extack);
+}
+
+int rsm_node_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_node(info, true, add);
+}
+
+int rsm_node_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_node(info, true, move);
+}
+
+int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_node(info, false, forget);
+}
+
+int rsm_segment_revoke_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rsm_export *exp;
+	int err;
+
+	if (!netlink_capable(skb, CAP_SYS_ADMIN))
+		return -EPERM;
+	exp = rsm_segment_wanted(info, &err);
+	if (!exp)
+		return err;
+	err = mutex_lock_interruptible(&exp->lock);
+	if (!err) {
+		rsm_export_kill(exp, RSM_REASON_REVOKED);
+		mutex_unlock(&exp->lock);
+	}
+	rsm_segment_put(&exp->seg);
+	return err;
+}

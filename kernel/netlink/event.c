@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events: to whom it may concern, in the initial network namespace. */
+
+#include "netlink.h"
+
+#include <linux/cred.h>
+
+/* Begin an event, or false if nobody would hear it. */
+static bool begin(struct rsm_reply *event, u8 cmd, void **header)
+{
+	if (!genl_has_listeners(&rsm_family, &init_net, 0))
+		return false;
+	event->viewer = &rsm_everybody;
+	event->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!event->skb) {
+		/* As if a listener had no room: it has to look for itself what there is. */
+		genl_set_err(&rsm_family, &init_net, 0, 0, -ENOBUFS);
+		return false;
+	}
+	*header = genlmsg_put(event->skb, 0, 0, &rsm_family, 0, cmd);
+	return true;
+}
+
+static void end(struct rsm_reply *event, void *header, int err)
+{
+	/* There is room for everything that an event may say. */
+	if (WARN_ON_ONCE(err)) {
+		nlmsg_free(event->skb);
+		return;
+	}
+	genlmsg_end(event->skb, header);
+	genlmsg_multicast_netns(&rsm_family, &init_net, event->skb, 0, 0, GFP_KERNEL);
+}
+
+static int put_publication(struct rsm_reply *event, struct rsm_export *exp)
+{
+	return rsm_segment_put_public(event, exp, RSM_SEGMENT_STATE_PUBLISHED) ?:
+	       nla_put_u32(event->skb, RSM_A_SEGMENT_PID,
+			   rsm_view_pid(event->viewer, exp->owner.tgid));
+}
+
+/* It has its id and list, and is about to be opened. */
+void rsm_tell_publish(struct rsm_export *exp)
+{
+	struct rsm_reply event;
+	void *header;
+
+	lockdep_assert_held(&exp->lock);
+	if (begin(&event, RSM_EVENT_PUBLISH, &header))
+		end(&event, header, put_publication(&event, exp));
+}
+
+/* It still has its id and list, and nobody reaches it. */
+void rsm_tell_unpublish(struct rsm_export *exp, enum rsm_reason reason)
+{
+	struct rsm_reply event;
+	void *header;
+
+	lockdep_assert_held(&exp->lock);
+	if (begin(&event, RSM_EVENT_UNPUBLISH, &header))
+		end(&event, header, put_publication(&event, exp) ?:
+				    nla_put_u32(event.skb, RSM_A_SEGMENT_REASON, reason));
+}
+
+void rsm_tell_connect(struct rsm_import *imp)
+{
+	struct rsm_reply event;
+	void *header;
+
+	if (begin(&event, RSM_EVENT_CONNECT, &header))
+		end(&event, header, rsm_import_put_all(&event, imp));
+}
+
+void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
+{
+	struct rsm_reply event;
+	void *header;
+
+	if (begin(&event, RSM_EVENT_DISCONNECT, &header))
+		end(&event, header, rsm_import_put_all(&event, imp) ?:
+				    nla_put_u32(event.skb, RSM_A_IMPORT_REASON, reason));
+}
+
+/* The link's work only: it can't be started again meanwhile. */
+void rsm_tell_node(struct rsm_link *link, bool up)
+{
+	struct rsm_reply event;
+	void *header;
+
+	if (begin(&event, up ? RSM_EVENT_NODE_UP : RSM_EVENT_NODE_DOWN, &header))
+		end(&event, header, rsm_node_put(event.skb, link));
+}
+
+static int put_limit(struct sk_buff *skb, enum rsm_limit kind, u64 wanted, u64 value,
+		     const struct rsm_controller *ctl)
+{
+	if (nla_put_u32(skb, RSM_A_LIMIT_KIND, kind) ||
+	    nla_put_u64_64bit(skb, RSM_A_LIMIT_HITS, rsm_limit_hits(kind),
+			      RSM_A_LIMIT_PAD) ||
+	    nla_put_u64_64bit(skb, RSM_A_LIMIT_WANTED, wanted, RSM_A_LIMIT_PAD) ||
+	    (value && nla_put_u64_64bit(skb, RSM_A_LIMIT_VALUE, value, RSM_A_LIMIT_PAD)) ||
+	    nla_put_u32(skb, RSM_A_LIMIT_PID, task_tgid_nr(current)) ||
+	    nla_put_u32(skb, RSM_A_LIMIT_UID, from_kuid(&init_user_ns, current_euid())) ||
+	    (ctl && nla_put_string(skb, RSM_A_LIMIT_CONTROLLER, ctl->name)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
+		    const struct rsm_controller *ctl)
+{
+	struct rsm_reply event;
+	void *header;
+
+	if (begin(&event, RSM_EVENT_LIMIT_HIT, &header))
+		end(&event, header, put_limit(event.skb, kind, wanted, value, ctl));
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* import-get */
+
+#include "netlink.h"
+
+static int put_peer(struct sk_buff *skb, const struct rsm_import *imp)
+{
+	bool here = imp->exporter && !imp->aborted;
+
+	if (nla_put_string(skb, RSM_A_IMPORT_CONTROLLER, imp->seg.ctl->name) ||
+	    nla_put_u32(skb, RSM_A_IMPORT_NODE_ID, imp->node) ||
+	    (!imp->ticket && nla_put_u32(skb, RSM_A_IMPORT_ID, imp->id)) ||
+	    (here && nla_put_u32(skb, RSM_A_IMPORT_EXPORTER, imp->exporter)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_counters(struct sk_buff *skb, struct rsm_import *imp)
+{
+	struct rsm_segment *seg = &imp->seg;
+
+	if (nla_put_u32(skb, RSM_A_IMPORT_EVENTS, READ_ONCE(*seg->words.posted)) ||
+	    nla_put_u64_64bit(skb, RSM_A_IMPORT_PUT_BYTES, atomic64_read(&seg->put_bytes),
+			      RSM_A_IMPORT_PAD) ||
+	    nla_put_u64_64bit(skb, RSM_A_IMPORT_GET_BYTES, atomic64_read(&seg->get_bytes),
+			      RSM_A_IMPORT_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* All attributes but the reason, under map_lock. */
+int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
+{
+	const struct rsm_viewer *viewer = reply->viewer;
+	struct sk_buff *skb = reply->skb;
+
+	lockdep_assert_held(&imp->map_lock);
+	if (nla_put_u32(skb, RSM_A_IMPORT_NUMBER, imp->seg.number) ||
+	    put_peer(skb, imp) ||
+	    nla_put_u32(skb, RSM_A_IMPORT_UID, rsm_view_uid(viewer, imp->owner.uid)) ||
+	    nla_put_u32(skb, RSM_A_IMPORT_PID, rsm_view_pid(viewer, imp->owner.tgid)) ||
+	    nla_put_u32(skb, RSM_A_IMPORT_RIGHTS, imp->rights) ||
+	    nla_put_u64_64bit(skb, RSM_A_IMPORT_LENGTH, imp->length, RSM_A_IMPORT_PAD) ||
+	    nla_put_u8(skb, RSM_A_IMPORT_ABORTED, imp->aborted))
+		return -EMSGSIZE;
+	return put_counters(skb, imp);
+}
+
+/* -ENOENT if the viewer may not see it. */
+static int put_visible(struct rsm_reply *reply, struct rsm_import *imp)
+{
+	int err;
+
+	if (!rsm_views_owner(reply->viewer, imp->owner.uid))
+		return -ENOENT;
+	down_read(&imp->map_lock);
+	err = rsm_import_put_all(reply, imp);
+	if (!err && imp->aborted)
+		err = nla_put_u32(reply->skb, RSM_A_IMPORT_REASON, imp->reason);
+	up_read(&imp->map_lock);
+	return err;
+}
+
+static int answer(struct genl_info *info, struct rsm_reply *reply, struct rsm_import *imp)
+{
+	void *header;
+	int err;
+
+	err = rsm_answer_start(info, RSM_CMD_IMPORT_GET, reply, &header);
+	if (err)
+		return err;
+	err = put_visible(reply, imp);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG(info->extack, "There is no such import");
+	return rsm_answer_end(info, reply, header, err);
+}
+
+int rsm_import_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rsm_viewer viewer = rsm_viewer_of(skb);
+	struct rsm_reply reply = { .viewer = &viewer };
+	struct rsm_segment *seg;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RSM_A_IMPORT_NUMBER))
+		return -EINVAL;
+	seg = rsm_segment_get(nla_get_u32(info->attrs[RSM_A_IMPORT_NUMBER]), RSM_IMPORT);
+	if (!seg) {
+		NL_SET_ERR_MSG(info->extack, "There is no such import");
+		return -ENOENT;
+	}
+	err = answer(info, &reply, to_import(seg));
+	rsm_segment_put(seg);
+	return err;
+}
+
+static int dump_one(struct rsm_reply *reply, struct netlink_callback *cb,
+		    struct rsm_import *imp)
+{
+	void *header = rsm_dump_put(reply->skb, cb, RSM_CMD_IMPORT_GET);
+	int err;
+
+	if (!header)
+		return -EMSGSIZE;
+	err = rsm_dump_end(reply->skb, header, put_visible(reply, imp));
+	return err == -ENOENT ? 0 : err;
+}
+
+int rsm_import_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
+	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
+	struct rsm_segment *seg;
+	u32 next = cb->args[0];
+	int err = 0;
+
+	cb->seq = rsm_segment_changes();
+	while (!err && (seg = rsm_segment_next(next))) {
+		if (seg->kind == RSM_IMPORT)
+			err = dump_one(&reply, cb, to_import(seg));
+		if (!err)
+			next = seg->number + 1;
+		rsm_segment_put(seg);
+	}
+	cb->args[0] = next;
+	return skb->len ?: err;
+}

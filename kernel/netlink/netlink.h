@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Generic netlink family "rsm". Documentation/netlink/specs/rsm.yaml is what user space
+ * relies on.
+ *
+ * Commands run side by side (parallel_ops) and take the locks of internal.h like everybody
+ * else. A dump holds none between two messages: it goes on behind the number that it has
+ * come to.
+ *
+ * Events are sent where the change is made, under the lock that orders it among others.
+ * All of these places may sleep. Nothing is built when nobody listens; an event that can't
+ * be built, or that a listener has no room for, is ENOBUFS at the listener.
+ */
+#ifndef RSM_NETLINK_KERNEL_H
+#define RSM_NETLINK_KERNEL_H
+
+#include "../internal.h"
+#include "../rsm_link.h"
+
+#include <linux/sched.h>
+#include <net/genetlink.h>
+
+struct pid_namespace;
+struct user_namespace;
+
+/**
+ * struct rsm_viewer - who reads
+ * @all: sees everything
+ * @cred: of the opener of the socket, who gets to see what is read; NULL for events
+ * @users: namespace for user and group ids
+ * @pids: namespace for process ids
+ */
+struct rsm_viewer {
+	bool all;
+	const struct cred *cred;
+	struct user_namespace *users;
+	struct pid_namespace *pids;
+};
+
+/**
+ * struct rsm_reply - a message that is built
+ * @skb: what it goes into
+ * @viewer: whom it goes to
+ */
+struct rsm_reply {
+	struct sk_buff *skb;
+	const struct rsm_viewer *viewer;
+};
+
+/* family.c */
+extern struct genl_family rsm_family;
+int rsm_netlink_register(void);
+void rsm_netlink_unregister(void);
+int rsm_answer_start(struct genl_info *info, u8 cmd, struct rsm_reply *reply, void **header);
+int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header, int err);
+int rsm_dump_start(struct netlink_callback *cb);
+void *rsm_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+int rsm_dump_end(struct sk_buff *skb, void *header, int err);
+
+/* viewer.c */
+struct rsm_viewer rsm_viewer_of(struct sk_buff *request);
+bool rsm_views_owner(const struct rsm_viewer *viewer, kuid_t uid);
+bool rsm_views_mode(const struct rsm_viewer *viewer, kgid_t gid, int mode);
+u32 rsm_view_uid(const struct rsm_viewer *viewer, kuid_t uid);
+u32 rsm_view_gid(const struct rsm_viewer *viewer, kgid_t gid);
+u32 rsm_view_pid(const struct rsm_viewer *viewer, struct pid *pid);
+extern const struct rsm_viewer rsm_everybody;
+
+/* controller.c */
+int rsm_controller_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_controller_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+unsigned int rsm_link_count(const struct rsm_controller *ctl);
+
+/* node.c */
+int rsm_node_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_node_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rsm_node_put(struct sk_buff *skb, struct rsm_link *link);
+
+/* segment.c */
+int rsm_segment_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_segment_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err);
+int rsm_segment_put_public(struct rsm_reply *reply, struct rsm_export *exp,
+			   enum rsm_segment_state state);
+u64 rsm_export_pinned(struct rsm_export *exp);
+
+/* import.c */
+int rsm_import_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_import_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp);
+
+/* process.c */
+int rsm_process_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_process_start(struct netlink_callback *cb);
+int rsm_process_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rsm_process_done(struct netlink_callback *cb);
+
+/* stats.c */
+int rsm_stats_doit(struct sk_buff *skb, struct genl_info *info);
+
+/* change.c */
+int rsm_node_add_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_node_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_segment_revoke_doit(struct sk_buff *skb, struct genl_info *info);
+void rsm_reasons_free(void);
+
+/* event.c */
+void rsm_tell_publish(struct rsm_export *exp);
+void rsm_tell_unpublish(struct rsm_export *exp, enum rsm_reason reason);
+void rsm_tell_connect(struct rsm_import *imp);
+void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason);
+void rsm_tell_node(struct rsm_link *link, bool up);
+void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
+		    const struct rsm_controller *ctl);
+
+#endif /* RSM_NETLINK_KERNEL_H */

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Changes of the configuration: nodes come, move, and go. */
+
+#include "rdma.h"
+
+#include <linux/netlink.h>
+
+/* Everything that a change needs is there. Guarded by rsm_rdma_config_lock. */
+bool rsm_rdma_ready;
+
+static struct rsm_rdma_node *configured_node(u32 id)
+{
+	struct rsm_rdma_node *node = rsm_rdma_node(id);
+
+	lockdep_assert_held(&rsm_rdma_config_lock);
+	return node && !READ_ONCE(node->leaving) ? node : NULL;
+}
+
+/* A node that nobody is busy with begins, with this address. */
+static void begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
+{
+	rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(address));
+	spin_lock_irq(&node->lock);
+	node->address = *address;
+	node->leaving = false;
+	spin_unlock_irq(&node->lock);
+	node->complaint = NULL;
+	WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
+	rsm_rdma_kick(node);
+}
+
+static int refuse(struct netlink_ext_ack *extack, int err, const char *why)
+{
+	extack->_msg = why;
+	return err;
+}
+
+/* A node that was there once comes back, another one is made. */
+static int enter(u32 id, const struct sockaddr_storage *address)
+{
+	struct rsm_rdma_node *node = rsm_rdma_node(id);
+	int err;
+
+	if (!node) {
+		err = rsm_rdma_node_make(id, address);
+		node = rsm_rdma_node(id);
+		if (err || !node)
+			return err;
+	}
+	begin(node, address);
+	return 0;
+}
+
+/* Nodes of its family, of which this may be the first, are to find us. */
+static int listen_for(u32 id, struct netlink_ext_ack *extack)
+{
+	int err = rsm_rdma_listen(rsm_rdma_port);
+
+	if (!err)
+		return 0;
+	if (configured_node(id)) {
+		rsm_rdma_leave(configured_node(id));
+		rsm_link_forget(&rsm_rdma_node(id)->link);
+	}
+	return refuse(extack, err, "Can't listen on the port for addresses of this family");
+}
+
+static int add(u32 id, const char *text, struct netlink_ext_ack *extack)
+{
+	struct sockaddr_storage address;
+	const char *why = rsm_rdma_address_read(text, rsm_rdma_port, &address);
+	bool own = id == rsm_node_id();
+	int err;
+
+	if (!why)
+		why = id ? rsm_rdma_node_objection(id, &address) : "there is no such node id";
+	if (configured_node(id) || (own && (rsm_rdma_own_address(AF_INET) ||
+					    rsm_rdma_own_address(AF_INET6))))
+		return refuse(extack, -EEXIST, "that node is there already");
+	if (why)
+		return refuse(extack, -EINVAL, why);
+	err = enter(id, &address);
+	return err ?: listen_for(id, extack);
+}
+
+/* &rsm_controller_ops.add_node */
+int rsm_rdma_node_add(struct rsm_controller *ctl, u32 id, const char *text,
+		      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&rsm_rdma_config_lock);
+	err = rsm_rdma_ready ? add(id, text, extack) : -EBUSY;
+	mutex_unlock(&rsm_rdma_config_lock);
+	return err;
+}
+
+static int move(struct rsm_rdma_node *node, const char *text, struct netlink_ext_ack *extack)
+{
+	struct sockaddr_storage address;
+	const char *why = rsm_rdma_address_read(text, rsm_rdma_port, &address);
+
+	if (!why && rsm_rdma_node_is_at(node, &address))
+		return 0;
+	if (!why)
+		why = rsm_rdma_node_objection(node->id, &address);
+	if (why)
+		return refuse(extack, -EINVAL, why);
+	rsm_rdma_leave(node);
+	begin(node, &address);
+	return listen_for(node->id, extack);
+}
+
+/* &rsm_controller_ops.move_node */
+int rsm_rdma_node_set(struct rsm_controller *ctl, u32 id, const char *text,
+		      struct netlink_ext_ack *extack)
+{
+	struct rsm_rdma_node *node;
+	int err;
+
+	mutex_lock(&rsm_rdma_config_lock);
+	node = configured_node(id);
+	err = node ? move(node, text, extack) :
+		     refuse(extack, -ENOENT, "The controller knows no such node");
+	mutex_unlock(&rsm_rdma_config_lock);
+	return err;
+}
+
+/* &rsm_controller_ops.forget_node */
+int rsm_rdma_node_del(struct rsm_controller *ctl, u32 id, struct netlink_ext_ack *extack)
+{
+	struct rsm_rdma_node *node;
+	int err = 0;
+
+	mutex_lock(&rsm_rdma_config_lock);
+	node = configured_node(id);
+	if (node) {
+		rsm_rdma_leave(node);
+		rsm_link_forget(&node->link);
+	} else {
+		err = refuse(extack, -ENOENT, "The controller knows no such node");
+	}
+	mutex_unlock(&rsm_rdma_config_lock);
+	return err;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+// Dumps of many messages, and beside those who change what they are of.
+#include "netlink/support/client.hpp"
+#include "support/child.hpp"
+#include "support/fault.hpp"
+#include "support/raw.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace rsmtest;
+using netlink::Client;
+using netlink::Message;
+using netlink::Request;
+using netlink::Result;
+using raw::success;
+
+namespace {
+
+constexpr int changers = 50;
+constexpr int dumps = 30;
+
+// Segments that are there all the time, by number.
+std::set<std::uint64_t> numbers_of(const Result &result)
+{
+    std::set<std::uint64_t> numbers;
+    std::uint64_t last = 0;
+    for (const Message &message : result.messages) {
+        const std::uint64_t number = message.number(RSM_A_SEGMENT_NUMBER);
+        EXPECT_GT(number, last) << "twice, or not in order";
+        last = number;
+        numbers.insert(number);
+    }
+    return numbers;
+}
+
+// What a message says of one moment.
+void expect_consistent(const Message &message)
+{
+    const auto state = message.number(RSM_A_SEGMENT_STATE);
+    EXPECT_EQ(message.has(RSM_A_SEGMENT_ID), state == RSM_SEGMENT_STATE_PUBLISHED);
+    EXPECT_EQ(message.has(RSM_A_SEGMENT_MODE), state == RSM_SEGMENT_STATE_PUBLISHED);
+    EXPECT_EQ(message.number(RSM_A_SEGMENT_PINNED_BYTES) == 0, state == RSM_SEGMENT_STATE_DEAD);
+    EXPECT_TRUE(state == RSM_SEGMENT_STATE_PUBLISHED ||
+                message.number(RSM_A_SEGMENT_IMPORTERS) == 0);
+}
+
+void change(const std::atomic<bool> &stop)
+{
+    while (!stop) {
+        const raw::Published segment;
+        const Fd handle = raw::open_segment();
+        if (segment.ok)
+            raw::connect(handle.get(), segment.id);
+        raw::unpublish(segment.handle.get());
+    }
+}
+
+// Lets each allocation fail on the way, one at a time. There always is an answer.
+void fail_everywhere(FaultInjection &faults, const Request &request, int flags)
+{
+    bool hit = true;
+    int failed = 0;
+    for (int n = 1; hit && n < 500; n++) {
+        Client client;
+        bool sent = false;
+        hit = faults.nth(n, [&] { sent = client.send(request, NLM_F_REQUEST | flags); });
+        if (!sent)
+            continue;
+        const int error = client.answer().error;
+        EXPECT_TRUE(error == 0 || error == ENOMEM || error == ENOBUFS) << error;
+        failed += error != 0;
+    }
+    EXPECT_FALSE(hit) << "faults have no end";
+    EXPECT_GT(failed, 0) << "no fault has reached the command";
+}
+
+} // namespace
+
+TEST(NetlinkDump, of_more_than_a_message_full)
+{
+    std::vector<raw::Published> segments(700);
+    Client client;
+    const Result all = client.dump(RSM_CMD_SEGMENT_GET);
+    EXPECT_EQ(all.error, 0);
+    EXPECT_FALSE(all.interrupted);
+    std::set<std::uint64_t> ids;
+    for (const Message &message : all.messages)
+        ids.insert(message.number(RSM_A_SEGMENT_ID));
+    EXPECT_EQ(all.messages.size(), segments.size());
+    for (const auto &segment : segments)
+        EXPECT_TRUE(ids.contains(segment.id));
+    EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).one().number(RSM_A_PROCESS_SEGMENTS), 700U);
+}
+
+TEST(NetlinkDump, survives_fifty_threads_that_publish_and_unpublish)
+{
+    std::vector<raw::Published> stay(100);
+    Client client;
+    const std::set<std::uint64_t> there = numbers_of(client.dump(RSM_CMD_SEGMENT_GET));
+    std::atomic<bool> stop = false;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < changers; i++)
+        threads.emplace_back([&] { change(stop); });
+    int interrupted = 0;
+    for (int i = 0; i < dumps; i++) {
+        const Result all = client.dump(RSM_CMD_SEGMENT_GET);
+        ASSERT_EQ(all.error, 0);
+        const auto seen = numbers_of(all);
+        for (const std::uint64_t number : there)
+            EXPECT_TRUE(seen.contains(number)) << "was there all the time";
+        for (const Message &message : all.messages)
+            expect_consistent(message);
+        interrupted += all.interrupted;
+        for (const int command : {RSM_CMD_IMPORT_GET, RSM_CMD_PROCESS_GET,
+                                  RSM_CMD_CONTROLLER_GET})
+            EXPECT_EQ(client.dump(command).error, 0);
+    }
+    stop = true;
+    threads.clear();
+    EXPECT_GT(interrupted, 0) << "no dump says that something has changed";
+    EXPECT_FALSE(client.dump(RSM_CMD_SEGMENT_GET).interrupted);
+}
+
+TEST(NetlinkDump, left_half_way)
+{
+    std::vector<raw::Published> segments(300);
+    for (int i = 0; i < 20; i++) {
+        Client client;
+        EXPECT_TRUE(client.send(Request(i % 2 ? RSM_CMD_SEGMENT_GET : RSM_CMD_PROCESS_GET),
+                                NLM_F_REQUEST | NLM_F_DUMP));
+    }
+    Client client;
+    EXPECT_EQ(client.dump(RSM_CMD_SEGMENT_GET).messages.size(), segments.size());
+}
+
+TEST(NetlinkDump, everything_that_can_fail_does)
+{
+    FaultInjection faults;
+    if (!faults.available())
+        GTEST_SKIP() << "this kernel has no fault injection";
+    const raw::Published segment;
+    const Fd handle = raw::open_segment();
+    ASSERT_EQ(raw::connect(handle.get(), segment.id), success);
+    Client listener;
+    ASSERT_EQ(listener.subscribe(), 0);
+    for (const int command : {RSM_CMD_SEGMENT_GET, RSM_CMD_IMPORT_GET, RSM_CMD_PROCESS_GET,
+                              RSM_CMD_CONTROLLER_GET})
+        fail_everywhere(faults, Request(command), NLM_F_DUMP);
+    const auto pid = static_cast<std::uint32_t>(getpid());
+    fail_everywhere(faults, Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid), NLM_F_ACK);
+    fail_everywhere(faults, Request(RSM_CMD_SEGMENT_GET).put(RSM_A_SEGMENT_ID, segment.id),
+                    NLM_F_ACK);
+    fail_everywhere(faults, Request(RSM_CMD_STATS_GET), NLM_F_ACK);
+    // Events that can't be built are lost, and what they are of goes on.
+    bool hit = true;
+    for (int n = 1; hit && n < 500; n++) {
+        const raw::Published other;
+        hit = faults.nth(n, [&] { raw::unpublish(other.handle.get()); });
+    }
+    EXPECT_FALSE(hit) << "faults have no end";
+}
