@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <gtest/gtest.h>
+
+#include "options.hpp"
+#include "status.hpp"
+
+namespace rsmctl::test {
+
+namespace {
+
+// What it says goes where this can see it.
+struct Said {
+    CommandLine line;
+    std::string out;
+    std::string err;
+};
+
+Said say(std::vector<std::string> words) {
+    words.insert(words.begin(), "rsmctl");
+    std::vector<char *> pointers;
+    for (auto &word : words) {
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const auto line = parse(static_cast<int>(words.size()), pointers.data());
+    return {line, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+Options options_of(const std::vector<std::string> &words) {
+    const auto said = say(words);
+    EXPECT_TRUE(said.line.options) << said.err;
+    return said.line.options.value_or(Options());
+}
+
+} // namespace
+
+TEST(RsmctlOptions, ListsWithoutACommand) {
+    for (const auto *object : {"controller", "node", "segment", "import", "process", "stats"}) {
+        for (const auto &words : {std::vector<std::string>{object}, {object, "list"}}) {
+            const auto options = options_of(words);
+            EXPECT_EQ(options.object, object);
+            EXPECT_EQ(options.verb, Verb::list);
+            EXPECT_FALSE(options.json || options.human);
+        }
+    }
+}
+
+TEST(RsmctlOptions, TakeFlagsAnywhere) {
+    for (const auto &words : {std::vector<std::string>{"-jh", "segment", "list"},
+                              {"segment", "--json", "list", "--human"},
+                              {"segment", "list", "-j", "-h"}}) {
+        const auto options = options_of(words);
+        EXPECT_TRUE(options.json && options.human);
+        EXPECT_EQ(options.object, "segment");
+    }
+}
+
+TEST(RsmctlOptions, ShowOne) {
+    EXPECT_EQ(options_of({"controller", "show", "rdma0"}).name, "rdma0");
+    EXPECT_EQ(options_of({"import", "show", "17"}).number, 17);
+    EXPECT_EQ(options_of({"process", "show", "4194304"}).number, 4194304);
+    const auto node = options_of({"node", "show", "2", "-c", "rdma0"});
+    EXPECT_EQ(node.number, 2);
+    EXPECT_EQ(node.controller, "rdma0");
+    const auto segment = options_of({"segment", "show", "0x600000"});
+    EXPECT_EQ(segment.verb, Verb::show);
+    EXPECT_EQ(segment.number, 0x600000);
+    EXPECT_FALSE(segment.handle || segment.imports);
+}
+
+TEST(RsmctlOptions, ShowASegmentAndWhoImportsIt) {
+    const auto options = options_of({"show", "0xFFFFFFFF", "--number"});
+    EXPECT_EQ(options.object, "segment");
+    EXPECT_EQ(options.verb, Verb::show);
+    EXPECT_EQ(options.number, 0xffffffff);
+    EXPECT_TRUE(options.handle && options.imports);
+}
+
+TEST(RsmctlOptions, ChangeNodes) {
+    const auto add = options_of({"node", "add", "3", "fd00::3"});
+    EXPECT_EQ(add.verb, Verb::add);
+    EXPECT_EQ(add.object, "node");
+    EXPECT_EQ(add.number, 3);
+    EXPECT_EQ(add.address, "fd00::3");
+    EXPECT_EQ(options_of({"node", "set", "3", "10.0.0.3"}).verb, Verb::set);
+    EXPECT_EQ(options_of({"node", "del", "3", "--controller", "rdma0"}).controller, "rdma0");
+    EXPECT_EQ(options_of({"segment", "revoke", "5"}).verb, Verb::revoke);
+}
+
+TEST(RsmctlOptions, MonitorSomeEvents) {
+    EXPECT_TRUE(options_of({"monitor"}).events.empty());
+    const auto options = options_of({"monitor", "publish", "limit-hit", "-j"});
+    EXPECT_EQ(options.verb, Verb::monitor);
+    EXPECT_EQ(options.events, (std::vector<std::string>{"publish", "limit-hit"}));
+    EXPECT_TRUE(options.json);
+}
+
+TEST(RsmctlOptions, HelpAndVersionSucceed) {
+    for (const auto &words : {std::vector<std::string>{"--help"},
+                              {"segment", "--help"},
+                              {"node", "add", "--help"},
+                              {"--version"}}) {
+        const auto said = say(words);
+        EXPECT_FALSE(said.line.options);
+        EXPECT_EQ(said.line.status, 0);
+        EXPECT_FALSE(said.out.empty());
+        EXPECT_EQ(said.err, "");
+    }
+    EXPECT_EQ(say({"--version"}).out, "rsmctl " RSMCTL_VERSION "\n");
+}
+
+TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
+    const std::vector<std::vector<std::string>> lines = {
+        {},
+        {"nothing"},
+        {"segment", "nothing"},
+        {"segment", "list", "5"},
+        {"segment", "list", "show", "5"},
+        {"segment", "show"},
+        {"segment", "show", "0x"},
+        {"segment", "show", ""},
+        {"segment", "show", "-5"},
+        {"segment", "show", "5", "6"},
+        {"segment", "show", "4294967296"},
+        {"segment", "show", "0x1g"},
+        {"segment", "revoke"},
+        {"segment", "add", "5"},
+        {"controller", "show", ""},
+        {"controller", "show", std::string(32, 'x')},
+        {"import", "show", "1", "--number"},
+        {"node", "add", "1"},
+        {"node", "add", "1", ""},
+        {"node", "add", "1", std::string(64, '1')},
+        {"node", "del", "one"},
+        {"node", "del", "1", "10.0.0.1"},
+        {"stats", "show"},
+        {"show"},
+        {"monitor", "nothing"},
+        {"--nothing"},
+    };
+    for (const auto &words : lines) {
+        const auto said = say(words);
+        const auto text = testing::PrintToString(words);
+        EXPECT_FALSE(said.line.options) << text;
+        EXPECT_EQ(said.line.status, usage_status) << text;
+        EXPECT_TRUE(said.err.starts_with("rsmctl: ")) << text;
+        EXPECT_EQ(std::ranges::count(said.err, '\n'), 1) << text << said.err;
+        EXPECT_EQ(said.out, "") << text;
+    }
+}
+
+} // namespace rsmctl::test

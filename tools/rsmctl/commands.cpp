@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "commands.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+
+#include <linux/rsm_netlink.h>
+
+#include "output.hpp"
+#include "schema.hpp"
+#include "table.hpp"
+
+namespace rsmctl {
+
+namespace {
+
+using Records = std::vector<Json>;
+
+// How often a list is read again that has changed while it was read.
+constexpr int most_attempts = 8;
+
+Handler into(Records &records, const Kind &kind) {
+    return [&](const nlmsghdr &message) {
+        records.push_back(read_record(kind.fields, attributes_of(message)));
+    };
+}
+
+// Under constant change the last attempt must do: it has all that was there all the time.
+Records all_of(Socket &socket, const Kind &kind) {
+    Records records;
+    const Request request(kind.get, NLM_F_DUMP);
+    for (int attempt = 0; attempt < most_attempts; attempt++) {
+        records.clear();
+        if (socket.dump(request, into(records, kind)) == Dump::whole) {
+            return records;
+        }
+    }
+    std::cerr << "rsmctl: what is listed has changed meanwhile\n";
+    return records;
+}
+
+// A request that the kernel refuses says what it was about.
+void ask(Socket &socket, const Request &request, const std::string &subject,
+         const Handler &handler) {
+    try {
+        socket.ask(request, handler);
+    } catch (const Refused &error) {
+        throw Refused(error.error(), subject + ": " + error.what());
+    }
+}
+
+void change(Socket &socket, const Request &request, const std::string &subject) {
+    ask(socket, request, subject, [](const nlmsghdr &) {});
+}
+
+Json only_of(const Records &records, const std::string &subject) {
+    if (records.empty()) {
+        throw Refused(ENOENT, subject + ": " + refusal_text(ENOENT, {}));
+    }
+    return records.front();
+}
+
+Json one_of(Socket &socket, const Kind &kind, const Request &request, const std::string &subject) {
+    Records records;
+    ask(socket, request, subject, into(records, kind));
+    return only_of(records, subject);
+}
+
+std::string subject_of(const Options &options) {
+    if (!options.name.empty()) {
+        return options.object + " " + options.name;
+    }
+    if (options.object == "segment" && !options.handle) {
+        return "segment " + hexadecimal(options.number);
+    }
+    return options.object + " " + std::to_string(options.number);
+}
+
+void add_key(Request &request, const Options &options) {
+    if (options.object == "controller") {
+        request.text(RSM_A_CONTROLLER_NAME, options.name);
+    } else if (options.object == "import") {
+        request.number(RSM_A_IMPORT_NUMBER, options.number);
+    } else if (options.object == "process") {
+        request.number(RSM_A_PROCESS_PID, options.number);
+    } else if (options.object == "segment") {
+        request.number(options.handle ? RSM_A_SEGMENT_NUMBER : RSM_A_SEGMENT_ID, options.number);
+    }
+}
+
+bool is_node(const Json &record, const Options &options) {
+    return record.value("node_id", std::uint64_t{0}) == options.number &&
+           (options.controller.empty() || record.value("controller", "") == options.controller);
+}
+
+// Several controllers may reach the same node.
+Records nodes_of(Socket &socket, const Options &options) {
+    auto records = all_of(socket, kind_of("node"));
+    std::erase_if(records, [&](const Json &record) { return !is_node(record, options); });
+    (void)only_of(records, subject_of(options));
+    return records;
+}
+
+Records imports_of(Socket &socket, const Json &segment) {
+    auto records = all_of(socket, kind_of("import"));
+    std::erase_if(records, [&](const Json &record) {
+        return !record.contains("exporter") || record["exporter"] != segment.value("number", 0U);
+    });
+    return records;
+}
+
+void print_record(const Kind &kind, const Json &record, const Options &options) {
+    print(options.json ? json_text(record) : lines_of(kind.fields, record, options.human));
+}
+
+void print_records(const Kind &kind, const Records &records, const Options &options) {
+    print(options.json ? json_text(records) : table_of(kind.fields, records, options.human));
+}
+
+void show_segment(Socket &socket, Json segment, const Options &options) {
+    const auto imports = imports_of(socket, segment);
+    if (options.json) {
+        segment["imports"] = imports;
+    }
+    print_record(kind_of("segment"), segment, options);
+    if (!options.json && !imports.empty()) {
+        print("\n");
+        print_records(kind_of("import"), imports, options);
+    }
+}
+
+void show(Socket &socket, const Options &options) {
+    const auto &kind = kind_of(options.object);
+    if (options.object == "node") {
+        print_records(kind, nodes_of(socket, options), options);
+        return;
+    }
+    Request request(kind.get);
+    add_key(request, options);
+    const auto record = one_of(socket, kind, request, subject_of(options));
+    if (options.imports) {
+        show_segment(socket, record, options);
+    } else {
+        print_record(kind, record, options);
+    }
+}
+
+void list(Socket &socket, const Options &options) {
+    const auto &kind = kind_of(options.object);
+    if (options.object == "stats") {
+        print_record(kind, one_of(socket, kind, Request(kind.get), "stats"), options);
+    } else {
+        print_records(kind, all_of(socket, kind), options);
+    }
+}
+
+// The only controller to whose nodes something can be done.
+std::string configurable_controller(Socket &socket) {
+    auto records = all_of(socket, kind_of("controller"));
+    std::erase_if(records, [](const Json &record) { return !record.value("configurable", false); });
+    if (records.size() != 1) {
+        throw std::runtime_error(records.empty() ? "no controller takes nodes"
+                                                 : "several controllers take nodes; which one? "
+                                                   "(--controller)");
+    }
+    return records.front().value("name", "");
+}
+
+void change_node(Socket &socket, std::uint8_t command, const Options &options) {
+    const auto controller =
+        options.controller.empty() ? configurable_controller(socket) : options.controller;
+    Request request(command);
+    request.text(RSM_A_NODE_CONTROLLER, controller).number(RSM_A_NODE_NODE_ID, options.number);
+    if (!options.address.empty()) {
+        request.text(RSM_A_NODE_ADDRESS, options.address);
+    }
+    change(socket, request, controller + ": " + subject_of(options));
+}
+
+void revoke(Socket &socket, const Options &options) {
+    Request request(RSM_CMD_SEGMENT_REVOKE);
+    add_key(request, options);
+    change(socket, request, subject_of(options));
+}
+
+} // namespace
+
+void run(Socket &socket, const Options &options) {
+    switch (options.verb) {
+    case Verb::list:
+        return list(socket, options);
+    case Verb::show:
+        return show(socket, options);
+    case Verb::add:
+        return change_node(socket, RSM_CMD_NODE_ADD, options);
+    case Verb::set:
+        return change_node(socket, RSM_CMD_NODE_SET, options);
+    case Verb::del:
+        return change_node(socket, RSM_CMD_NODE_DEL, options);
+    case Verb::revoke:
+        return revoke(socket, options);
+    case Verb::monitor:
+        throw std::logic_error("monitor is elsewhere");
+    }
+}
+
+} // namespace rsmctl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+// rsmctl: shows and administers Remote Shared Memory, by the kernel's generic netlink family `rsm`.
+#include <exception>
+#include <iostream>
+
+#include "commands.hpp"
+#include "monitor.hpp"
+#include "netlink.hpp"
+#include "options.hpp"
+#include "status.hpp"
+
+namespace rsmctl {
+
+namespace {
+
+void run_command(const Options &options) {
+    Socket socket;
+    if (options.verb == Verb::monitor) {
+        monitor(socket, options);
+    }
+    run(socket, options);
+}
+
+int say(const std::exception &error, int status) {
+    std::cerr << "rsmctl: " << error.what() << '\n';
+    return status;
+}
+
+} // namespace
+
+} // namespace rsmctl
+
+int main(int argc, char **argv) {
+    try {
+        const auto line = rsmctl::parse(argc, argv);
+        if (line.options) {
+            rsmctl::run_command(*line.options);
+        }
+        return line.status;
+    } catch (const rsmctl::NoFamily &error) {
+        return rsmctl::say(error, rsmctl::no_family_status);
+    } catch (const std::exception &error) {
+        return rsmctl::say(error, rsmctl::failed_status);
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "schema.hpp"
+#include "status.hpp"
+
+namespace rsmctl {
+
+namespace {
+
+constexpr std::size_t longest_address = 63;
+constexpr std::size_t longest_name = 31;
+
+constexpr const char *footer =
+    "An ID or number is decimal, or hexadecimal with 0x. Exit status: 0, or 1 if the kernel has\n"
+    "refused, 2 if the command line makes no sense, 3 if rsm.ko is not loaded. See rsmctl(8).";
+
+std::uint32_t number_in(std::string_view text) {
+    const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    const auto digits = text.substr(hexadecimal ? 2 : 0);
+    const auto *end = digits.data() + digits.size();
+    std::uint32_t number = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), end, number, hexadecimal ? 16 : 10);
+    if (error != std::errc() || stop != end) {
+        throw CLI::ValidationError(std::string(text), "is no number of 32 bits");
+    }
+    return number;
+}
+
+CLI::Validator no_longer_than(std::size_t most) {
+    return {[most](std::string &text) {
+                return text.empty() || text.size() > most
+                           ? "must have 1 to " + std::to_string(most) + " characters"
+                           : std::string();
+            },
+            ""};
+}
+
+void add_number(CLI::App &command, Options &options, const std::string &name,
+                const std::string &description) {
+    command
+        .add_option_function<std::string>(
+            name, [&](const std::string &text) { options.number = number_in(text); }, description)
+        ->required();
+}
+
+void add_controller(CLI::App &command, Options &options) {
+    command
+        .add_option("-c,--controller", options.controller,
+                    "whose node; needed where several controllers take nodes")
+        ->check(no_longer_than(longest_name));
+}
+
+CLI::App &add_verb(CLI::App &parent, Options &options, Verb verb, const std::string &name,
+                   const std::string &description) {
+    auto *command = parent.add_subcommand(name, description);
+    command->callback([&options, verb] { options.verb = verb; });
+    return *command;
+}
+
+void add_segment_key(CLI::App &command, Options &options) {
+    add_number(command, options, "ID", "the segment's id");
+    command.add_flag("--number", options.handle, "ID is the number of its handle instead");
+}
+
+// What names one of a kind.
+void add_key(CLI::App &command, Options &options, const std::string &object) {
+    if (object == "controller") {
+        command.add_option("NAME", options.name, "the controller's name")
+            ->required()
+            ->check(no_longer_than(longest_name));
+    } else if (object == "segment") {
+        add_segment_key(command, options);
+    } else {
+        add_number(command, options, object == "process" ? "PID" : "NUMBER", "which one");
+    }
+    if (object == "node") {
+        add_controller(command, options);
+    }
+}
+
+CLI::App &add_object(CLI::App &app, Options &options, const std::string &object,
+                     const std::string &description) {
+    auto *command = app.add_subcommand(object, description);
+    command->callback([&options, object] { options.object = object; });
+    command->require_subcommand(0, 1);
+    add_verb(*command, options, Verb::list, "list", "list them; what happens without a command");
+    add_key(add_verb(*command, options, Verb::show, "show", "show all of one"), options, object);
+    return *command;
+}
+
+void add_node_changes(CLI::App &node, Options &options) {
+    auto &add = add_verb(node, options, Verb::add, "add", "let a controller reach one more node");
+    auto &set = add_verb(node, options, Verb::set, "set", "give a node another address");
+    auto &del = add_verb(node, options, Verb::del, "del", "forget a node");
+    for (auto *command : {&add, &set, &del}) {
+        add_number(*command, options, "ID", "the node's id");
+        add_controller(*command, options);
+    }
+    for (auto *command : {&add, &set}) {
+        command->add_option("ADDRESS", options.address, "its IPv4 or IPv6 address")
+            ->required()
+            ->check(no_longer_than(longest_address));
+    }
+}
+
+void add_objects(CLI::App &app, Options &options) {
+    add_object(app, options, "controller", "interconnects that reach segments");
+    auto &node = add_object(app, options, "node", "nodes that controllers know");
+    add_node_changes(node, options);
+    auto &segment = add_object(app, options, "segment", "exported segments");
+    add_segment_key(add_verb(segment, options, Verb::revoke, "revoke",
+                             "end a segment as if its memory had gone away"),
+                    options);
+    add_object(app, options, "import", "imported segments");
+    add_object(app, options, "process", "processes that have segments, and their limits");
+    app.add_subcommand("stats", "counters of this node")
+        ->callback([&options] { options.object = "stats"; })
+        ->add_subcommand("list", "show them; what happens without a command");
+}
+
+std::vector<std::string> event_names() {
+    std::vector<std::string> names;
+    std::ranges::transform(events(), std::back_inserter(names), &Event::name);
+    return names;
+}
+
+void add_show(CLI::App &app, Options &options) {
+    auto *show = app.add_subcommand("show", "show all of a segment, and who imports it here");
+    add_segment_key(*show, options);
+    show->callback([&options] {
+        options.verb = Verb::show;
+        options.object = "segment";
+        options.imports = true;
+    });
+}
+
+void define(CLI::App &app, Options &options) {
+    app.set_help_flag("--help", "show this help and exit");
+    app.set_version_flag("--version", "rsmctl " RSMCTL_VERSION);
+    app.fallthrough();
+    app.require_subcommand(1);
+    app.footer(footer);
+    app.add_flag("-j,--json", options.json, "JSON, for programs");
+    app.add_flag("-h,--human", options.human, "sizes with suffix K, M, G");
+    add_objects(app, options);
+    add_show(app, options);
+    add_verb(app, options, Verb::monitor, "monitor", "show what happens as it happens")
+        .add_option("EVENT", options.events, "only these")
+        ->check(CLI::IsMember(event_names()));
+}
+
+} // namespace
+
+CommandLine parse(int argc, char **argv) {
+    Options options;
+    CLI::App app("Shows and administers Remote Shared Memory.", "rsmctl");
+    define(app, options);
+    try {
+        app.parse(argc, argv);
+        return {options};
+    } catch (const CLI::ParseError &error) {
+        if (error.get_exit_code() == 0) {
+            return {std::nullopt, app.exit(error)};
+        }
+        std::cerr << "rsmctl: " << error.what() << " (see rsmctl --help)\n";
+        return {std::nullopt, usage_status};
+    }
+}
+
+} // namespace rsmctl

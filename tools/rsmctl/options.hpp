@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rsmctl {
+
+enum class Verb { list, show, monitor, add, set, del, revoke };
+
+struct Options {
+    Verb verb = Verb::list;
+    std::string object;       // name of a kind
+    std::string name;         // of a controller, to be shown
+    std::uint32_t number = 0; // of anything else
+    bool handle = false;      // the number is that of a segment's handle, not its id
+    bool imports = false;     // show those of a segment, too
+    std::string controller;   // whose node it is; empty: the one that there is
+    std::string address;      // for the node
+    std::vector<std::string> events;
+    bool json = false;
+    bool human = false;
+};
+
+// Either options, or the status to exit with at once (help, an error).
+struct CommandLine {
+    std::optional<Options> options;
+    int status = 0;
+};
+
+CommandLine parse(int argc, char **argv);
+
+} // namespace rsmctl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the family `rsm` knows, as in Documentation/netlink/specs/rsm.yaml.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "record.hpp"
+
+namespace rsmctl {
+
+// A kind of thing, and the command that asks for it. The first field is what it is named by.
+struct Kind {
+    const char *name;
+    std::uint8_t get;
+    std::span<const Field> fields;
+};
+
+const Kind &kind_of(std::string_view name);
+std::span<const Kind> kinds();
+
+// Something that happens to a thing.
+struct Event {
+    std::uint8_t command;
+    const char *name;
+    std::string_view object; // name of the kind, or "limit"
+    std::span<const Field> fields;
+};
+
+std::span<const Event> events();
+
+} // namespace rsmctl
