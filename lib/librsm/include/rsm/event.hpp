@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Events of segments and connections. Programs include <rsm/rsm.hpp>.
+#ifndef _RSM_EVENT_HPP
+#define _RSM_EVENT_HPP
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstddef>
+#include <memory>
+#include <poll.h>
+#include <span>
+#include <utility>
+
+#include <rsm/error.hpp>
+
+namespace rsm {
+inline namespace v1 {
+
+/** Whom a post reaches. */
+enum class Post : uint_t {
+    always = 0,
+    unless_pending = RSM_SIGPOST_NO_ACCUMULATE, /**< not those who have an event pending */
+};
+
+namespace detail {
+
+/** Whole milliseconds as the C functions take them: never less than asked for, never negative. */
+template <class Rep, class Period>
+int milliseconds(std::chrono::duration<Rep, Period> time) noexcept {
+    using Milliseconds = std::chrono::milliseconds;
+    if (time <= time.zero())
+        return 0;
+    if (time >= Milliseconds(INT_MAX))
+        return INT_MAX;
+    return static_cast<int>(std::chrono::ceil<Milliseconds>(time).count());
+}
+
+} // namespace detail
+
+/**
+ * A descriptor that polls readable while an event is pending.
+ *
+ * It can be used with poll(), select() and epoll, which do not consume the event: wait does.
+ * It keeps its segment alive, and the segment can't be unpublished or disconnected meanwhile.
+ */
+class EventDescriptor {
+  public:
+    EventDescriptor(EventDescriptor &&other) noexcept = default;
+    EventDescriptor &operator=(EventDescriptor &&other) noexcept {
+        if (this != &other) {
+            release();
+            segment_ = std::move(other.segment_);
+            handle_ = other.handle_;
+            entry_ = other.entry_;
+        }
+        return *this;
+    }
+    EventDescriptor(const EventDescriptor &) = delete;
+    EventDescriptor &operator=(const EventDescriptor &) = delete;
+    ~EventDescriptor() { release(); }
+
+    /** Not to be read, written or closed. */
+    [[nodiscard]] int fd() const noexcept { return entry_.fd; }
+    /** An entry for poll() and rsm::wait_any(), its events filled in. */
+    [[nodiscard]] pollfd entry() const noexcept { return entry_; }
+
+  private:
+    template <class>
+    friend class EventSource;
+
+    EventDescriptor(std::shared_ptr<void> segment, void *handle)
+        : segment_(std::move(segment)), handle_(handle) {
+        detail::check(rsm_memseg_get_pollfd(handle_, &entry_), "rsm_memseg_get_pollfd");
+    }
+    void release() noexcept {
+        if (segment_)
+            rsm_memseg_release_pollfd(handle_);
+        segment_.reset();
+    }
+
+    std::shared_ptr<void> segment_;
+    void *handle_ = nullptr;
+    pollfd entry_{-1, 0, 0};
+};
+
+/**
+ * What Export and Import have in common: events come in and go out.
+ *
+ * All of it may be called by several threads at once; each event wakes one of those who wait.
+ */
+template <class Segment>
+class EventSource {
+  public:
+    /**
+     * Delivers an event: to the exporter, or to each importer.
+     *
+     * An Import: Errc::conn_aborted, Errc::remote_node_unreachable.
+     */
+    void post(Post how = Post::always) { detail::check(try_post(how), "rsm_intr_signal_post"); }
+    [[nodiscard]] std::error_code try_post(Post how = Post::always) noexcept {
+        return detail::code(rsm_intr_signal_post(handle(), static_cast<uint_t>(how)));
+    }
+
+    /**
+     * Waits for an event, without limit, and consumes it.
+     *
+     * A broken connection does not end it: see Import::aborted(). Errc::interrupted: by a signal.
+     */
+    void wait() { detail::check(rsm_intr_signal_wait(handle(), -1), "rsm_intr_signal_wait"); }
+
+    /** The same for @limit at most, in whole milliseconds; whether there was an event. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> limit) {
+        const std::error_code error = try_wait_for(limit);
+        if (error == make_error_code(Errc::timeout))
+            return false;
+        detail::check(error, "rsm_intr_signal_wait");
+        return true;
+    }
+    /** Errc::timeout where wait_for() is false. */
+    template <class Rep, class Period>
+    [[nodiscard]] std::error_code try_wait_for(std::chrono::duration<Rep, Period> limit) noexcept {
+        return detail::code(rsm_intr_signal_wait(handle(), detail::milliseconds(limit)));
+    }
+
+    /** For loops that wait for other things, too. */
+    [[nodiscard]] EventDescriptor event_descriptor() const {
+        const auto &segment = static_cast<const Segment &>(*this);
+        return {segment.state_, segment.handle()};
+    }
+
+  protected:
+    EventSource() = default;
+
+  private:
+    [[nodiscard]] void *handle() const noexcept {
+        return static_cast<const Segment *>(this)->handle();
+    }
+};
+
+/**
+ * poll(), and consumes one event of each segment that it finds ready.
+ *
+ * @entries: of EventDescriptor::entry() and others; revents is filled in
+ * @limit: as for wait_for()
+ *
+ * Return: how many entries have something to tell; 0 when the time is up.
+ * Errc::interrupted: by a signal.
+ */
+template <class Rep, class Period>
+[[nodiscard]] std::size_t wait_any(std::span<pollfd> entries,
+                                   std::chrono::duration<Rep, Period> limit) {
+    int ready = 0;
+    const int status = rsm_intr_signal_wait_pollfd(entries.data(), entries.size(),
+                                                   detail::milliseconds(limit), &ready);
+    if (status != RSMERR_TIMEOUT)
+        detail::check(status, "rsm_intr_signal_wait_pollfd");
+    return static_cast<std::size_t>(ready);
+}
+
+} // namespace v1
+} // namespace rsm
+
+#endif // _RSM_EVENT_HPP

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Events of segments and connections: post, wait, poll, and await in asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from ctypes import byref
+
+from .errors import INTERRUPTED, TIMEOUT, check
+from .library import NO_ACCUMULATE, Pollfd, call, lib
+
+_LONGEST_MS = (1 << 31) - 1
+
+
+class Closed(ValueError):
+    """What a task that awaits an event gets when another closes the segment."""
+
+
+class EventSource:
+    """What Export and Import have in common. handle is 0 once the object is closed."""
+
+    def __init__(self, handle: int):
+        self.handle = handle
+        self._fd: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def post(self, accumulate: bool = True) -> None:
+        """Delivers an event: from an Import to the exporter, from an Export to each importer.
+
+        Without accumulate not to those who have one pending.
+        """
+        call("rsm_intr_signal_post", self.handle, 0 if accumulate else NO_ACCUMULATE)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for an event and consumes it; False when timeout, in seconds, is over.
+
+        Without a timeout there is no limit; a broken connection does not end the wait. Signals
+        are handled meanwhile, and what their handlers raise comes out of here.
+        """
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            left = end - time.monotonic()
+            status = lib.rsm_intr_signal_wait(self.handle, _milliseconds(left))
+            if status == TIMEOUT and time.monotonic() >= end:
+                return False
+            if status not in (INTERRUPTED, TIMEOUT):
+                check(status, "rsm_intr_signal_wait")
+                return True
+
+    async def event(self) -> None:
+        """Waits in the running loop of asyncio until there is an event, and consumes it."""
+        while not self.wait(0):
+            await self._readable()
+
+    def fileno(self) -> int:
+        """A descriptor that polls readable while an event is pending: for select and selectors.
+
+        It is the library's, to be polled only; it stays open until close() or unpublish().
+        """
+        if self._fd is None:
+            entry = Pollfd()
+            call("rsm_memseg_get_pollfd", self.handle, byref(entry))
+            self._fd = entry.fd
+        return self._fd
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._waiters:
+            loop.add_reader(self.fileno(), self._wake)
+            self._loop = loop
+        elif loop is not self._loop:
+            raise RuntimeError("the events of a segment can be awaited in one loop only")
+        waiter = loop.create_future()
+        self._waiters.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.discard(waiter)
+            self._stop_reading()
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _stop_reading(self) -> None:
+        if not self._waiters and self._loop is not None:
+            self._loop.remove_reader(self._fd)
+            self._loop = None
+
+    def _end_descriptor(self, reason: str) -> None:
+        """Nobody waits or polls any more: the segment can end. Those who await it hear why."""
+        waiters, self._waiters = self._waiters, set()
+        self._stop_reading()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(Closed(reason))
+        if self._fd is not None:
+            call("rsm_memseg_release_pollfd", self.handle)
+            self._fd = None
+
+
+def _milliseconds(seconds: float) -> int:
+    """As librsm takes them: never less than asked for; a longer wait than it knows is repeated."""
+    if seconds == math.inf:
+        return -1
+    return max(0, min(math.ceil(seconds * 1000), _LONGEST_MS))

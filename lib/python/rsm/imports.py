@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""Connections to segments of other processes, their mappings and barriers."""
+
+from __future__ import annotations
+
+import ctypes
+import select
+import weakref
+from collections.abc import Sequence
+from ctypes import byref, c_char, c_int, c_void_p
+from typing import Any
+
+from .controller import Controller, local_node, opened
+from .errors import check
+from .events import EventSource
+from .library import (BARRIER_SEGMENT, IMPLICIT_SIGPOST, MODE_EXPLICIT, MODE_IMPLICIT, SG_MAX,
+                      VA_TYPE, BarrierObject, Iovec, ScatterGather, address_of, call, lib, made_by,
+                      readable, writable)
+
+NONE = 0
+READ = 0o400
+WRITE = 0o200
+READ_WRITE = READ | WRITE
+
+
+class Import(EventSource):
+    """A connection to a published segment.
+
+    id: what publish() returned to the exporter
+    node: the node that exports it; this one if there is none
+    controller: a Controller or its name, loopback if there is none
+    access: READ, WRITE, READ_WRITE or NONE
+
+    Offsets and lengths are bytes from the start of the segment. Outside a barrier() a put or get
+    that returns has arrived.
+    """
+
+    def __init__(self, id: int, node: int | None = None,
+                 controller: Controller | str | None = None, access: int = READ_WRITE):
+        self.id = id
+        self.access = access
+        through = opened(controller)
+        super().__init__(made_by("rsm_memseg_import_connect", through.handle,
+                                 local_node() if node is None else node, id, access))
+        self._end = weakref.finalize(self, _disconnect, self.handle)
+        self._end.atexit = False
+        self._mapping: weakref.ref[Mapping] | None = None
+        self._barrier = BarrierObject()
+        call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(self._barrier))
+
+    def put(self, offset: int, data: Any, width: int | None = None) -> None:
+        """Writes bytes, an array or the like to the segment.
+
+        width: 8, 16, 32 or 64, to have items of so many bits written by one access each; offset
+            and length are then multiples of it
+        """
+        memory = readable(data)
+        self._transfer("put", offset, memory, _count(len(memory), width), width)
+
+    def get(self, offset: int, length: int, width: int | None = None) -> bytes:
+        """Reads bytes from the segment."""
+        memory = bytearray(length)
+        self.get_into(offset, memory, width)
+        return bytes(memory)
+
+    def get_into(self, offset: int, buffer: Any, width: int | None = None) -> None:
+        """Reads as many bytes as a writable object has from the segment into it."""
+        memory = writable(buffer)
+        self._transfer("get", offset, memory, _count(len(memory), width), width)
+
+    def put_pieces(self, pieces: Sequence[tuple[int, Any]], post: bool = False) -> None:
+        """Writes (offset, data) pairs in order, in as few requests as there can be.
+
+        post: whether the exporter gets an event when all are written
+        """
+        self._scatter_gather("rsm_memseg_import_putv",
+                             [(offset, readable(data)) for offset, data in pieces], post)
+
+    def get_pieces(self, pieces: Sequence[tuple[int, Any]]) -> None:
+        """Reads into the writable objects of (offset, buffer) pairs in order."""
+        self._scatter_gather("rsm_memseg_import_getv",
+                             [(offset, writable(buffer)) for offset, buffer in pieces], False)
+
+    def map(self, length: int, offset: int = 0, writable: bool | None = None) -> Mapping:
+        """Maps part of the segment, from a page boundary on, for loads and stores.
+
+        A connection takes one mapping at a time; put and get then reach that part only.
+
+        writable: as the rights of the connection say if there is none
+        """
+        if writable is None:
+            writable = self.access == READ_WRITE
+        address = c_void_p()
+        call("rsm_memseg_import_map", self.handle, byref(address), 0,
+             READ_WRITE if writable else READ, offset, length)
+        mapping = Mapping(self, address.value or 0, length, writable)
+        self._mapping = weakref.ref(mapping)
+        return mapping
+
+    def barrier(self) -> Barrier:
+        """An interval, as a context manager, in which a put may return before it has arrived."""
+        return Barrier(self)
+
+    @property
+    def aborted(self) -> bool:
+        """Whether the connection is broken; it never becomes whole again."""
+        poll = select.poll()
+        poll.register(self.fileno(), select.POLLRDHUP)
+        return bool(poll.poll(0))
+
+    def close(self) -> None:
+        """Ends the connection, and its mapping: BufferError while memoryviews of that are in use.
+
+        Tasks that await an event get an exception. Once more does no harm.
+        """
+        if not self.handle:
+            return
+        mapping = self._mapping() if self._mapping else None
+        if mapping is not None:
+            mapping.close()
+        self._end_descriptor("the connection was closed")
+        call("rsm_memseg_import_disconnect", self.handle)
+        self._end.detach()
+        self.handle = 0
+
+    def _transfer(self, way: str, offset: int, memory: ctypes.Array | bytes, count: int,
+                  width: int | None) -> None:
+        call(f"rsm_memseg_import_{way}{width or ''}", self.handle, offset, address_of(memory), count)
+
+    def _scatter_gather(self, function: str, pieces: list[tuple[int, Any]], post: bool) -> None:
+        for first in range(0, len(pieces), SG_MAX):
+            some = pieces[first:first + SG_MAX]
+            entries = (Iovec * len(some))(*(Iovec(VA_TYPE, address_of(memory), 0, offset, len(memory))
+                                            for offset, memory in some))
+            last = first + SG_MAX >= len(pieces)
+            call(function, byref(ScatterGather(
+                0, len(some), len(some), IMPLICIT_SIGPOST if post and last else 0, self.handle,
+                entries)))
+
+    def __enter__(self) -> Import:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<rsm.Import of segment {self.id:#x}{'' if self.handle else ', closed'}>"
+
+
+class Mapping:
+    """Part of a segment in this process's memory; as a context manager it is its memoryview.
+
+    If the connection breaks it shows zeroes and swallows stores. The memory stays mapped, and the
+    connection open, as long as there is a memoryview of it.
+    """
+
+    def __init__(self, connection: Import, address: int, length: int, writable: bool):
+        self.writable = writable
+        array = (c_char * length).from_address(address)
+        # Views refer to the array, so it is there exactly as long as one of them may be used.
+        weakref.finalize(array, _unmap, connection).atexit = False
+        self._array = weakref.ref(array)
+        self._view: memoryview | None = self._view_of(array)
+
+    @property
+    def view(self) -> memoryview:
+        """The memory; for loads only where the mapping is."""
+        if self._view is None:
+            raise ValueError("the mapping is closed")
+        return self._view
+
+    def close(self) -> None:
+        """Unmaps the memory. BufferError while other memoryviews of it are in use.
+
+        Once more does no harm.
+        """
+        if self._view is None:
+            return
+        self._view.release()
+        self._view = None
+        array = self._array()
+        if array is not None:
+            self._view = self._view_of(array)
+            raise BufferError("memoryviews of the mapping are in use")
+
+    def _view_of(self, array: ctypes.Array) -> memoryview:
+        view = memoryview(array).cast("B")
+        return view if self.writable else view.toreadonly()
+
+    def __enter__(self) -> memoryview:
+        return self.view
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+
+class Barrier:
+    """An interval in which puts may be under way; at its end all have arrived, or it raises.
+
+    A connection takes one at a time; what other threads put meanwhile belongs to it.
+    """
+
+    def __init__(self, connection: Import):
+        self._connection = connection
+        self._before = c_int(MODE_IMPLICIT)
+
+    def order(self) -> None:
+        """What was put before arrives before what is put after."""
+        call("rsm_memseg_import_order_barrier", byref(self._connection._barrier))
+
+    def __enter__(self) -> Barrier:
+        handle = self._connection.handle
+        call("rsm_memseg_import_get_mode", handle, byref(self._before))
+        call("rsm_memseg_import_open_barrier", byref(self._connection._barrier))
+        call("rsm_memseg_import_set_mode", handle, MODE_EXPLICIT)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        status = lib.rsm_memseg_import_close_barrier(byref(self._connection._barrier))
+        lib.rsm_memseg_import_set_mode(self._connection.handle, self._before)
+        if kind is None:
+            check(status, "rsm_memseg_import_close_barrier")
+
+
+def _unmap(connection: Import) -> None:
+    lib.rsm_memseg_import_unmap(connection.handle)
+
+
+def _disconnect(handle: int) -> None:
+    """What becomes of a connection that nobody closed."""
+    lib.rsm_memseg_release_pollfd(handle)
+    lib.rsm_memseg_import_disconnect(handle)
+
+
+def _count(length: int, width: int | None) -> int:
+    """How many items of so many bits so many bytes are; bytes, if they need not be items."""
+    if width is None:
+        return length
+    if width not in (8, 16, 32, 64):
+        raise ValueError("width is 8, 16, 32 or 64")
+    if length % (width // 8):
+        raise ValueError(f"{length} bytes are not a whole number of {width}-bit items")
+    return length // (width // 8)
