@@ -66,7 +66,7 @@ TEST_F(DaplTransferCompletion, WhatThePeerCarriedOutBeforeItWentHasSucceeded) {
     other.progress();
     expect(*other.recv, 1, DAT_DTO_SUCCESS, 8);
     EXPECT_EQ(other.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
     expect(*one.request, 3, DAT_DTO_ERR_FLUSHED);
     expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);

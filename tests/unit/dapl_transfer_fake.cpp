@@ -116,6 +116,13 @@ bool Channel::send(Ring ring, const MessageHeader &header,
 Arrived Channel::receive(Ring ring, Message &message) noexcept {
     return inside_->readers[static_cast<std::size_t>(ring)].get(message);
 }
+bool Channel::has_message(Ring ring) const noexcept {
+    return inside_->readers[static_cast<std::size_t>(ring)].has_message();
+}
+bool Channel::has_news() const noexcept {
+    return has_message(Ring::REQUEST) || has_message(Ring::RESPONSE) ||
+           inside_->peer->front.words.executed != inside_->executed;
+}
 void Channel::consume(Ring ring) noexcept {
     inside_->readers[static_cast<std::size_t>(ring)].consume();
 }

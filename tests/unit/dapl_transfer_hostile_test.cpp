@@ -51,7 +51,7 @@ class DaplTransferHostile : public Pair {
         say(Ring::RESPONSE, header, length);
     }
     void expect_broken_here() {
-        one.ep->connector.poll();
+        one.ep->connector.poll(false);
         EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
         expect_event(*one.connection, DAT_CONNECTION_EVENT_BROKEN);
         EXPECT_EQ(peer->ours().state, static_cast<std::uint32_t>(rsmdat::LinkState::BROKEN));
@@ -172,7 +172,7 @@ TEST_F(DaplTransferHostile, GrantsOfOtherThings) {
 TEST_F(DaplTransferHostile, ATicketThatIsNoneLeadsThroughTheRing) {
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
     response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context);
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     rsmdat::Message message{};
     ASSERT_EQ(peer->receive(Ring::REQUEST, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::WRITE);
@@ -189,19 +189,19 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
     fresh(ELSEWHERE);
     for (int i = 0; i < 3; ++i)
         request(MessageKind::READ, FIRST | LAST, 1 << 20);
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED); // the two before it are being answered
     rsmdat::Message message{};
     for (std::size_t read = 0; read < 2U << 20;) {
         if (peer->receive(Ring::RESPONSE, message) != rsmdat::Arrived::MESSAGE) {
-            one.ep->connector.poll();
+            one.ep->connector.poll(false);
             continue;
         }
         ASSERT_EQ(message.header.kind, MessageKind::READ_DATA);
         read += message.payload.size();
         peer->consume(Ring::RESPONSE);
     }
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     ASSERT_EQ(peer->receive(Ring::RESPONSE, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::FAULT);
     EXPECT_EQ(message.header.status, DAT_DTO_ERR_REMOTE_RESPONDER);
@@ -213,7 +213,7 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
     fresh(ELSEWHERE);
     request(MessageKind::READ, FIRST | LAST, 1 << 20);
     request(MessageKind::SEND, FIRST | LAST, 101, 101);
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     expect(*one.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH);
     guard.unlock();
     DAT_EVENT event{};
@@ -226,7 +226,7 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
 
 TEST_F(DaplTransferHostile, APieceOfAWriteIntoMemoryThatGoesMeanwhile) {
     request(MessageKind::WRITE, FIRST, 16, 8);
-    one.ep->connector.poll();
+    one.ep->connector.poll(false);
     EXPECT_EQ(std::memcmp(from.bytes.data(), to.bytes.data(), 8), 0);
     const auto context = to.region->context;
     forget(to);
@@ -264,7 +264,7 @@ TEST_F(DaplTransferHostile, AnythingAtAll) {
         (void)peer->send(pick(2) != 0 ? Ring::REQUEST : Ring::RESPONSE, header, payload);
         if (pick(4) == 0)
             peer->set_executed(pick(6));
-        one.ep->connector.poll();
+        one.ep->connector.poll(false);
         rsmdat::Message message{};
         while (pick(16) != 0 && peer->receive(Ring::RESPONSE, message) == rsmdat::Arrived::MESSAGE)
             peer->consume(Ring::RESPONSE);

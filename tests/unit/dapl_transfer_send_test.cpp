@@ -67,6 +67,23 @@ TEST_F(DaplTransferSend, AMessageMayBeLargerThanTheRing) {
     expect(*one.request, 4, DAT_DTO_SUCCESS, 8);
 }
 
+TEST_F(DaplTransferSend, SmallMessagesKeepTheirOrderWhenTheRingIsFull) {
+    connect(one, other);
+    constexpr int count = 12;
+    for (int i = 0; i < count; ++i)
+        ASSERT_EQ(one.send({from.at(0, 3000 + i)}, 100 + i), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 200), DAT_SUCCESS); // would fit behind them
+    for (int i = 0; i <= count; ++i)
+        ASSERT_EQ(other.receive({to.at(0, 4000)}, i), DAT_SUCCESS);
+    run(one, other);
+    for (int i = 0; i < count; ++i) {
+        expect(*other.recv, i, DAT_DTO_SUCCESS, 3000 + i);
+        expect(*one.request, 100 + i, DAT_DTO_SUCCESS, 3000 + i);
+    }
+    expect(*other.recv, count, DAT_DTO_SUCCESS, 8);
+    expect(*one.request, 200, DAT_DTO_SUCCESS, 8);
+}
+
 TEST_F(DaplTransferSend, AMessageThatIsTooLongBreaksTheConnection) {
     connect(one, other);
     ASSERT_EQ(other.receive({to.at(0, 7)}, 1), DAT_SUCCESS);

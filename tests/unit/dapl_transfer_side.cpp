@@ -162,8 +162,8 @@ void Transfers::connect(Side &one, Side &other, std::uint32_t node) {
 void Transfers::run(const Side &one, const Side &other) {
     for (int before = -1; before != bells;) {
         before = bells;
-        one.ep->connector.poll();
-        other.ep->connector.poll();
+        one.ep->connector.poll(false);
+        other.ep->connector.poll(false);
     }
 }
 

@@ -13,17 +13,18 @@ using fake::error;
 struct Source final : Feeder {
     Evd *evd = nullptr;
     int polls = 0;
-    int disarms = 0;
+    int agains = 0;
     int when = 1;
     std::function<void()> then = [] {};
 
-    void poll() noexcept override {
+    void poll(bool again) noexcept override {
+        agains += again;
         if (++polls != when)
             return;
-        evd->deliver({});
+        evd->deliver(Arrival{});
         then();
     }
-    void disarm() noexcept override { ++disarms; }
+    bool has_listeners() const noexcept override { return true; }
 };
 
 class FeederTest : public fake::Adapter {
@@ -47,7 +48,7 @@ TEST_F(FeederTest, IsPolledWhenTheQueueIsEmpty) {
     EXPECT_EQ(source.polls, 0);
     EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
     EXPECT_EQ(source.polls, 1);
-    EXPECT_EQ(source.disarms, 1);
+    EXPECT_EQ(source.agains, 1);
     remove();
     EXPECT_EQ(dequeue(evd), error(DAT_QUEUE_EMPTY));
     EXPECT_EQ(source.polls, 1);

@@ -207,7 +207,7 @@ TEST_F(ArgumentsPosts, rdma)
         EXPECT_DAT(bad_argument(2), post(a.ep, -1, nullptr, cookie(1), nullptr, bad));
         EXPECT_DAT(bad_argument(2), post(a.ep, 100, pieces.data(), cookie(1), nullptr, bad));
         EXPECT_DAT(bad_argument(3), post(a.ep, 1, nullptr, cookie(1), nullptr, bad));
-        EXPECT_DAT(bad_argument(5), post(a.ep, 1, pieces.data(), cookie(1), nullptr, usual));
+        EXPECT_DAT(bad_argument(5), post(a.ep, 1, pieces.data(), cookie(1), nullptr, bad));
         for (const unsigned flag : never_a_flag)
             EXPECT_DAT(bad_argument(6), post(a.ep, 1, pieces.data(), cookie(1), &remote,
                                              bits<DAT_COMPLETION_FLAGS>(flag)))

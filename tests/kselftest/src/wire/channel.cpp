@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <thread>
 
 using namespace rsmtest;
 using rsmdat::Arrived;
@@ -342,17 +343,20 @@ public:
     void ready(std::uint32_t) noexcept override
     {
         channel.take_bells();
-        poll();
+        poll(false);
     }
-    void poll() noexcept override
+    void poll(bool again) noexcept override
     {
+        if (again)
+            channel.disarm();
         while (receive(channel, Ring::REQUEST) == "work")
             ++taken;
     }
-    void disarm() noexcept override { channel.disarm(); }
+    bool has_listeners() const noexcept override { return listeners; }
 
     Channel &channel;
     int taken = 0;
+    bool listeners = true;
 };
 
 class EngineWithChannel : public ChannelTest {
@@ -402,7 +406,7 @@ TEST_F(EngineWithChannel, arms_what_nobody_polls)
 {
     {
         const rsmdat::Guard guard(lock);
-        taker.disarm();
+        right->disarm();
         engine.disarmed(*right, taker);
         engine.disarmed(*right, taker);
     }
@@ -420,7 +424,7 @@ TEST_F(EngineWithChannel, leaves_alone_what_was_polled)
     const auto start = std::chrono::steady_clock::now();
     {
         const rsmdat::Guard guard(lock);
-        taker.disarm();
+        right->disarm();
         right->recently_polled = true;
         engine.disarmed(*right, taker);
     }
@@ -429,10 +433,25 @@ TEST_F(EngineWithChannel, leaves_alone_what_was_polled)
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(8));
 }
 
+TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to)
+{
+    {
+        const rsmdat::Guard guard(lock);
+        taker.listeners = false;
+        right->disarm();
+        engine.disarmed(*right, taker);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(armed());
+    const rsmdat::Guard guard(lock);
+    engine.arm_all();
+    EXPECT_TRUE(right->armed());
+}
+
 TEST_F(EngineWithChannel, arm_all_finds_what_came_before)
 {
     const rsmdat::Guard guard(lock);
-    taker.disarm();
+    right->disarm();
     engine.disarmed(*right, taker);
     ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
     left->ring();
@@ -445,7 +464,7 @@ TEST_F(EngineWithChannel, arm_all_finds_what_came_before)
 TEST_F(EngineWithChannel, forgets_a_channel_that_has_gone)
 {
     const rsmdat::Guard guard(lock);
-    taker.disarm();
+    right->disarm();
     engine.disarmed(*right, taker);
     engine.gone(*right);
     engine.gone(*right);

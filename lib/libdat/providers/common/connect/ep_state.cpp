@@ -52,6 +52,8 @@ DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
         state = DAT_EP_STATE_DISCONNECT_PENDING;
         if (flags == DAT_CLOSE_ABRUPT_FLAG || transfer.request_idle())
             end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+        else
+            ia().engine->arm_all();
         return DAT_SUCCESS;
     default:
         return wrong_state();

@@ -2,6 +2,7 @@
 #include "event/evd.h"
 
 #include "event/cno.h"
+#include "wire/engine.h"
 
 #include <algorithm>
 
@@ -22,9 +23,9 @@ Evd::~Evd() {
 }
 
 // A dead Evd stays so: what comes next would hide that something is missing.
-void Evd::overflow(const Arrival &arrival) noexcept {
-    if (arrival.credit)
-        --*arrival.credit;
+void Evd::overflow(int *credit) noexcept {
+    if (credit)
+        --*credit;
     if (dead_)
         return;
     dead_ = true;
@@ -80,6 +81,8 @@ void Evd::set_cno(Cno *other) {
     if (cno)
         cno->detach(*this);
     cno = other;
+    if (cno && has_feeders())
+        ia().engine->arm_all();
     if (triggers())
         trigger();
 }

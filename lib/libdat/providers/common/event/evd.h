@@ -24,10 +24,17 @@ class Evd final : public Object {
     // it.
     void deliver(const Arrival &arrival) noexcept {
         if (!has_room()) [[unlikely]]
-            return overflow(arrival);
+            return overflow(arrival.credit);
         queue_.push(arrival, handle());
         if (waited || cno)
             alert(arrival.notifies);
+    }
+    void deliver(const Completion &completion) noexcept {
+        if (!has_room()) [[unlikely]]
+            return overflow(completion.credit);
+        queue_.push(completion, handle());
+        if (waited || cno)
+            alert(completion.notifies());
     }
     [[nodiscard]] bool has_room() const noexcept { return !dead_ && !queue_.full(); }
     [[nodiscard]] bool accepts(DAT_EVD_FLAGS streams) const noexcept {
@@ -86,7 +93,7 @@ class Evd final : public Object {
 
   private:
     struct Wait;
-    void overflow(const Arrival &arrival) noexcept;
+    void overflow(int *credit) noexcept;
     void alert(bool notifies) noexcept;
     void wake_waiter() noexcept;
     void trigger() noexcept;

@@ -17,6 +17,19 @@ struct Arrival {
     DAT_HANDLE owner = nullptr; // EP it belongs to, for purge()
 };
 
+// The end of a transfer of an EP, on its way likewise.
+struct Completion {
+    DAT_HANDLE ep;
+    DAT_DTO_COOKIE cookie;
+    DAT_DTO_COMPLETION_STATUS status;
+    DAT_VLEN length; // if it succeeded
+    bool quiet;      // does not notify if it succeeded
+    int *credit;     // as an Arrival's; lives as long as the EP
+
+    [[nodiscard]] bool good() const noexcept { return status == DAT_DTO_SUCCESS; }
+    [[nodiscard]] bool notifies() const noexcept { return !(good() && quiet); }
+};
+
 class EventQueue {
   public:
     explicit EventQueue(DAT_COUNT length); // throws std::bad_alloc
@@ -36,6 +49,18 @@ class EventQueue {
         entry.owner = arrival.owner;
         entry.notifies = arrival.notifies;
         notifying_ += arrival.notifies;
+    }
+    void push(const Completion &completion, DAT_HANDLE evd) noexcept {
+        Entry &entry = append();
+        entry.event.event_number = DAT_DTO_COMPLETION_EVENT;
+        entry.event.evd_handle = evd;
+        entry.event.event_data.dto_completion_event_data = {
+            completion.ep, completion.cookie, completion.status,
+            completion.good() ? completion.length : 0};
+        entry.credit = completion.credit;
+        entry.owner = completion.ep;
+        entry.notifies = completion.notifies();
+        notifying_ += entry.notifies;
     }
     void pop(DAT_EVENT &event) noexcept {
         const Entry &entry = entries_[static_cast<std::size_t>(first_)];

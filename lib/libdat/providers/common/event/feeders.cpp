@@ -32,14 +32,11 @@ void Feeders::sweep() noexcept {
 }
 
 // By index: the vector may grow meanwhile.
-void Feeders::poll(bool disarm) noexcept {
+void Feeders::poll(bool again) noexcept {
     polling_ = true;
-    for (std::size_t i = 0; i < all_.size(); ++i) { // NOLINT(modernize-loop-convert)
-        if (disarm && all_[i].times > 0)
-            all_[i].feeder->disarm();
+    for (std::size_t i = 0; i < all_.size(); ++i) // NOLINT(modernize-loop-convert)
         if (all_[i].times > 0)
-            all_[i].feeder->poll();
-    }
+            all_[i].feeder->poll(again);
     polling_ = false;
     if (gaps_)
         sweep();

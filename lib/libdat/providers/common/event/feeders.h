@@ -9,10 +9,11 @@ namespace rsmdat {
 // Something whose progress may bring events: an EP with a live connection.
 class Feeder {
   public:
-    // Looks for work and does it. Ia::lock held. Must not destroy the Feeder or any Evd.
-    virtual void poll() noexcept = 0;
-    // Somebody is about to poll often: the peer need not ring. Cheap when it is so already.
-    virtual void disarm() noexcept = 0;
+    // Looks for work and does it. `again`: somebody is about to poll often, the peer need not ring.
+    // Ia::lock held. Must not destroy the Feeder or any Evd.
+    virtual void poll(bool again) noexcept = 0;
+    // Is what comes to be seen even if nobody polls?
+    [[nodiscard]] virtual bool has_listeners() const noexcept = 0;
 
   protected:
     ~Feeder() = default;
@@ -23,7 +24,7 @@ class Feeders {
   public:
     void add(Feeder &feeder);             // throws std::bad_alloc
     void remove(Feeder &feeder) noexcept; // one of as many as it was added
-    void poll(bool disarm) noexcept;
+    void poll(bool again) noexcept;
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
 
   private:

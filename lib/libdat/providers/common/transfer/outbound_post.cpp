@@ -3,29 +3,43 @@
 #include "transfer/outbound.h"
 
 #include "connect/ep.h"
-#include "transfer/completion.h"
+#include "transfer/flags.h"
 
 namespace rsmdat {
 namespace {
 
 constexpr unsigned SEND_FLAGS = REQUEST_FLAGS | DAT_COMPLETION_SOLICITED_WAIT_FLAG;
 
+Arrival arrival_of_bind(const Completion &completion, DAT_RMR_HANDLE rmr) noexcept {
+    Arrival arrival;
+    arrival.event.event_number = DAT_RMR_BIND_COMPLETION_EVENT;
+    arrival.event.event_data.rmr_completion_event_data = {rmr, completion.cookie,
+                                                          completion.status};
+    arrival.notifies = completion.notifies();
+    arrival.credit = completion.credit;
+    arrival.owner = completion.ep;
+    return arrival;
+}
+
 } // namespace
 
-DAT_RETURN Outbound::may_post(const Post &post, DAT_COUNT most, unsigned flags,
-                              int flags_position) const noexcept {
+DAT_RETURN Outbound::may_post(const Post &post, DAT_COUNT most) const noexcept {
     if (ep_.state != DAT_EP_STATE_CONNECTED && ep_.state != DAT_EP_STATE_DISCONNECTED)
         return invalid_state(ep_.state_subtype());
     if (post.segments < 0 || post.segments > most)
         return invalid_parameter(2);
     if (post.segments > 0 && !post.iov)
         return invalid_parameter(3);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN Outbound::check_flags(const Post &post, unsigned flags, int position) const noexcept {
     const unsigned unsignalled = ep_.attributes.request_completion_flags &
                                  static_cast<unsigned>(DAT_COMPLETION_UNSIGNALLED_FLAG);
     const unsigned allowed =
         unsignalled != 0 ? flags : flags & ~static_cast<unsigned>(DAT_COMPLETION_UNSIGNALLED_FLAG);
     if ((static_cast<unsigned>(post.flags) & ~allowed) != 0)
-        return invalid_parameter(flags_position);
+        return invalid_parameter(position);
     return DAT_SUCCESS;
 }
 
@@ -54,7 +68,9 @@ DAT_RETURN Outbound::queue(const Request &request) noexcept {
 DAT_RETURN Outbound::send(const Post &post) noexcept {
     Request request{};
     request.kind = Request::Kind::SEND;
-    DAT_RETURN result = may_post(post, ep_.attributes.max_request_iov, SEND_FLAGS, 5);
+    DAT_RETURN result = may_post(post, ep_.attributes.max_request_iov);
+    if (result == DAT_SUCCESS)
+        result = check_flags(post, SEND_FLAGS, 5);
     if (result == DAT_SUCCESS)
         result = gather(post, DAT_MEM_PRIV_LOCAL_READ_FLAG, request);
     if (result != DAT_SUCCESS)
@@ -69,12 +85,13 @@ DAT_RETURN Outbound::rdma(bool write, const Post &post, const DAT_RMR_TRIPLET *r
     Request request{};
     request.kind = write ? Request::Kind::WRITE : Request::Kind::READ;
     DAT_RETURN result =
-        may_post(post, write ? attributes.max_rdma_write_iov : attributes.max_rdma_read_iov,
-                 REQUEST_FLAGS, 6);
+        may_post(post, write ? attributes.max_rdma_write_iov : attributes.max_rdma_read_iov);
+    if (result == DAT_SUCCESS && !remote)
+        result = invalid_parameter(5);
+    if (result == DAT_SUCCESS)
+        result = check_flags(post, REQUEST_FLAGS, 6);
     if (result != DAT_SUCCESS)
         return result;
-    if (!remote)
-        return invalid_parameter(5);
     result =
         gather(post, write ? DAT_MEM_PRIV_LOCAL_READ_FLAG : DAT_MEM_PRIV_LOCAL_WRITE_FLAG, request);
     if (result != DAT_SUCCESS)
@@ -93,21 +110,26 @@ DAT_RETURN Outbound::rdma(bool write, const Post &post, const DAT_RMR_TRIPLET *r
 
 // Takes the oldest request from the queue.
 void Outbound::complete(Request &request) noexcept {
-    const bool good = request.status == DAT_DTO_SUCCESS;
-    Arrival arrival =
-        arrival_of({ep_.handle(), request.cookie, request.status, request.length,
-                    has_flag(request.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &in_use_});
-    if (request.kind == Request::Kind::BIND) {
-        arrival.event.event_number = DAT_RMR_BIND_COMPLETION_EVENT;
-        arrival.event.event_data.rmr_completion_event_data = {request.rmr, request.cookie,
-                                                              request.status};
-    }
-    const bool silent = good && has_flag(request.flags, DAT_COMPLETION_SUPPRESS_FLAG);
-    queue_.pop();
-    if (silent || !ep_.request_evd)
+    const bool silent =
+        request.status == DAT_DTO_SUCCESS && has_flag(request.flags, DAT_COMPLETION_SUPPRESS_FLAG);
+    if (silent || !ep_.request_evd) {
+        queue_.pop();
         --in_use_;
+        return;
+    }
+    const Completion completion{ep_.handle(),
+                                request.cookie,
+                                request.status,
+                                request.length,
+                                has_flag(request.flags, DAT_COMPLETION_UNSIGNALLED_FLAG),
+                                &in_use_};
+    const bool bind = request.kind == Request::Kind::BIND;
+    const DAT_RMR_HANDLE rmr = request.rmr;
+    queue_.pop();
+    if (bind)
+        ep_.request_evd->deliver(arrival_of_bind(completion, rmr));
     else
-        ep_.request_evd->deliver(arrival);
+        ep_.request_evd->deliver(completion);
 }
 
 } // namespace rsmdat

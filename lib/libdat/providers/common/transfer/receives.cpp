@@ -4,7 +4,7 @@
 
 #include "connect/ep.h"
 #include "memory/contexts.h"
-#include "transfer/completion.h"
+#include "transfer/flags.h"
 #include "transfer/srq.h"
 
 namespace rsmdat {
@@ -53,9 +53,9 @@ void Inbound::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std
         --credit;
         return;
     }
-    ep_.recv_evd->deliver(arrival_of(
-        {ep_.handle(), buffer.cookie, status, length,
-         unsolicited || has_flag(buffer.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &credit}));
+    ep_.recv_evd->deliver(Completion{
+        ep_.handle(), buffer.cookie, status, length,
+        unsolicited || has_flag(buffer.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &credit});
 }
 
 bool Inbound::exceeds(DAT_COUNT watermark) const noexcept {

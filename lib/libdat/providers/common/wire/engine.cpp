@@ -89,6 +89,7 @@ class Engine::Inside {
     // Until when the thread sleeps; the past while it is awake and plans again anyway.
     Clock::time_point sleeps_until_ = Clock::time_point::min();
     std::vector<Disarmed> disarmed_;
+    bool sweeping_ = false; // some of them may have listeners
     Clock::time_point next_sweep_{};
 };
 
@@ -129,7 +130,7 @@ Clock::time_point Engine::Inside::plan() const noexcept {
     if (!calls.empty())
         return Clock::time_point::min();
     const auto alarm = alarms.next().value_or(Clock::time_point::max());
-    return disarmed_.empty() ? alarm : std::min(alarm, next_sweep_);
+    return sweeping_ ? std::min(alarm, next_sweep_) : alarm;
 }
 
 void Engine::Inside::dispatch(std::span<const epoll_event> events) const noexcept {
@@ -168,7 +169,7 @@ void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
         return;
     }
     channel.looked_after = true;
-    if (disarmed_.size() > 1)
+    if (std::exchange(sweeping_, true))
         return;
     next_sweep_ = Clock::now() + SWEEP;
     wake_by(next_sweep_);
@@ -192,7 +193,7 @@ void Engine::Inside::arm(std::size_t place) noexcept {
     const Disarmed entry = disarmed_[place];
     drop(place);
     entry.channel->arm();
-    entry.feeder->poll();
+    entry.feeder->poll(false);
 }
 
 void Engine::Inside::arm_all() noexcept {
@@ -200,16 +201,20 @@ void Engine::Inside::arm_all() noexcept {
         arm(disarmed_.size() - 1);
 }
 
-// From the end, because polling may end connections: their channels leave the list.
+// From the end, because polling may end connections: their channels leave the list. Without
+// listeners, polling is all that a program does: it is not to share its processor with us.
 void Engine::Inside::sweep() noexcept {
     const auto now = Clock::now();
-    if (disarmed_.empty() || now < next_sweep_)
+    if (!sweeping_ || now < next_sweep_)
         return;
     next_sweep_ = now + SWEEP;
+    sweeping_ = false;
     for (std::size_t place = disarmed_.size(); place-- > 0;) {
-        if (place >= disarmed_.size())
+        if (place >= disarmed_.size() || !disarmed_[place].feeder->has_listeners())
             continue;
-        if (!std::exchange(disarmed_[place].channel->recently_polled, false))
+        if (std::exchange(disarmed_[place].channel->recently_polled, false))
+            sweeping_ = true;
+        else
             arm(place);
     }
 }

@@ -52,12 +52,13 @@ class Engine {
     // Ia::lock. One after the other in the order of the calls. Throws std::bad_alloc.
     void later(std::function<void()> what);
 
-    // Channels whose peers need not ring because somebody polls. The engine looks at them every few
-    // milliseconds; those that nobody has polled meanwhile are armed again. With Ia::lock held.
+    // Channels whose peers need not ring because somebody polls. The engine looks at those with
+    // listeners every few milliseconds; what nobody has polled meanwhile is armed again. With
+    // Ia::lock held.
     void disarmed(Channel &channel, Feeder &feeder) noexcept;
     void gone(Channel &channel) noexcept;
-    // Arms and polls all of them, before a thread sleeps; the caller then looks at its queue once
-    // more.
+    // Arms and polls all of them, before a thread sleeps, which then looks at its queue once more,
+    // and when one of them may have got its first listener.
     void arm_all() noexcept;
 
   private:

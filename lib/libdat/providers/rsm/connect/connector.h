@@ -34,8 +34,8 @@ class Connector final : public Source, public Feeder {
     // Source: a doorbell of, or the end of, the channel. Feeder: polled by an EVD's dequeue and
     // wait.
     void ready(std::uint32_t events) noexcept override;
-    void poll() noexcept override;
-    void disarm() noexcept override;
+    void poll(bool again) noexcept override;
+    [[nodiscard]] bool has_listeners() const noexcept override;
 
   private:
     // connector.cpp: until it is connected.
@@ -56,7 +56,10 @@ class Connector final : public Source, public Feeder {
     void establish(std::span<const std::byte> private_data) noexcept;
 
     // connector_end.cpp
-    void step() noexcept;
+    // Not inline, because poll() is shorter without them.
+    [[gnu::noinline]] void disarm() noexcept;
+    [[gnu::noinline]] void step() noexcept;
+    [[nodiscard]] LinkState expected() const noexcept;
     void carry_on(LinkState said, bool gone) noexcept;
     void tell_peer(LinkState what) const noexcept;
     void drop_link() noexcept;

@@ -28,25 +28,34 @@ void Connector::ready(std::uint32_t events) noexcept {
 }
 
 // A program that polls may keep the engine from the lock: so the peer's end is seen here, too, but
-// that is not looked for each time.
-void Connector::poll() noexcept {
+// that is not looked for each time. What polling mostly finds is nothing.
+void Connector::poll(bool again) noexcept {
     if (!ep_.link)
         return;
-    if (ep_.transferring() && ++polls_ % POLLS_PER_STEP != 0)
-        carry_on(said_by_peer(*ep_.link->channel), false);
-    else
-        step();
+    if (!ep_.transferring())
+        return step();
+    Channel &channel = *ep_.link->channel;
+    if (again) {
+        channel.recently_polled = true;
+        if (channel.armed())
+            disarm();
+    }
+    if (++polls_ % POLLS_PER_STEP == 0)
+        return step();
+    const LinkState said = said_by_peer(channel);
+    if (said != expected() || ep_.transfer.has_work())
+        carry_on(said, false);
 }
 
 void Connector::disarm() noexcept {
-    if (!ep_.transferring())
-        return;
     Channel &channel = *ep_.link->channel;
-    channel.recently_polled = true;
-    if (!channel.armed())
-        return;
     channel.disarm();
     engine().disarmed(channel, *this);
+}
+
+// The peer: what it asks for is carried out by our side.
+bool Connector::has_listeners() const noexcept {
+    return true;
 }
 
 // That the peer is gone is looked at first, what it has said next and its data last: what it did
@@ -63,14 +72,18 @@ void Connector::step() noexcept {
         carry_on(said, gone);
 }
 
+// What the peer says as long as the connection lasts.
+LinkState Connector::expected() const noexcept {
+    return ep_.link->active ? LinkState::ACCEPTED : LinkState::ESTABLISHED;
+}
+
 void Connector::carry_on(LinkState said, bool gone) noexcept {
-    const auto expected = ep_.link->active ? LinkState::ACCEPTED : LinkState::ESTABLISHED;
     ep_.transfer.progress();
     if (!ep_.transferring())
         return;
     if (said == LinkState::CLOSED)
         ep_.end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
-    else if (said != expected || gone)
+    else if (said != expected() || gone)
         ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 

@@ -58,7 +58,7 @@ class Contexts {
     Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                    std::uint64_t length, unsigned privileges, bool local);
     void destroy(Region &region) noexcept; // revokes
-    [[nodiscard]] Region *find(std::uint32_t context) const noexcept {
+    [[nodiscard, gnu::always_inline]] Region *find(std::uint32_t context) const noexcept {
         const std::uint32_t index = context % MOST_SLOTS;
         if (context == 0 || index >= used_)
             return nullptr;
@@ -75,8 +75,8 @@ class Contexts {
                       DAT_VLEN &total) const noexcept;
     // The same check for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the posts of
     // small transfers begin with it.
-    [[nodiscard]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                                  unsigned privilege) const noexcept {
+    [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
+                                                      unsigned privilege) const noexcept {
         const Region *region = find(piece.lmr_context);
         return region && region->local && region->pz == pz &&
                (region->privileges & privilege) != 0 &&

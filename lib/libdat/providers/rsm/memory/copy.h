@@ -17,10 +17,11 @@ std::size_t last_bytes(std::uint64_t end, std::uint64_t length) noexcept;
 // Everything before the last up to 8 bytes is visible before them, and they appear in one piece if
 // `to` allows it.
 void copy_any_last_bytes_last(std::byte *to, const std::byte *from, std::size_t length) noexcept;
-inline void copy_last_bytes_last(std::byte *to, const std::byte *from,
-                                 std::size_t length) noexcept {
+[[gnu::always_inline]] inline void copy_last_bytes_last(std::byte *to, const std::byte *from,
+                                                        std::size_t length) noexcept {
     std::uint64_t word = 0;
-    if (length != sizeof(word) || reinterpret_cast<std::uintptr_t>(to) % alignof(std::uint64_t) != 0)
+    if (length != sizeof(word) ||
+        reinterpret_cast<std::uintptr_t>(to) % alignof(std::uint64_t) != 0)
         return copy_any_last_bytes_last(to, from, length);
     std::memcpy(&word, from, sizeof(word));
     std::atomic_ref(*reinterpret_cast<std::uint64_t *>(to)).store(word, std::memory_order_relaxed);

@@ -53,6 +53,8 @@ void Inbound::take_requests() noexcept {
 
 Inbound::Taken Inbound::take(const Message &message) noexcept {
     const MessageHeader &header = message.header;
+    if (take_at_once(message)) [[likely]]
+        return Taken::YES;
     if (header.kind == MessageKind::READ)
         return arriving_.kind == MessageKind::PAD ? take_read(header) : Taken::NONSENSE;
     if (header.kind != MessageKind::SEND && header.kind != MessageKind::WRITE)

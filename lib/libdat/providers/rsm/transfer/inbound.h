@@ -36,6 +36,7 @@ class Inbound final : public Srq::Waiter {
     bool take_ask(const MessageHeader &header) noexcept;
     // Sends what waited for room.
     void answer() noexcept;
+    [[nodiscard]] bool has_answers() const noexcept { return ask_ || fault_ || !reads_.empty(); }
     // The connection is about to end: what the peer can't see any more when it has.
     void last_words() noexcept;
     // The receives are flushed.
@@ -78,6 +79,9 @@ class Inbound final : public Srq::Waiter {
     [[nodiscard]] const Pz *pz() const noexcept; // of the receives
 
     Taken take(const Message &message) noexcept;
+    // Most sends come in one piece, into a receive that is one. False, and nothing has happened, if
+    // this one does not, or anything is wrong with it.
+    bool take_at_once(const Message &message) noexcept;
     Taken begin(const MessageHeader &header) noexcept;
     [[nodiscard]] bool fits(const Message &message) const noexcept;
     Taken take_piece(const Message &message) noexcept;

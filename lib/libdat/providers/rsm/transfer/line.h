@@ -25,9 +25,11 @@ class Line {
         news_ |= sent;
         return sent;
     }
+    [[nodiscard]] bool has_message(Ring ring) const noexcept { return channel_->has_message(ring); }
     Arrived receive(Ring ring, Message &message) noexcept {
         return channel_->receive(ring, message);
     }
+    [[nodiscard]] bool has_news() const noexcept { return channel_->has_news(); }
     void consume(Ring ring) noexcept {
         channel_->consume(ring);
         news_ = true;

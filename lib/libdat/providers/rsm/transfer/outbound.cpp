@@ -3,7 +3,7 @@
 #include "transfer/outbound.h"
 
 #include "connect/ep.h"
-#include "transfer/completion.h"
+#include "transfer/flags.h"
 #include "transfer/parts.h"
 
 #include <algorithm>

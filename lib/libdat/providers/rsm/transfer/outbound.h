@@ -31,6 +31,9 @@ class Outbound {
     // flags, into mapped memory that was written to before, and nothing ahead of it. False, and
     // nothing has happened, if it is not, or anything is wrong with it.
     bool write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
+    // Puts a send into the ring at once, likewise: one piece that fits in one message, and nothing
+    // ahead of it waits.
+    bool send_at_once(const Post &post) noexcept;
     DAT_RETURN bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
                     const Post &post, DAT_RMR_CONTEXT *context);
 
@@ -47,6 +50,7 @@ class Outbound {
     void reset() noexcept { in_use_ = 0; }
 
     [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
+    [[nodiscard]] bool has_unstarted() const noexcept { return queue_.has_unstarted(); }
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     // There is more to do, but somebody else should have a turn.
     [[nodiscard]] bool tired() const noexcept { return turns_ == 0; }
@@ -54,8 +58,9 @@ class Outbound {
   private:
     enum class Way { DONE, WAIT, RING };
 
-    [[nodiscard]] DAT_RETURN may_post(const Post &post, DAT_COUNT most, unsigned flags,
-                                      int flags_position) const noexcept;
+    [[nodiscard]] DAT_RETURN may_post(const Post &post, DAT_COUNT most) const noexcept;
+    [[nodiscard]] DAT_RETURN check_flags(const Post &post, unsigned flags,
+                                         int position) const noexcept;
     DAT_RETURN gather(const Post &post, DAT_MEM_PRIV_FLAGS privilege, Request &request) noexcept;
     DAT_RETURN queue(const Request &request) noexcept;
     [[nodiscard]] bool full() const noexcept;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Our requests: the shortest way.
+// Our requests: the shortest ways.
 #include "transfer/outbound.h"
 
 #include "connect/ep.h"
 #include "memory/copy.h"
-#include "transfer/completion.h"
+#include "transfer/parts.h"
+
+#include <array>
 
 namespace rsmdat {
 namespace {
@@ -39,7 +41,47 @@ bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) no
         return false;
     ++in_use_;
     ep_.request_evd->deliver(
-        arrival_of({ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_}));
+        Completion{ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_});
+    return true;
+}
+
+bool Outbound::send_at_once(const Post &post) noexcept {
+    const bool plain =
+        post.flags == DAT_COMPLETION_DEFAULT_FLAG || post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || !plain || !post.iov || ep_.state != DAT_EP_STATE_CONNECTED ||
+        queue_.has_unstarted() || full() || failed_ || !line_)
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    if (length == 0 || ep_.attributes.max_request_iov < 1 ||
+        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST) ||
+        !ep_.ia().contexts->still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    MessageHeader header{};
+    header.kind = MessageKind::SEND;
+    header.flags = message_flags::FIRST | message_flags::LAST;
+    header.total = length;
+    const std::array part{part_of(piece, 0, length)};
+    if (!line_.send(Line::Ring::REQUEST, header, part))
+        return false;
+    queue_.vacant() = {.kind = Request::Kind::SEND,
+                       .done = false,
+                       .wired = true,
+                       .waited = false,
+                       .asked_again = false,
+                       .status = DAT_DTO_SUCCESS,
+                       .flags = post.flags,
+                       .pieces = 0,
+                       .cookie = post.cookie,
+                       .length = length,
+                       .moved = length,
+                       .number = sent_++,
+                       .address = 0,
+                       .context = 0,
+                       .rmr = nullptr};
+    queue_.push();
+    queue_.started();
+    ++in_use_;
     return true;
 }
 

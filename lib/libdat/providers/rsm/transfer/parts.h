@@ -6,6 +6,7 @@
 
 #include <dat/udat.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 

@@ -24,6 +24,7 @@ struct Transfer::Inside {
     DAT_RETURN post(Post what) noexcept(noexcept(what()));
     void posted() noexcept;
     void progress() noexcept;
+    [[nodiscard]] bool has_work() const noexcept;
     void take_responses() noexcept;
     bool take_response(const Message &message) noexcept;
     void come_back() noexcept;
@@ -70,7 +71,9 @@ void Transfer::Inside::posted() noexcept {
 void Transfer::Inside::progress() noexcept {
     if (!line)
         return;
-    take_responses();
+    tired = false;
+    if (line.has_message(Line::Ring::RESPONSE))
+        take_responses();
     if (!out.failed())
         in.take_requests();
     in.answer();
@@ -80,6 +83,11 @@ void Transfer::Inside::progress() noexcept {
     if (tired || in.tired() || out.tired())
         come_back();
     settle();
+}
+
+bool Transfer::Inside::has_work() const noexcept {
+    return line && (line.has_news() || in.has_answers() || out.has_unstarted() ||
+                    ep.state == DAT_EP_STATE_DISCONNECT_PENDING);
 }
 
 void Transfer::Inside::take_responses() noexcept {
@@ -141,7 +149,12 @@ void Transfer::resized() {
 
 DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                                DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
+    const Post post{segments, iov, cookie, flags};
+    Inside &inside = *inside_;
+    if (!inside.out.send_at_once(post)) [[unlikely]]
+        return inside.post([&] { return inside.out.send(post); });
+    inside.line.tell_peer();
+    return DAT_SUCCESS;
 }
 
 DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
@@ -182,6 +195,10 @@ void Transfer::connected(Channel &channel) noexcept {
 
 void Transfer::progress() noexcept {
     inside_->progress();
+}
+
+bool Transfer::has_work() const noexcept {
+    return inside_->has_work();
 }
 
 void Transfer::disconnected() noexcept {

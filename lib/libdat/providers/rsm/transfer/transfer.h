@@ -44,6 +44,9 @@ class Transfer {
     // Takes everything that has arrived, goes on with what waits for room. Calls Ep::broken on
     // errors and Ep::drained when the last request of a DISCONNECT_PENDING Ep has completed.
     void progress() noexcept;
+    // Would progress() find something to do? Only looks: it is asked much more often than it says
+    // yes.
+    [[nodiscard]] bool has_work() const noexcept;
     // The channel is about to go, and the peer has not been told yet: leaves it a last message,
     // forgets the channel, and completes all that is outstanding with FLUSHED, in order, requests
     // and receives. Tickets given to the peer are revoked.

@@ -225,6 +225,16 @@ void Channel::consume(Ring ring) noexcept {
     inside_->readers[index_of(ring)].consume();
 }
 
+bool Channel::has_message(Ring ring) const noexcept {
+    return inside_->readers[index_of(ring)].has_message();
+}
+
+bool Channel::has_news() const noexcept {
+    const Words &words = front_of(inside_->peer.mapping()).words;
+    return has_message(Ring::REQUEST) || has_message(Ring::RESPONSE) ||
+           words.executed.load(std::memory_order_relaxed) != inside_->executed;
+}
+
 void Channel::set_executed(std::uint64_t count) noexcept {
     front_of(inside_->own.bytes()).words.executed.store(count, std::memory_order_release);
 }

@@ -58,6 +58,10 @@ class Channel {
     Arrived receive(Ring ring, Message &message) noexcept; // the same one until consume()
     void consume(Ring ring) noexcept;
 
+    [[nodiscard]] bool has_message(Ring ring) const noexcept;
+    // Is there a message, or has the peer carried out more of our requests? Or it says nonsense.
+    [[nodiscard]] bool has_news() const noexcept;
+
     // How many requests of the peer we have carried out; of ours the peer has. Never goes back,
     // whatever the peer writes; nothing if what it says is impossible (more than `sent`).
     void set_executed(std::uint64_t count) noexcept;

@@ -10,21 +10,26 @@ namespace rsmdat {
 namespace {
 
 // A header travels as four words, so that each is read and written once.
-using Words64 = std::array<std::uint64_t, sizeof(MessageHeader) / sizeof(std::uint64_t)>;
-constexpr std::size_t PRESENT = offsetof(MessageHeader, present) / sizeof(std::uint64_t);
+using Words64 = std::array<std::uint64_t, 4>;
 using Word = std::atomic_ref<std::uint64_t>;
+static_assert(sizeof(MessageHeader) == sizeof(Words64));
+static_assert(offsetof(MessageHeader, present) / sizeof(std::uint64_t) == 1);
 
 std::uint64_t *words_of(const std::byte *cell) noexcept {
     return reinterpret_cast<std::uint64_t *>(const_cast<std::byte *>(cell));
 }
 
+std::uint64_t load(std::uint64_t &word) noexcept {
+    return Word(word).load(std::memory_order_relaxed);
+}
+
 void store_header(std::byte *cell, const MessageHeader &header) noexcept {
     const auto words = std::bit_cast<Words64>(header);
     std::uint64_t *to = words_of(cell);
-    for (std::size_t i = 0; i < words.size(); ++i)
-        if (i != PRESENT)
-            Word(to[i]).store(words[i], std::memory_order_relaxed);
-    Word(to[PRESENT]).store(words[PRESENT], std::memory_order_release);
+    Word(to[0]).store(words[0], std::memory_order_relaxed);
+    Word(to[2]).store(words[2], std::memory_order_relaxed);
+    Word(to[3]).store(words[3], std::memory_order_relaxed);
+    present_word(cell).store(words[1], std::memory_order_release);
 }
 
 constexpr MessageHeader PAD_HEADER = [] {
@@ -47,7 +52,9 @@ std::size_t length_of(std::span<const std::span<const std::byte>> pieces) noexce
 
 void copy_pieces(std::byte *to, std::span<const std::span<const std::byte>> pieces) noexcept {
     for (const auto &piece : pieces) {
-        if (!piece.empty())
+        if (piece.size() == sizeof(std::uint64_t))
+            std::memcpy(to, piece.data(), sizeof(std::uint64_t));
+        else if (!piece.empty())
             std::memcpy(to, piece.data(), piece.size());
         to += piece.size();
     }
@@ -79,7 +86,7 @@ bool RingWriter::put(const MessageHeader &header,
         return false;
     std::byte *cell = at(written_ + pad);
     copy_pieces(cell + sizeof(header), pieces);
-    Word(words_of(at(written_ + pad + room))[PRESENT]).store(0, std::memory_order_relaxed);
+    present_word(at(written_ + pad + room)).store(0, std::memory_order_relaxed);
     MessageHeader complete = header;
     complete.length = static_cast<std::uint32_t>(length);
     complete.present = 1;
@@ -90,52 +97,49 @@ bool RingWriter::put(const MessageHeader &header,
     return true;
 }
 
-bool RingReader::copy_header(MessageHeader &header) const noexcept {
-    std::uint64_t *from = words_of(ring_.data() + offset());
-    Words64 words; // NOLINT(cppcoreguidelines-pro-type-member-init): all of it is read
-    words[PRESENT] = Word(from[PRESENT]).load(std::memory_order_acquire);
-    if (words[PRESENT] == 0) // what polling mostly finds
-        return false;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        if (i != PRESENT)
-            words[i] = Word(from[i]).load(std::memory_order_relaxed);
-    header = std::bit_cast<MessageHeader>(words);
-    return header.present != 0;
+bool RingReader::copy_header() noexcept {
+    const std::byte *cell = ring_.data() + offset();
+    const std::uint64_t present = present_word(cell).load(std::memory_order_acquire);
+    std::uint64_t *from = words_of(cell);
+    current_.header =
+        std::bit_cast<MessageHeader>(Words64{load(from[0]), present, load(from[2]), load(from[3])});
+    return current_.header.present != 0;
 }
 
 Arrived RingReader::look() noexcept {
-    MessageHeader header{};
-    if (!copy_header(header))
+    const MessageHeader &header = current_.header;
+    if (!copy_header())
         return Arrived::NOTHING;
-    if (header.kind == MessageKind::PAD) {
+    if (header.kind == MessageKind::PAD) [[unlikely]] {
         // Behind it, at the start of the ring, there is a message already.
         if (offset() == 0)
             return Arrived::NONSENSE;
         read_ += ring_.size() - offset();
-        if (!copy_header(header) || header.kind == MessageKind::PAD)
+        if (!copy_header() || header.kind == MessageKind::PAD)
             return Arrived::NONSENSE;
     }
     const std::size_t to_end = ring_.size() - offset() - sizeof(header);
     if (header.length > std::min(to_end, ring_limit(ring_.size())))
         return Arrived::NONSENSE;
-    current_ = {header, ring_.subspan(offset() + sizeof(header), header.length)};
+    current_.payload = {ring_.data() + offset() + sizeof(header), header.length};
+    has_current_ = true;
     return Arrived::MESSAGE;
 }
 
-Arrived RingReader::get(Message &message) noexcept {
-    if (!current_)
+Arrived RingReader::get_next(Message &message) noexcept {
+    if (!has_current_)
         if (const Arrived arrived = look(); arrived != Arrived::MESSAGE)
             return arrived;
-    message = *current_;
+    message = current_;
     return Arrived::MESSAGE;
 }
 
 void RingReader::consume() noexcept {
-    if (!current_)
+    if (!has_current_)
         return;
-    read_ += room_of(current_->payload.size());
+    read_ += room_of(current_.payload.size());
     consumed_->store(read_, std::memory_order_release);
-    current_.reset();
+    has_current_ = false;
 }
 
 } // namespace rsmdat

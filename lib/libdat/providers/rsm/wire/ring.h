@@ -10,7 +10,7 @@
 
 #include "wire/layout.h"
 
-#include <optional>
+#include <atomic>
 #include <span>
 
 namespace rsmdat {
@@ -31,6 +31,13 @@ enum class Arrived { NOTHING, MESSAGE, NONSENSE };
 // and one and its PAD always fit into an empty ring.
 constexpr std::size_t ring_limit(std::size_t ring) noexcept {
     return ring / 4 - sizeof(MessageHeader);
+}
+
+// The word of a cell's header that is stored last; its half `present` is 0 if there is no message.
+inline std::atomic_ref<std::uint64_t> present_word(const std::byte *cell) noexcept {
+    constexpr std::size_t place = offsetof(MessageHeader, present) / sizeof(std::uint64_t);
+    auto *words = reinterpret_cast<std::uint64_t *>(const_cast<std::byte *>(cell));
+    return std::atomic_ref(words[place]);
 }
 
 class RingWriter {
@@ -61,19 +68,28 @@ class RingReader {
     RingReader(std::span<const std::byte> ring, std::atomic<std::uint64_t> &consumed) noexcept
         : ring_(ring), consumed_(&consumed) {}
 
+    // Only looks, and may be wrong if it says yes. Inline: this is what polling does.
+    [[nodiscard]] bool has_message() const noexcept {
+        return has_current_ ||
+               present_word(ring_.data() + offset()).load(std::memory_order_relaxed) != 0;
+    }
     // The oldest message, the same one until consume().
-    Arrived get(Message &message) noexcept;
+    Arrived get(Message &message) noexcept {
+        return has_message() ? get_next(message) : Arrived::NOTHING;
+    }
     void consume() noexcept;
 
   private:
+    Arrived get_next(Message &message) noexcept;
     Arrived look() noexcept;
-    [[nodiscard]] bool copy_header(MessageHeader &header) const noexcept;
+    [[nodiscard]] bool copy_header() noexcept;
     [[nodiscard]] std::size_t offset() const noexcept { return read_ & (ring_.size() - 1); }
 
     std::span<const std::byte> ring_;
     std::atomic<std::uint64_t> *consumed_ = nullptr;
     std::uint64_t read_ = 0; // bytes, ever
-    std::optional<Message> current_;
+    Message current_{};
+    bool has_current_ = false;
 };
 
 } // namespace rsmdat

@@ -33,8 +33,8 @@ class Connector final : public Feeder {
     void hang_up(Ending ending) noexcept;
 
     // Feeder: polled by an EVD's dequeue and wait.
-    void poll() noexcept override;
-    void disarm() noexcept override;
+    void poll(bool again) noexcept override;
+    [[nodiscard]] bool has_listeners() const noexcept override;
 
     // The link's: what its identifier hears.
     void happened(const Happening &event) noexcept;
@@ -54,6 +54,7 @@ class Connector final : public Feeder {
     [[nodiscard]] bool answer(const Greeting &greeting) const noexcept;
     [[nodiscard]] bool bring_up() const noexcept;
     void establish(std::span<const std::byte> private_data) noexcept;
+    void disarm() noexcept;
     void drop_link() noexcept;
     void ask_soon() noexcept;
 

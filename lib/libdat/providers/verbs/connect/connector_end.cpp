@@ -2,6 +2,8 @@
 // An endpoint while it is connected, and how that ends.
 #include "connect/ep.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace rsmdat {
@@ -58,7 +60,9 @@ void Connector::communication_established() const noexcept {
 
 // A program that polls may keep the engine from the lock: so connections come and end here, too,
 // but the latter is not looked for each time.
-void Connector::poll() noexcept {
+void Connector::poll(bool again) noexcept {
+    if (again && ep_.transferring())
+        disarm();
     if (!ep_.transferring() || ++polls_ % POLLS_PER_LOOK == 0)
         ep_.ia().manager->look();
     if (ep_.transferring())
@@ -66,14 +70,22 @@ void Connector::poll() noexcept {
 }
 
 void Connector::disarm() noexcept {
-    if (!ep_.transferring())
-        return;
     Channel &channel = ep_.transfer.channel();
     channel.recently_polled = true;
     if (!channel.armed())
         return;
     channel.disarm();
     ep_.ia().engine->disarmed(channel, *this);
+}
+
+// What has been taken from an SRQ may bring an asynchronous event, and what was outstanding when
+// the program disconnected is what its peer waits for.
+bool Connector::has_listeners() const noexcept {
+    if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING)
+        return true;
+    return std::ranges::any_of(
+        std::array{ep_.recv_evd, ep_.request_evd, ep_.connect_evd},
+        [](const Evd *evd) { return evd != nullptr && (evd->waited || evd->cno != nullptr); });
 }
 
 // For want of memory it is not: then the next transfer tells.

@@ -3,7 +3,7 @@
 #include "transfer/outbound.h"
 
 #include "connect/ep.h"
-#include "transfer/completion.h"
+#include "transfer/flags.h"
 #include "wire/device.h"
 
 #include <algorithm>
@@ -53,7 +53,9 @@ void Outbound::resize() {
 
 DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
                           const Post &post, std::shared_ptr<ibv_mw> &window) {
-    DAT_RETURN result = may_post(post, 0, REQUEST_FLAGS, 6);
+    DAT_RETURN result = may_post(post, 0);
+    if (result == DAT_SUCCESS)
+        result = check_flags(post, REQUEST_FLAGS, 6);
     if (result != DAT_SUCCESS)
         return result;
     std::list<Rmr::Prepared> bind(1);

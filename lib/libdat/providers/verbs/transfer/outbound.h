@@ -41,8 +41,9 @@ class Outbound {
     [[nodiscard]] bool failed() const noexcept { return failed_; }
 
   private:
-    [[nodiscard]] DAT_RETURN may_post(const Post &post, DAT_COUNT most, unsigned flags,
-                                      int flags_position) const noexcept;
+    [[nodiscard]] DAT_RETURN may_post(const Post &post, DAT_COUNT most) const noexcept;
+    [[nodiscard]] DAT_RETURN check_flags(const Post &post, unsigned flags,
+                                         int position) const noexcept;
     DAT_RETURN gather(const Post &post, DAT_MEM_PRIV_FLAGS privilege, Request &request) noexcept;
     DAT_RETURN queue(const Request &request) noexcept;
     [[nodiscard]] bool full() const noexcept;

@@ -27,8 +27,8 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     Inside &operator=(Inside &&) = delete;
 
     // The SRQ asks what has been taken from it.
-    void poll() noexcept override { progress(); }
-    void disarm() noexcept override {} // nobody polls often
+    void poll(bool /*again*/) noexcept override { progress(); }
+    [[nodiscard]] bool has_listeners() const noexcept override { return false; }
     void completed() noexcept override { progress(); }
     void failed() noexcept override { ep.broken(); }
 

@@ -32,9 +32,10 @@ void Channel::arm() noexcept {
         armed_ = ::ibv_req_notify_cq(queue_, 0) == 0;
 }
 
+// The event may be one from before it was disarmed: it stays so.
 void Channel::woken() noexcept {
-    armed_ = false;
-    arm();
+    if (std::exchange(armed_, false))
+        arm();
     owner_.completed();
 }
 
