@@ -10,10 +10,11 @@
  *
  * A handle that is NULL, of another kind or no longer live gives the
  * RSMERR_BAD_*_HNDL of its kind. Where this file lists errors, that one, for the
- * handle arguments, goes without saying; so do RSMERR_INSUFFICIENT_MEM and
- * RSMERR_INSUFFICIENT_RESOURCES (descriptors, segments) of functions that make
- * something, and RSMERR_INTERNAL_ERROR for a failure that has no name, such as a
- * descriptor of the library that the program has closed.
+ * handle arguments, goes without saying; so does RSMERR_INTERNAL_ERROR for a failure
+ * that has no name, such as a descriptor of the library that the program has closed.
+ * A code without a reason in brackets means what <linux/rsm_common.h> says of it.
+ *
+ * The manual pages of section 3 are made of the comments below: tools/make-man3.
  */
 #ifndef _RSMAPI_H
 #define _RSMAPI_H
@@ -88,7 +89,8 @@ typedef struct rsm_topology {
  * Each success needs one rsm_release_controller().
  *
  * RSMERR_BAD_CTLR_HNDL (@controller is NULL), RSMERR_CTLR_NOT_PRESENT (no such
- * controller, or no kernel agent that this process may use).
+ * controller, or no kernel agent that this process may use),
+ * RSMERR_INSUFFICIENT_MEM (no memory for the handle).
  */
 int rsm_get_controller(char *name, rsmapi_controller_handle_t *controller);
 
@@ -117,7 +119,9 @@ int rsm_get_controller_attr(rsmapi_controller_handle_t chdl, rsmapi_controller_a
  *	rsm_free_interconnect_topology(); NULL on failure. Loopback is not in it.
  *
  * RSMERR_BAD_TOPOLOGY_PTR (@topology_data is NULL),
- * RSMERR_INSUFFICIENT_RESOURCES (also: no kernel agent).
+ * RSMERR_INSUFFICIENT_MEM (no memory for the snapshot),
+ * RSMERR_INSUFFICIENT_RESOURCES (descriptors have run out, or there is no kernel
+ * agent).
  */
 int rsm_get_interconnect_topology(rsm_topology_t **topology_data);
 
@@ -165,10 +169,13 @@ int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t
  *
  * RSMERR_BAD_SEG_HNDL (@memseg is NULL), RSMERR_BAD_ADDR (@vaddr is NULL, or part
  * of the range is unmapped or a shared mapping of a file), RSMERR_BAD_LENGTH (0 or
- * more than the controller allows), RSMERR_BAD_MEM_ALIGNMENT (address or length),
+ * more than the controller allows), RSMERR_BAD_MEM_ALIGNMENT (@vaddr or @size is no
+ * multiple of the page size),
  * RSMERR_CTLR_NOT_PRESENT, RSMERR_PERM_DENIED (part of the range is not readable
- * and writable), RSMERR_INSUFFICIENT_MEM (also: a limit on locked or exported
- * memory), RSMERR_INTERRUPTED.
+ * and writable), RSMERR_INSUFFICIENT_MEM (no memory, or a limit on locked or exported
+ * memory: RLIMIT_MEMLOCK of the process, max_exported_memory of the node),
+ * RSMERR_INSUFFICIENT_RESOURCES (descriptors, or max_segments of the node, or room in
+ * the interconnect's memory), RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_export_handle_t *memseg,
 			     void *vaddr, size_t size, uint_t flags);
@@ -182,7 +189,7 @@ int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_e
  * what mlock() or madvise() had said of it is forgotten. Stores that other threads
  * make during the call may then get lost.
  *
- * RSMERR_POLLFD_IN_USE.
+ * RSMERR_POLLFD_IN_USE (rsm_memseg_release_pollfd() is due).
  */
 int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg);
 
@@ -195,10 +202,12 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg);
  *	umask. Copied. On loopback one entry at most, for this node.
  * @access_list_length: entries of @access_list, 64 at most
  *
- * RSMERR_BAD_SEGID (@segment_id is NULL), RSMERR_BAD_ACL,
- * RSMERR_SEG_ALREADY_PUBLISHED, RSMERR_RESERVED_SEGID, RSMERR_NOT_CREATOR,
- * RSMERR_BAD_ADDR (the list can't be read), RSMERR_SEGID_IN_USE,
- * RSMERR_INTERRUPTED.
+ * RSMERR_BAD_SEGID (@segment_id is NULL), RSMERR_BAD_ACL (NULL with a length, too
+ * many entries, a node above 64 or that the controller can't reach, a permission
+ * above 0666), RSMERR_SEG_ALREADY_PUBLISHED, RSMERR_RESERVED_SEGID (an id that is
+ * not 0 and outside of the range above), RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR (the
+ * list can't be read), RSMERR_SEGID_IN_USE, RSMERR_INSUFFICIENT_MEM,
+ * RSMERR_INSUFFICIENT_RESOURCES (no id is left to assign), RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t *segment_id,
 			      rsmapi_access_entry_t access_list[], uint_t access_list_length);
@@ -211,7 +220,8 @@ int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t
  *
  * Existing connections keep their rights.
  *
- * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL, RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR,
+ * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL (as for publish), RSMERR_NOT_CREATOR,
+ * RSMERR_BAD_ADDR (the list can't be read), RSMERR_INSUFFICIENT_MEM,
  * RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg, rsmapi_access_entry_t access_list[],
@@ -239,7 +249,10 @@ int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);
  * rsm_memseg_export_create()). There the two may not overlap, either.
  *
  * RSMERR_BAD_ADDR (as for create, and misaligned), RSMERR_REBIND_NOT_ALLOWED,
- * RSMERR_NOT_CREATOR, RSMERR_BAD_LENGTH, RSMERR_PERM_DENIED, RSMERR_INTERRUPTED.
+ * RSMERR_NOT_CREATOR, RSMERR_BAD_LENGTH (not the size of the segment),
+ * RSMERR_PERM_DENIED (part of the range is not readable and writable),
+ * RSMERR_INSUFFICIENT_MEM (as for create), RSMERR_BAD_SEG_HNDL (not a live export
+ * segment, or the old range is gone and the segment with it), RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, offset_t off, size_t size);
 
@@ -256,9 +269,11 @@ int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, off
  *
  * RSMERR_BAD_SEG_HNDL (@im_memseg is NULL), RSMERR_PERM_DENIED (bad @perm, or the
  * exporter refuses), RSMERR_CTLR_NOT_PRESENT (also: loopback and another node),
- * RSMERR_REMOTE_NODE_UNREACHABLE, RSMERR_SEG_NOT_PUBLISHED,
- * RSMERR_SEG_NOT_PUBLISHED_TO_NODE, RSMERR_INTERRUPTED, RSMERR_CONN_ABORTED,
- * RSMERR_BAD_DRIVER_VERSION.
+ * RSMERR_REMOTE_NODE_UNREACHABLE, RSMERR_SEG_NOT_PUBLISHED (no segment of that node
+ * has the id), RSMERR_SEG_NOT_PUBLISHED_TO_NODE, RSMERR_INTERRUPTED,
+ * RSMERR_CONN_ABORTED (the path to the node was lost meanwhile),
+ * RSMERR_BAD_DRIVER_VERSION, RSMERR_INSUFFICIENT_MEM,
+ * RSMERR_INSUFFICIENT_RESOURCES (descriptors, or max_segments of the node).
  */
 int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id_t node_id,
 			      rsm_memseg_id_t segment_id, rsm_permission_t perm,
@@ -268,7 +283,8 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
  * rsm_memseg_import_disconnect - end a connection
  * @im_memseg: the connection; dead afterwards, and its barriers with it
  *
- * RSMERR_SEG_STILL_MAPPED, RSMERR_POLLFD_IN_USE.
+ * RSMERR_SEG_STILL_MAPPED (rsm_memseg_import_unmap() is due), RSMERR_POLLFD_IN_USE
+ * (rsm_memseg_release_pollfd() is due).
  */
 int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t im_memseg);
 
@@ -283,12 +299,15 @@ int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t im_memseg);
  * by one access of its width. In implicit barrier mode a barrier must have
  * been initialised for the segment; success then means that all of it arrived.
  *
- * RSMERR_BAD_ADDR (@datap is NULL), RSMERR_BAD_MEM_ALIGNMENT (@datap or @offset),
- * RSMERR_PERM_DENIED (connected without the right), RSMERR_BAD_OFFSET (beyond the
- * segment, or beyond the part of it that rsm_memseg_import_map() has mapped),
- * RSMERR_BAD_LENGTH (the same, on a controller that can't map),
- * RSMERR_BARRIER_UNINITIALIZED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_OPEN_FAILED,
- * RSMERR_BARRIER_FAILURE, RSMERR_MAP_FAILED.
+ * RSMERR_BAD_ADDR (@datap is NULL; where the kernel moves the data, because the
+ * controller can't map, also memory that can't be accessed), RSMERR_BAD_MEM_ALIGNMENT
+ * (@datap or @offset is no multiple of the item size), RSMERR_PERM_DENIED (connected
+ * without the right), RSMERR_BAD_OFFSET (beyond the segment, or beyond the part of it
+ * that rsm_memseg_import_map() has mapped), RSMERR_BAD_LENGTH (the same, on a
+ * controller that can't map), RSMERR_BARRIER_UNINITIALIZED (implicit mode, and no
+ * barrier was initialised), RSMERR_CONN_ABORTED, RSMERR_MAP_FAILED,
+ * RSMERR_INSUFFICIENT_RESOURCES (no memory for a mapping, which the first put or get
+ * makes), RSMERR_INSUFFICIENT_MEM.
  */
 int rsm_memseg_import_get8(rsm_memseg_import_handle_t im_memseg, off_t offset, uint8_t *datap,
 			   ulong_t rep_cnt);
@@ -312,8 +331,17 @@ int rsm_memseg_import_get64(rsm_memseg_import_handle_t im_memseg, off_t offset, 
  * @dst_addr: where they go
  * @length: bytes
  *
- * No alignment is needed and no width of access promised; otherwise as
- * rsm_memseg_import_get8().
+ * No alignment is needed and no width of access promised; otherwise the rules are
+ * those of rsm_memseg_import_get8().
+ *
+ * RSMERR_BAD_ADDR (@dst_addr is NULL; where the kernel moves the data, because the
+ * controller can't map, also memory that can't be accessed), RSMERR_PERM_DENIED
+ * (connected without the right), RSMERR_BAD_OFFSET (beyond the segment, or beyond the
+ * part of it that rsm_memseg_import_map() has mapped), RSMERR_BAD_LENGTH (the same, on
+ * a controller that can't map), RSMERR_BARRIER_UNINITIALIZED (implicit mode, and no
+ * barrier was initialised), RSMERR_CONN_ABORTED, RSMERR_MAP_FAILED,
+ * RSMERR_INSUFFICIENT_RESOURCES (no memory for a mapping, which the first put or get
+ * makes), RSMERR_INSUFFICIENT_MEM.
  */
 int rsm_memseg_import_get(rsm_memseg_import_handle_t im_memseg, off_t offset, void *dst_addr, size_t length);
 
@@ -324,7 +352,9 @@ int rsm_memseg_import_get(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  * @datap: the items, aligned to the item size; not modified
  * @rep_cnt: number of items
  *
- * Rules and errors: rsm_memseg_import_get8().
+ * The rules are those of rsm_memseg_import_get8().
+ *
+ * As rsm_memseg_import_get8().
  */
 int rsm_memseg_import_put8(rsm_memseg_import_handle_t im_memseg, off_t offset, uint8_t *datap,
 			   ulong_t rep_cnt);
@@ -348,8 +378,11 @@ int rsm_memseg_import_put64(rsm_memseg_import_handle_t im_memseg, off_t offset, 
  * @src_addr: the bytes; not modified
  * @length: bytes
  *
- * No alignment is needed and no width of access promised; otherwise as
- * rsm_memseg_import_put8().
+ * No alignment is needed and no width of access promised; otherwise the rules are
+ * those of rsm_memseg_import_get8().
+ *
+ * As rsm_memseg_import_get(), and RSMERR_BAD_ADDR (@src_addr is NULL; where the kernel
+ * moves the data, because the controller can't map, also memory that can't be accessed).
  */
 int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, void *src_addr, size_t length);
 
@@ -363,14 +396,17 @@ int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  * Entries are checked before the first is started and then moved in order. No
  * barrier is needed. In explicit mode the entries may only have been started: they
  * are complete after an order or close of a barrier. Memory given by address may
- * be changed at once, that of a handle after the barrier. With RSM_IMPLICIT_SIGPOST one event is posted to the
- * exporter at the end; its failure becomes the result.
+ * be changed at once, that of a handle after the barrier. With RSM_IMPLICIT_SIGPOST
+ * one event is posted to the exporter at the end; its failure becomes the result.
  *
- * RSMERR_BAD_SGIO (NULL, entry count, unknown entry type, dead local handle),
+ * RSMERR_BAD_SEG_HNDL (remote_handle is not a live connection), RSMERR_BAD_SGIO
+ * (@sg_io is NULL, 0 or more than 16 entries, unknown entry type, dead local handle),
  * RSMERR_BAD_ADDR (NULL iovec or address), RSMERR_PERM_DENIED, RSMERR_BAD_OFFSET
  * (remote_offset beyond the segment), RSMERR_BAD_LENGTH (an entry ends beyond the
- * segment or its local memory), RSMERR_CONN_ABORTED,
- * RSMERR_REMOTE_NODE_UNREACHABLE, RSMERR_BARRIER_FAILURE, RSMERR_INTERRUPTED.
+ * segment or its local memory), RSMERR_PERM_DENIED (connected without the right),
+ * RSMERR_CONN_ABORTED, RSMERR_REMOTE_NODE_UNREACHABLE (the event can't be posted),
+ * RSMERR_MAP_FAILED, RSMERR_INSUFFICIENT_MEM, RSMERR_INSUFFICIENT_RESOURCES,
+ * RSMERR_INTERRUPTED.
  */
 int rsm_memseg_import_putv(rsm_scat_gath_t *sg_io);
 
@@ -388,7 +424,8 @@ int rsm_memseg_import_getv(rsm_scat_gath_t *sg_io);
  *
  * RSMERR_BAD_ADDR (misaligned, NULL or unmapped), RSMERR_BAD_LOCALMEM_HNDL
  * (@local_handle is NULL), RSMERR_BAD_LENGTH (0), RSMERR_PERM_DENIED (not readable
- * and writable).
+ * and writable), RSMERR_INSUFFICIENT_MEM (no memory, or a limit on locked or exported
+ * memory), RSMERR_INSUFFICIENT_RESOURCES (descriptors, or max_segments of the node).
  */
 int rsm_create_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
 				  rsm_localmemory_handle_t *local_handle, caddr_t local_vaddr,
@@ -415,10 +452,11 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle, rsm_loc
  * While part of a segment is mapped put and get are restricted to that part.
  * If the connection is broken the mapping shows zeroes and swallows stores.
  *
- * RSMERR_BAD_ADDR (@address is NULL), RSMERR_SEG_ALREADY_MAPPED, RSMERR_BAD_PERMS,
- * RSMERR_BAD_LENGTH (0, beyond the segment, or no address space),
- * RSMERR_BAD_OFFSET (negative), RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed
- * address), RSMERR_CONN_ABORTED, RSMERR_MAP_FAILED (also: the controller can't).
+ * RSMERR_BAD_ADDR (@address is NULL), RSMERR_SEG_ALREADY_MAPPED, RSMERR_BAD_PERMS
+ * (@perm has undefined bits, or rights that the connection lacks), RSMERR_BAD_LENGTH
+ * (0, beyond the segment, or no address space), RSMERR_BAD_OFFSET (negative),
+ * RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed address), RSMERR_CONN_ABORTED,
+ * RSMERR_MAP_FAILED (also if the controller can't), RSMERR_INSUFFICIENT_RESOURCES.
  */
 int rsm_memseg_import_map(rsm_memseg_import_handle_t im_memseg, void **address, rsm_attribute_t attr,
 			  rsm_permission_t perm, off_t offset, size_t length);
@@ -452,9 +490,9 @@ int rsm_memseg_import_init_barrier(rsm_memseg_import_handle_t im_memseg, rsm_bar
  * rsm_memseg_import_open_barrier - begin an interval of error detection
  * @barrier: an initialised barrier; begins anew if it is open
  *
- * The barrier functions share these errors: RSMERR_BAD_BARRIER_PTR (NULL),
- * RSMERR_BARRIER_UNINITIALIZED (zeroed or destroyed), RSMERR_BAD_SEG_HNDL
- * (disconnected meanwhile). Also RSMERR_BARRIER_OPEN_FAILED.
+ * RSMERR_BAD_BARRIER_PTR (@barrier is NULL), RSMERR_BARRIER_UNINITIALIZED (zeroed or
+ * destroyed), RSMERR_BAD_SEG_HNDL (disconnected meanwhile),
+ * RSMERR_BARRIER_OPEN_FAILED (by the controller; none does at present).
  */
 int rsm_memseg_import_open_barrier(rsmapi_barrier_t *barrier);
 
@@ -462,7 +500,10 @@ int rsm_memseg_import_open_barrier(rsmapi_barrier_t *barrier);
  * rsm_memseg_import_order_barrier - make earlier writes arrive before later ones
  * @barrier: an open barrier; stays open
  *
- * RSMERR_BARRIER_NOT_OPENED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
+ * On a controller that can't map, this is when puts of explicit mode have arrived.
+ *
+ * As rsm_memseg_import_destroy_barrier(), and RSMERR_BARRIER_NOT_OPENED,
+ * RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
  */
 int rsm_memseg_import_order_barrier(rsmapi_barrier_t *barrier);
 
@@ -473,13 +514,17 @@ int rsm_memseg_import_order_barrier(rsmapi_barrier_t *barrier);
  * Success: every access since the barrier was opened has completed. Otherwise
  * none of them may be relied on.
  *
- * RSMERR_BARRIER_NOT_OPENED, RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
+ * As rsm_memseg_import_destroy_barrier(), and RSMERR_BARRIER_NOT_OPENED,
+ * RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
  */
 int rsm_memseg_import_close_barrier(rsmapi_barrier_t *barrier);
 
 /**
  * rsm_memseg_import_destroy_barrier - undo rsm_memseg_import_init_barrier()
- * @barrier: the barrier, open or closed
+ * @barrier: the barrier, open or closed; zeroed
+ *
+ * RSMERR_BAD_BARRIER_PTR (@barrier is NULL), RSMERR_BARRIER_UNINITIALIZED (zeroed or
+ * destroyed), RSMERR_BAD_SEG_HNDL (disconnected meanwhile).
  */
 int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
 
@@ -492,7 +537,7 @@ int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
  * error is told, when the program next orders or closes a barrier of the segment.
  * The memory it came from may be changed at once.
  *
- * RSMERR_BAD_MODE.
+ * RSMERR_BAD_MODE (another @mode).
  */
 int rsm_memseg_import_set_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier_mode_t mode);
 
@@ -513,7 +558,7 @@ int rsm_memseg_import_get_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier
  *	each of its importers.
  * @flags: 0 or RSM_SIGPOST_NO_ACCUMULATE (not to those who have one pending)
  *
- * RSMERR_CONN_ABORTED and RSMERR_REMOTE_NODE_UNREACHABLE, on a connection only.
+ * RSMERR_CONN_ABORTED or RSMERR_REMOTE_NODE_UNREACHABLE (on a connection only).
  */
 int rsm_intr_signal_post(void *memseg, uint_t flags);
 
@@ -524,8 +569,9 @@ int rsm_intr_signal_post(void *memseg, uint_t flags);
  *
  * A broken connection does not end the wait.
  *
- * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ARGS_ERRORS (any
- * failure that has no name).
+ * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_INSUFFICIENT_MEM,
+ * RSMERR_INSUFFICIENT_RESOURCES, RSMERR_BAD_ARGS_ERRORS (any failure that has no
+ * name).
  */
 int rsm_intr_signal_wait(void *memseg, int timeout);
 
@@ -539,7 +585,8 @@ int rsm_intr_signal_wait(void *memseg, int timeout);
  * One event is consumed for each entry of a segment that reports POLLRDNORM.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ADDR (@fds can't
- * be accessed), RSMERR_BAD_ARGS_ERRORS (@nfds too large).
+ * be accessed), RSMERR_INSUFFICIENT_MEM, RSMERR_INSUFFICIENT_RESOURCES,
+ * RSMERR_BAD_ARGS_ERRORS (@nfds is too large).
  */
 int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, int *numfdsp);
 
@@ -553,7 +600,7 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, i
  * rsm_memseg_release_pollfd() before the segment can be destroyed,
  * disconnected or unpublished.
  *
- * RSMERR_BAD_ADDR (@pollfd is NULL).
+ * RSMERR_BAD_ADDR (@pollfd is NULL), RSMERR_INSUFFICIENT_MEM.
  */
 int rsm_memseg_get_pollfd(void *memseg, struct pollfd *pollfd);
 

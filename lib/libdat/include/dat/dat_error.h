@@ -80,15 +80,15 @@ typedef enum dat_return_subtype {
 	DAT_SUB_INTERRUPTED,
 
 	/* DAT_INSUFFICIENT_RESOURCES */
-	DAT_RESOURCE_MEMORY,
-	DAT_RESOURCE_DEVICE,
+	DAT_RESOURCE_MEMORY, /**< memory */
+	DAT_RESOURCE_DEVICE, /**< the device can't be had */
 	DAT_RESOURCE_TEP, /**< transport endpoint */
 	DAT_RESOURCE_TEVD, /**< transport event queue */
-	DAT_RESOURCE_PROTECTION_DOMAIN,
-	DAT_RESOURCE_MEMORY_REGION,
+	DAT_RESOURCE_PROTECTION_DOMAIN, /**< protection zone */
+	DAT_RESOURCE_MEMORY_REGION, /**< registration of memory */
 	DAT_RESOURCE_ERROR_HANDLER,
 	DAT_RESOURCE_CREDITS, /**< such as those for incoming RDMA Reads */
-	DAT_RESOURCE_SRQ,
+	DAT_RESOURCE_SRQ, /**< shared receive queue */
 
 	/* DAT_INVALID_HANDLE */
 	DAT_INVALID_HANDLE_IA,
@@ -141,7 +141,7 @@ typedef enum dat_return_subtype {
 	DAT_INVALID_STATE_EP_COMPLPENDING,
 	DAT_INVALID_STATE_EP_DISCPENDING,
 	DAT_INVALID_STATE_EP_PROVIDERCONTROL,
-	DAT_INVALID_STATE_EP_NOTREADY,
+	DAT_INVALID_STATE_EP_NOTREADY, /**< the EP lacks something that the call needs */
 	DAT_INVALID_STATE_EP_RECV_WATERMARK,
 	DAT_INVALID_STATE_EP_PZ,
 	DAT_INVALID_STATE_EP_EVD_REQUEST,
@@ -174,8 +174,8 @@ typedef enum dat_return_subtype {
 	DAT_INVALID_STATE_SRQ_IN_USE,
 
 	/* DAT_PRIVILEGES_VIOLATION */
-	DAT_PRIVILEGES_READ,
-	DAT_PRIVILEGES_WRITE,
+	DAT_PRIVILEGES_READ, /**< the right to read is missing */
+	DAT_PRIVILEGES_WRITE, /**< the right to write is missing */
 	DAT_PRIVILEGES_RDMA_READ,
 	DAT_PRIVILEGES_RDMA_WRITE,
 
@@ -191,10 +191,10 @@ typedef enum dat_return_subtype {
 	DAT_INVALID_ADDRESS_MALFORMED, /**< never valid */
 
 	/* DAT_PROVIDER_NOT_FOUND */
-	DAT_NAME_NOT_REGISTERED,
-	DAT_MAJOR_NOT_FOUND,
-	DAT_MINOR_NOT_FOUND,
-	DAT_THREAD_SAFETY_NOT_FOUND,
+	DAT_NAME_NOT_REGISTERED, /**< no such name, or its library can't be loaded */
+	DAT_MAJOR_NOT_FOUND, /**< not in that major version */
+	DAT_MINOR_NOT_FOUND, /**< only in smaller minor versions */
+	DAT_THREAD_SAFETY_NOT_FOUND, /**< what there is is not thread-safe */
 
 	/* DAT_INVALID_PARAMETER */
 	DAT_INVALID_RO_COOKIE /**< Solaris: relaxed ordering refused */

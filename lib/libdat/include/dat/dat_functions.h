@@ -13,6 +13,10 @@
  * - of *_query: INVALID_PARAMETER, ARG2 (undefined bits in the mask) and ARG3 (no
  *   result pointer). At least the fields that the mask names are filled.
  * A function that fails has changed nothing, but may have written to its results.
+ * A name without a reason in brackets means what <dat/dat_error.h> says of it. "As F(), and"
+ * takes over the errors of F, but for those that are named again.
+ *
+ * The manual pages of section 3 are made of the comments below: tools/make-man3.
  *
  * Threads: unless the provider is thread-safe (DAT_THREADSAFE), functions marked
  * "MT: unsafe" must not be called at once on the same object.
@@ -106,7 +110,9 @@ DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
  * @dat_handle: object of any kind
  * @context: out: what was set, at first all zeros
  *
- * MT: unsafe. INVALID_PARAMETER: ARG2 (@context is NULL).
+ * MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (@context is NULL).
  */
 DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
@@ -115,7 +121,9 @@ DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context)
  * @dat_handle: object of any kind
  * @handle_type: out: its kind
  *
- * MT: unsafe. INVALID_PARAMETER: ARG2 (@handle_type is NULL).
+ * MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (@handle_type is NULL).
  */
 DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
@@ -124,8 +132,8 @@ DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_ty
 /**
  * dat_cr_query - ask for the parameters of a connection request
  * @cr_handle: the request
- * @cr_param_mask: fields that are wanted
- * @cr_param: out: they; what it points at lasts until the request is answered
+ * @cr_param_mask: DAT_CR_FIELD_* that are wanted
+ * @cr_param: out: the parameters; what it points at lasts until the request is answered
  */
 DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask,
 			DAT_CR_PARAM *cr_param);
@@ -142,8 +150,9 @@ DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask
  * DAT_CONNECTION_EVENT_ESTABLISHED or DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR later.
  * MT: unsafe.
  *
- * INVALID_HANDLE: EP (missing, unwanted, or lacks PZ or EVD). INVALID_PARAMETER: ARG3 (size),
- * ARG4 (no data). INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_HANDLE: EP (missing, unwanted, or lacks PZ or EVD). INVALID_PARAMETER: ARG3 (size out
+ * of range), ARG4 (a size and no data). INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES:
+ * TEP.
  */
 DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
 			 DAT_COUNT private_data_size, const DAT_PVOID private_data);
@@ -163,7 +172,9 @@ DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
  * @handoff: what another service point of the same IA listens on; the request comes to it as
  *	a new one. If there is none, the peer gets DAT_CONNECTION_EVENT_NON_PEER_REJECTED.
  *
- * MT: unsafe. INVALID_PARAMETER: ARG2 (never a qualifier).
+ * MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (never a qualifier).
  */
 DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
@@ -172,8 +183,8 @@ DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 /**
  * dat_evd_query - ask for the parameters of an EVD
  * @evd_handle: the EVD
- * @evd_param_mask: fields that are wanted
- * @evd_param: out: they; evd_qlen is what it really holds
+ * @evd_param_mask: DAT_EVD_FIELD_* that are wanted
+ * @evd_param: out: the parameters; evd_qlen is what it really holds
  *
  * MT: unsafe.
  */
@@ -238,9 +249,9 @@ DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
  * @ep_attributes: what it must be able to do, or NULL for the provider's defaults
  * @ep_handle: out: the EP, unconnected
  *
- * INVALID_HANDLE: PZ, EVD_CONN, EVD_RECV, EVD_REQUEST (also if the EVD does not take such
- * events). INVALID_PARAMETER: ARG6 (attributes), ARG7 (@ep_handle is NULL).
- * MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_HANDLE: PZ (@pz_handle), EVD_RECV or EVD_REQUEST or EVD_CONN (not an EVD, or one that
+ * does not take such events). INVALID_PARAMETER: ARG6 (what no EP can have), ARG7 (@ep_handle is
+ * NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY, TEP.
  */
 DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 			 DAT_EVD_HANDLE recv_evd_handle, DAT_EVD_HANDLE request_evd_handle,
@@ -259,8 +270,10 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
  *	watermarks, max_recv_iov does not matter
  * @ep_handle: out: the EP, unconnected
  *
- * As dat_ep_create(), and INVALID_HANDLE: SRQ. INVALID_PARAMETER: ARG2 (another PZ), ARG7
- * (attributes), ARG8 (@ep_handle is NULL).
+ * INVALID_HANDLE: PZ (@pz_handle), EVD_RECV or EVD_REQUEST or EVD_CONN (not an EVD, or one that
+ * does not take such events), SRQ (@srq_handle). INVALID_PARAMETER: ARG2 (another PZ), ARG7 (what
+ * no EP can have), ARG8 (@ep_handle is NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES:
+ * MEMORY, TEP.
  */
 DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 				  DAT_EVD_HANDLE recv_evd_handle,
@@ -272,8 +285,8 @@ DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_hand
  * dat_ep_query - ask for the parameters of an EP
  * @ep_handle: the EP
  * @ep_param_mask: DAT_EP_FIELD_* that are wanted
- * @ep_param: out: they. The remote ones mean something from the request of a connection until
- *	its end.
+ * @ep_param: out: the parameters. The remote ones mean something from the request of a
+ *	connection until its end.
  *
  * MT: unsafe.
  */
@@ -291,8 +304,8 @@ DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask
  * reserved or passive, too; named attributes only if it is unconnected; the completion flags of
  * receives only before one is posted. MT: unsafe.
  *
- * INVALID_PARAMETER: ARG2 (a field that can't be changed), ARG3 (a value). INVALID_STATE: that
- * of the EP. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_PARAMETER: ARG2 (a field that can't be changed), ARG3 (a value that the EP can't have).
+ * INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES: TEP.
  */
 DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask,
 			 const DAT_EP_PARAM *ep_param);
@@ -313,10 +326,10 @@ DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mas
  * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect().
  * MT: unsafe.
  *
- * INVALID_HANDLE: EVD_CONN. INVALID_PARAMETER: ARG2 (no address), ARG4 (0), ARG5 (size), ARG6
- * (no data), ARG7 or ARG8 (undefined). INVALID_STATE: that of the EP, EP_NOTREADY.
- * INVALID_ADDRESS: MALFORMED, UNSUPPORTED, UNREACHABLE. MODEL_NOT_SUPPORTED.
- * INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_HANDLE: EVD_CONN (the EP has none). INVALID_PARAMETER: ARG2 (no address), ARG4 (0),
+ * ARG5 (size out of range), ARG6 (a size and no data), ARG7 or ARG8 (undefined). INVALID_STATE:
+ * that of the EP, EP_NOTREADY. INVALID_ADDRESS: MALFORMED, UNSUPPORTED, UNREACHABLE.
+ * MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: TEP.
  */
 DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address,
 			  DAT_CONN_QUAL remote_conn_qual, DAT_TIMEOUT timeout,
@@ -334,8 +347,9 @@ DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_
  *
  * MT: unsafe.
  *
- * As dat_ep_connect(), and INVALID_STATE: that of @dup_ep_handle. INVALID_PARAMETER: ARG3 (0),
- * ARG4 (size), ARG5 (no data), ARG6 (undefined).
+ * INVALID_HANDLE: EP (@dup_ep_handle), EVD_CONN (the EP has none). INVALID_PARAMETER: ARG3 (0),
+ * ARG4 (size out of range), ARG5 (a size and no data), ARG6 (undefined). INVALID_STATE: that of
+ * the EP or of @dup_ep_handle, EP_NOTREADY. MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: TEP.
  */
 DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle,
 			      DAT_TIMEOUT timeout, DAT_COUNT private_data_size,
@@ -386,18 +400,6 @@ DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state,
 			     DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
 
-/*
- * The posts of transfers, on an EP, neither block nor allocate. One thread at a time may post
- * receives to an EP, one requests. Segments with length 0 are skipped; no segment at all is
- * a message of no bytes. Whether the vector may be used again after the post says
- * iov_ownership_on_return of the provider; the memory belongs to the transfer until it
- * completes. Common errors:
- * INVALID_PARAMETER: ARG2 (more segments than the EP takes), ARG3 (no vector; a segment beyond
- * its LMR). PROTECTION_VIOLATION, PRIVILEGES_VIOLATION: of a segment. INVALID_STATE: that of the
- * EP, except for receives. INSUFFICIENT_RESOURCES: MEMORY (the queue is full). The remote side is
- * judged by the peer: DAT_DTO_ERR_REMOTE_ACCESS, and the connection breaks.
- */
-
 /**
  * dat_ep_post_send - send a message
  * @ep_handle: a connected EP; on one that is disconnected the message is flushed at once
@@ -406,7 +408,15 @@ DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state,
  * @user_cookie: for the completion
  * @completion_flags: SUPPRESS, SOLICITED_WAIT, UNSIGNALLED, BARRIER_FENCE
  *
- * MT: unsafe. As above, and INVALID_PARAMETER: ARG5 (flags).
+ * The posts of transfers neither block nor allocate. One thread at a time may post receives to an
+ * EP, one requests. Segments with length 0 are skipped; no segment at all is a message of no
+ * bytes. Whether the vector may be used again after the post says iov_ownership_on_return of the
+ * provider; the memory belongs to the transfer until it completes. MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (more segments than the EP takes), ARG3 (no vector, or a segment beyond
+ * its LMR), ARG5 (undefined flags, or not for this). PROTECTION_VIOLATION (the PZ of a segment is
+ * not that of the EP). PRIVILEGES_VIOLATION (the LMR of a segment lacks the right).
+ * INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES: MEMORY (the queue is full).
  */
 DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
 			    DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
@@ -420,7 +430,12 @@ DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
  * @user_cookie: for the completion
  * @completion_flags: UNSIGNALLED
  *
- * MT: unsafe. As above, and INVALID_PARAMETER: ARG5 (flags); INVALID_STATE (the EP has an SRQ).
+ * As for dat_ep_post_send(), the post neither blocks nor allocates. MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (more segments than the EP takes), ARG3 (no vector, or a segment beyond
+ * its LMR), ARG5 (undefined flags, or not for this). PROTECTION_VIOLATION (the PZ of a segment is
+ * not that of the EP). PRIVILEGES_VIOLATION (the LMR of a segment lacks the right). INVALID_STATE
+ * (the EP has an SRQ). INSUFFICIENT_RESOURCES: MEMORY (the queue is full).
  */
 DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
 			    DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
@@ -435,8 +450,11 @@ DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
  * @remote_iov: one piece of the peer's memory, all of which is read; copied
  * @completion_flags: SUPPRESS, UNSIGNALLED, BARRIER_FENCE
  *
- * MT: unsafe. As above, and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (flags);
- * LENGTH_ERROR (the local side is smaller).
+ * The remote side is judged by the peer: DAT_DTO_ERR_REMOTE_ACCESS, and the connection breaks.
+ * Otherwise the rules are those of dat_ep_post_send(). MT: unsafe.
+ *
+ * As dat_ep_post_send(), and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (undefined flags, or
+ * not for this). LENGTH_ERROR (the local side is smaller).
  */
 DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
 				 DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
@@ -454,8 +472,11 @@ DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments
  *
  * The peer sees the data before it sees the completion of a receive that matches a later send.
  *
- * MT: unsafe. As above, and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (flags);
- * LENGTH_ERROR (the remote side is smaller).
+ * The remote side is judged by the peer: DAT_DTO_ERR_REMOTE_ACCESS, and the connection breaks.
+ * Otherwise the rules are those of dat_ep_post_send(). MT: unsafe.
+ *
+ * As dat_ep_post_send(), and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (undefined flags, or
+ * not for this). LENGTH_ERROR (the remote side is smaller).
  */
 DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
 				  DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
@@ -484,7 +505,7 @@ DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated
  *
  * DAT_WATERMARK_INFINITE is no limit. MT: unsafe.
  *
- * INVALID_PARAMETER: ARG2, ARG3 (negative). MODEL_NOT_SUPPORTED.
+ * INVALID_PARAMETER: ARG2 or ARG3 (negative). MODEL_NOT_SUPPORTED.
  */
 DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark,
 				DAT_COUNT hard_high_watermark);
@@ -495,7 +516,9 @@ DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_wat
  * dat_lmr_free - end the registration of memory
  * @lmr_handle: the LMR; dead afterwards, its contexts as well
  *
- * MT: unsafe. INVALID_STATE: LMR_IN_USE (an RMR is bound to it).
+ * MT: unsafe.
+ *
+ * INVALID_STATE: LMR_IN_USE (an RMR is bound to it).
  */
 DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
@@ -506,7 +529,9 @@ DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
  * @num_segments: number of them; 0 is nothing to do
  *
  * To be called after writing and before the peer reads, if the provider says lmr_sync_req.
- * MT: unsafe. INVALID_PARAMETER: ARG2 (a segment that is not registered).
+ * MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (a segment that is not registered).
  */
 DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments,
 				  DAT_VLEN num_segments);
@@ -530,15 +555,15 @@ DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLE
  * @pz_handle: its PZ, for as long as it lives
  * @rmr_handle: out: the RMR
  *
- * INVALID_PARAMETER: ARG2 (@rmr_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY_REGION.
+ * INVALID_PARAMETER: ARG2 (@rmr_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY, MEMORY_REGION.
  */
 DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
  * dat_rmr_query - ask for the parameters of an RMR
  * @rmr_handle: the RMR
- * @rmr_param_mask: fields that are wanted
- * @rmr_param: out: they
+ * @rmr_param_mask: DAT_RMR_FIELD_* that are wanted
+ * @rmr_param: out: the parameters
  *
  * MT: unsafe.
  */
@@ -558,9 +583,10 @@ DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param
  *
  * MT: unsafe.
  *
- * INVALID_HANDLE: EP. INVALID_PARAMETER: ARG2 (triplet), ARG3 (privileges), ARG6 (flags).
- * INVALID_STATE: that of the EP. PROTECTION_VIOLATION (PZs differ). PRIVILEGES_VIOLATION: READ,
- * WRITE (the LMR lacks the local privilege). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY.
+ * INVALID_HANDLE: EP (@ep_handle). INVALID_PARAMETER: ARG2 (no piece of an LMR), ARG3 (undefined
+ * privileges), ARG6 (undefined flags, or not for this). INVALID_STATE: that of the EP.
+ * PROTECTION_VIOLATION (PZs differ). PRIVILEGES_VIOLATION: READ, WRITE (the LMR lacks the local
+ * privilege). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet,
 			DAT_MEM_PRIV_FLAGS mem_priv, DAT_EP_HANDLE ep_handle,
@@ -585,8 +611,9 @@ DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
  * @psp_flags: who makes the EP for a request
  * @psp_handle: out: the service point. Requests may come before the call returns.
  *
- * INVALID_HANDLE: EVD_CR. INVALID_PARAMETER: ARG2 (qualifier), ARG4 (flags), ARG5 (@psp_handle is
- * NULL). CONN_QUAL_IN_USE. MODEL_NOT_SUPPORTED (flags).
+ * INVALID_HANDLE: EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (qualifier is 0), ARG4 (undefined
+ * flags, or not for this), ARG5 (@psp_handle is NULL). CONN_QUAL_IN_USE. MODEL_NOT_SUPPORTED
+ * (the provider does not make EPs). INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
 			  DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
@@ -600,8 +627,9 @@ DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
  * @psp_flags: who makes the EP for a request
  * @psp_handle: out: the service point
  *
- * As dat_psp_create(), but CONN_QUAL_UNAVAILABLE instead of CONN_QUAL_IN_USE, and
- * INVALID_PARAMETER: ARG2 (@conn_qual is NULL).
+ * INVALID_HANDLE: EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (@conn_qual is NULL), ARG4
+ * (undefined flags, or not for this), ARG5 (@psp_handle is NULL). CONN_QUAL_UNAVAILABLE.
+ * MODEL_NOT_SUPPORTED (the provider does not make EPs). INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual,
 			      DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
@@ -610,8 +638,8 @@ DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual,
 /**
  * dat_psp_query - ask for the parameters of a public service point
  * @psp_handle: the service point
- * @psp_param_mask: fields that are wanted
- * @psp_param: out: they
+ * @psp_param_mask: DAT_PSP_FIELD_* that are wanted
+ * @psp_param: out: the parameters
  */
 DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask,
 			 DAT_PSP_PARAM *psp_param);
@@ -633,8 +661,9 @@ DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * @evd_handle: EVD with DAT_EVD_CR_FLAG
  * @rsp_handle: out: the service point
  *
- * INVALID_HANDLE: EP, EVD_CR. INVALID_PARAMETER: ARG2 (qualifier), ARG5 (@rsp_handle is NULL).
- * INVALID_STATE: that of the EP. CONN_QUAL_IN_USE.
+ * INVALID_HANDLE: EP (@ep_handle), EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (qualifier is
+ * 0), ARG5 (@rsp_handle is NULL). INVALID_STATE: that of the EP. CONN_QUAL_IN_USE.
+ * INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
 			  DAT_EP_HANDLE ep_handle, DAT_EVD_HANDLE evd_handle,
@@ -643,8 +672,8 @@ DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
 /**
  * dat_rsp_query - ask for the parameters of a reserved service point
  * @rsp_handle: the service point
- * @rsp_param_mask: fields that are wanted
- * @rsp_param: out: they
+ * @rsp_param_mask: DAT_RSP_FIELD_* that are wanted
+ * @rsp_param: out: the parameters
  */
 DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask,
 			 DAT_RSP_PARAM *rsp_param);
@@ -665,15 +694,16 @@ DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
  * @ia_handle: the IA
  * @pz_handle: out: the PZ
  *
- * INVALID_PARAMETER: ARG2 (@pz_handle is NULL). INSUFFICIENT_RESOURCES: PROTECTION_DOMAIN.
+ * INVALID_PARAMETER: ARG2 (@pz_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY,
+ * PROTECTION_DOMAIN.
  */
 DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /**
  * dat_pz_query - ask for the parameters of a protection zone
  * @pz_handle: the PZ
- * @pz_param_mask: fields that are wanted
- * @pz_param: out: they
+ * @pz_param_mask: DAT_PZ_FIELD_* that are wanted
+ * @pz_param: out: the parameters
  */
 DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask,
 			DAT_PZ_PARAM *pz_param);
@@ -682,7 +712,9 @@ DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask
  * dat_pz_free - free a protection zone
  * @pz_handle: the PZ; dead afterwards
  *
- * MT: unsafe. INVALID_STATE: PZ_IN_USE (an EP, LMR, RMR or SRQ has it).
+ * MT: unsafe.
+ *
+ * INVALID_STATE: PZ_IN_USE (an EP, LMR, RMR or SRQ has it).
  */
 DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 
@@ -695,8 +727,8 @@ DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
  * @srq_attr: how long it must be at least; dat_srq_query() tells what it is
  * @srq_handle: out: the SRQ, empty
  *
- * INVALID_HANDLE: PZ. INVALID_PARAMETER: ARG3 (attributes), ARG4 (@srq_handle is NULL).
- * MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: SRQ.
+ * INVALID_HANDLE: PZ (@pz_handle). INVALID_PARAMETER: ARG3 (what no SRQ can have), ARG4
+ * (@srq_handle is NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY, SRQ.
  */
 DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 			  DAT_SRQ_ATTR *srq_attr, DAT_SRQ_HANDLE *srq_handle);
@@ -717,15 +749,17 @@ DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
  * dat_srq_free - free an SRQ and the buffers on it
  * @srq_handle: the SRQ; dead afterwards
  *
- * MT: unsafe. INVALID_STATE: SRQ_IN_USE (an EP has it).
+ * MT: unsafe.
+ *
+ * INVALID_STATE: SRQ_IN_USE (an EP has it).
  */
 DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /**
  * dat_srq_query - ask for the parameters of an SRQ
  * @srq_handle: the SRQ
- * @srq_param_mask: fields that are wanted
- * @srq_param: out: they; a count that can't be told is DAT_VALUE_UNKNOWN
+ * @srq_param_mask: DAT_SRQ_FIELD_* that are wanted
+ * @srq_param: out: the parameters; a count that can't be told is DAT_VALUE_UNKNOWN
  *
  * MT: unsafe.
  */
@@ -751,7 +785,12 @@ DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
  * @local_iov: memory of the SRQ's PZ with local write privilege
  * @user_cookie: for the completion, on the EVD of the EP that used it
  *
- * MT: unsafe. The common errors of posts.
+ * MT: unsafe.
+ *
+ * INVALID_PARAMETER: ARG2 (more segments than the SRQ takes), ARG3 (no vector, or a segment
+ * beyond its LMR). PROTECTION_VIOLATION (the PZ of a segment is not that of the SRQ).
+ * PRIVILEGES_VIOLATION (the LMR of a segment lacks the right). INSUFFICIENT_RESOURCES: MEMORY
+ * (the queue is full).
  */
 DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments,
 			     DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie);

@@ -21,8 +21,9 @@ extern "C" {
  * @provider: its functions; must stay where it is until it is removed
  * @provider_info: name, version and thread safety that it is opened by; copied
  *
- * INVALID_PARAMETER: ARG1, ARG2 (NULL). PROVIDER_ALREADY_REGISTERED. INSUFFICIENT_RESOURCES:
- * MEMORY. INVALID_STATE (the library was shut down).
+ * INVALID_PARAMETER: ARG1 or ARG2 (NULL). PROVIDER_ALREADY_REGISTERED (one of that name, version
+ * and thread safety is known). INSUFFICIENT_RESOURCES: MEMORY. INVALID_STATE (the library was
+ * shut down).
  */
 DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
 				     const DAT_PROVIDER_INFO *provider_info);
@@ -46,9 +47,9 @@ DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
 #define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
 
 /**
- * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). What it can't
- * do it leaves undone. instance_data is the seventh field of the line of dat.conf. Runs with the
- * registry locked, so no IA can be opened or listed here.
+ * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). What it
+ * can't do it leaves undone. instance_data is the seventh field of the line of dat.conf. Runs
+ * with the registry locked, so no IA can be opened or listed here.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
 				       const char *instance_data);

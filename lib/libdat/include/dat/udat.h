@@ -175,9 +175,10 @@ extern "C" {
  * @thread_safety: DAT_TRUE: only a provider that is thread-safe will do
  *
  * INVALID_PARAMETER: ARG1 (no name, or too long), ARG2 (not positive), ARG3 (@async_evd_handle is
- * NULL). INVALID_HANDLE: IA (@ia_handle is NULL), EVD_ASYNC. PROVIDER_NOT_FOUND:
- * NAME_NOT_REGISTERED, MAJOR_NOT_FOUND, MINOR_NOT_FOUND, THREAD_SAFETY_NOT_FOUND. INVALID_STATE
- * (the library was shut down). INSUFFICIENT_RESOURCES: DEVICE, TEVD.
+ * NULL). INVALID_HANDLE: IA (@ia_handle is NULL), EVD_ASYNC (not one of an instance of this IA).
+ * PROVIDER_NOT_FOUND: NAME_NOT_REGISTERED, MAJOR_NOT_FOUND, MINOR_NOT_FOUND,
+ * THREAD_SAFETY_NOT_FOUND. INVALID_STATE (the library was shut down). INSUFFICIENT_RESOURCES:
+ * DEVICE, TEVD.
  */
 DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen,
 			DAT_EVD_HANDLE *async_evd_handle, DAT_IA_HANDLE *ia_handle,
@@ -198,8 +199,8 @@ DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen
  * @evd_flags: streams that may feed it
  * @evd_handle: out: the EVD, enabled and waitable
  *
- * INVALID_HANDLE: CNO. INVALID_PARAMETER: ARG2 (not positive), ARG4 (flags), ARG5 (@evd_handle is
- * NULL). INSUFFICIENT_RESOURCES: TEVD.
+ * INVALID_HANDLE: CNO (@cno_handle). INVALID_PARAMETER: ARG2 (not positive), ARG4 (no flag, or
+ * undefined ones), ARG5 (@evd_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY, TEVD.
  */
 DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen,
 			  DAT_CNO_HANDLE cno_handle, DAT_EVD_FLAGS evd_flags,
@@ -210,7 +211,9 @@ DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen,
  * @evd_handle: the EVD
  * @cno_handle: the CNO, or DAT_HANDLE_NULL for none
  *
- * MT: unsafe. INVALID_HANDLE: CNO.
+ * MT: unsafe.
+ *
+ * INVALID_HANDLE: CNO (@cno_handle).
  */
 DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
@@ -234,10 +237,10 @@ DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
  * @event: out: the event
  * @nmore: out: events left; also if time is up or a signal came
  *
- * INVALID_PARAMETER: ARG3 (threshold), ARG4 (@event is NULL), ARG5 (@nmore is NULL). INVALID_STATE:
- * EVD_WAITER (another thread waits), EVD_UNWAITABLE (also while waiting), EVD_CONFIG_NOTIFY and
- * EVD_CONFIG_SOLICITED (threshold above 1), none (drained after an overflow). TIMEOUT_EXPIRED.
- * INTERRUPTED_CALL (a signal). ABORT (the EVD is going away).
+ * INVALID_PARAMETER: ARG3 (threshold out of range), ARG4 (@event is NULL), ARG5 (@nmore is NULL).
+ * INVALID_STATE: EVD_WAITER (another thread waits), EVD_UNWAITABLE (also while waiting),
+ * EVD_CONFIG_NOTIFY or EVD_CONFIG_SOLICITED (threshold above 1), none (drained after an
+ * overflow). TIMEOUT_EXPIRED. INTERRUPTED_CALL (a signal). ABORT (the EVD is going away).
  */
 DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
 			DAT_EVENT *event, DAT_COUNT *nmore);
@@ -262,7 +265,7 @@ DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
  * @agent: called when it is triggered, or DAT_OS_WAIT_PROXY_AGENT_NULL
  * @cno_handle: out: the CNO
  *
- * INVALID_PARAMETER: ARG3 (@cno_handle is NULL).
+ * INVALID_PARAMETER: ARG3 (@cno_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent,
 			  DAT_CNO_HANDLE *cno_handle);
@@ -279,8 +282,8 @@ DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGE
 /**
  * dat_cno_query - ask for the parameters of a CNO
  * @cno_handle: the CNO
- * @cno_param_mask: fields that are wanted
- * @cno_param: out: they
+ * @cno_param_mask: DAT_CNO_FIELD_* that are wanted
+ * @cno_param: out: the parameters
  *
  * MT: unsafe.
  */
@@ -291,7 +294,9 @@ DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param
  * dat_cno_free - free a CNO
  * @cno_handle: the CNO; dead afterwards
  *
- * MT: unsafe. INVALID_STATE: CNO_IN_USE (an EVD triggers it, or a thread waits).
+ * MT: unsafe.
+ *
+ * INVALID_STATE: CNO_IN_USE (an EVD triggers it, or a thread waits).
  */
 DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
@@ -326,9 +331,10 @@ DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
  *
  * The memory is pinned. It must stay allocated until dat_lmr_free().
  *
- * INVALID_HANDLE: PZ, LMR. INVALID_PARAMETER: ARG3 (address or cookie), ARG4 (length), ARG6
- * (privileges). INVALID_STATE (memory that is not shared).
- * MODEL_NOT_SUPPORTED (type). INSUFFICIENT_RESOURCES: MEMORY (also: limit of pinned memory),
+ * INVALID_HANDLE: PZ (@pz_handle), LMR (in @region_description). INVALID_PARAMETER: ARG3 (address
+ * or cookie), ARG4 (length is 0 or too large), ARG6 (undefined privileges). INVALID_STATE (memory
+ * that is not shared). MODEL_NOT_SUPPORTED (a type that the provider does not register).
+ * INSUFFICIENT_RESOURCES: MEMORY (no memory, or a limit of pinned memory: RLIMIT_MEMLOCK),
  * MEMORY_REGION.
  */
 DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type,
@@ -341,8 +347,8 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type,
 /**
  * dat_lmr_query - ask for the parameters of an LMR
  * @lmr_handle: the LMR
- * @lmr_param_mask: fields that are wanted
- * @lmr_param: out: they
+ * @lmr_param_mask: DAT_LMR_FIELD_* that are wanted
+ * @lmr_param: out: the parameters
  *
  * MT: unsafe.
  */
