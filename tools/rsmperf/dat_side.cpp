@@ -11,6 +11,7 @@ namespace {
 
 constexpr DAT_TIMEOUT patience_us = 60 * 1000 * 1000;
 constexpr DAT_COUNT queue_length = 256;
+constexpr DAT_COUNT most_requests = 64;
 
 } // namespace
 
@@ -53,6 +54,9 @@ DatSide::DatSide(std::size_t size, const std::string &adapter) : adapter_(adapte
         "dat_evd_create");
     check_dat(dat_ep_create(adapter_.ia(), adapter_.pz(), evd_, evd_, evd_, nullptr, &ep_),
               "dat_ep_create");
+    DAT_EP_PARAM wanted{};
+    wanted.ep_attr.max_request_dtos = most_requests;
+    check_dat(dat_ep_modify(ep_, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, &wanted), "dat_ep_modify");
     check_dat(dat_lmr_create(adapter_.ia(), DAT_MEM_TYPE_VIRTUAL, region, size, adapter_.pz(),
                              DAT_MEM_PRIV_ALL_FLAG, &lmr_, &lmr_context_, &rmr_context_, nullptr,
                              nullptr),

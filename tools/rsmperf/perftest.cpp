@@ -10,6 +10,8 @@ namespace rsmperf {
 
 namespace {
 
+constexpr const char *gid_of_ipv4 = "1"; // index 0 is the link-local address of IPv6
+
 bool is_bandwidth(const std::string &test) {
     return test.ends_with("_bw");
 }
@@ -37,8 +39,11 @@ double field(const std::string &text, std::size_t size, int number) {
 
 } // namespace
 
+// They meet over TCP: with rdma_cm (-R) a client whose server is not ready yet crashes or waits for
+// good.
 Command perftest_server(const std::string &test, std::size_t size) {
-    Command command = {test, "-R", "-F", "-d", rdma_device, "-s", std::to_string(size)};
+    Command command = {test, "-F", "-d", rdma_device, "-x", gid_of_ipv4};
+    command.insert(command.end(), {"-s", std::to_string(size)});
     command.insert(command.end(), {"-n", std::to_string(rdma_iterations(size))});
     if (is_bandwidth(test)) {
         command.insert(command.end(), {"-t", std::to_string(rdma_window)});

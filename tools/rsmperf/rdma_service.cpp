@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ofed.hpp"
 #include "perftest.hpp"
 
 namespace rsmperf {
@@ -41,6 +42,7 @@ void echo_writes(DatSide &side, const DatMemory &theirs, std::size_t size) {
 // The measuring host tells where its memory is once it is connected.
 void be_dat_side(Channel &channel, const RdmaOrder &order) {
     DatSide side(rdma_memory, rdma_adapter);
+    clear_last_byte(side.data(), order.size);
     side.listen();
     channel.send(RdmaSide{side.qualifier(), side.memory(), 0, 0});
     side.accept();
@@ -63,11 +65,12 @@ void echo_puts(const Import &import, char *memory, std::size_t size) {
 
 void be_put_side(Channel &channel, const RdmaOrder &order) {
     const PrivateMemory memory(rdma_memory);
+    clear_last_byte(memory.data(), order.size);
     const Controller home(rdma_controller, 0);
     Export segment(home, memory.data(), memory.size());
     channel.send(RdmaSide{0, {}, Topology().own_node(), segment.publish()});
     const auto theirs = channel.expect<RdmaSide>();
-    const Controller away(rdma_controller, theirs.node);
+    const auto away = Controller::once_up(rdma_controller, theirs.node);
     const Import import(away, theirs.segment);
     check_rsm(rsm_memseg_import_set_mode(import.get(), RSM_BARRIER_MODE_EXPLICIT),
               "rsm_memseg_import_set_mode");
@@ -79,6 +82,11 @@ void be_put_side(Channel &channel, const RdmaOrder &order) {
     echo_puts(import, memory.data(), order.size);
 }
 
+Command server_of(const RdmaOrder &order) {
+    const std::string test = order.test.data();
+    return test == ofed_test ? ofed_server(order.size) : perftest_server(test, order.size);
+}
+
 void carry_out(Channel &channel) {
     auto order = channel.expect<RdmaOrder>();
     order.test.back() = '\0';
@@ -86,7 +94,7 @@ void carry_out(Channel &channel) {
         throw std::runtime_error("an order makes no sense");
     }
     if (order.role == RdmaRole::program) {
-        const Program server(Place::peer, perftest_server(order.test.data(), order.size));
+        const Program server(Place::peer, server_of(order));
         channel.send(RdmaSide{});
         channel.wait_closed();
     } else if (order.role == RdmaRole::dat_echo || order.role == RdmaRole::dat_stay) {

@@ -53,6 +53,10 @@ Channel order_rdma(const sockaddr_in &address, const RdmaOrder &order);
 inline volatile char &last_byte_in(char *memory, std::size_t size) {
     return memory[rdma_half + size - 1];
 }
+// To be done before the other side learns where the memory is: what fills it is the first turn's.
+inline void clear_last_byte(char *memory, std::size_t size) {
+    last_byte_in(memory, size) = 0;
+}
 inline void wait_for_byte(char *memory, std::size_t size, char expected) {
     const volatile char &last = last_byte_in(memory, size);
     while (last != expected) {

@@ -72,6 +72,8 @@ std::vector<Row> rdma_rows() {
     return {
         {"verbs_write8", "uDAPL RDMA write of 8 bytes, half a round trip", writes, 1.1,
          verbs_write8},
+        {"verbs_write8_ofed", "uDAPL RDMA write of 8 bytes, half a round trip",
+         "the same by OFED's uDAPL 2.0 (dtest)", 1.0, verbs_write8_ofed},
         {"verbs_write_64k", "uDAPL RDMA write of 64 KiB, half a round trip", writes, 1.1,
          verbs_write_64k},
         {"verbs_read8", "uDAPL RDMA read of 8 bytes", reads, 1.1, verbs_read8},

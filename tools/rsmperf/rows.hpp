@@ -41,6 +41,7 @@ Times peer_map(const Settings &settings);
 Times peer_unmap(const Settings &settings);
 Times peer_disconnect(const Settings &settings);
 Times verbs_write8(const Settings &settings);
+Times verbs_write8_ofed(const Settings &settings);
 Times verbs_write_64k(const Settings &settings);
 Times verbs_read8(const Settings &settings);
 Times verbs_read_64k(const Settings &settings);

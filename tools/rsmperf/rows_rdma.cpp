@@ -3,6 +3,7 @@
 // perftest measures.
 #include <arpa/inet.h>
 
+#include "ofed.hpp"
 #include "perftest.hpp"
 #include "rdma_service.hpp"
 #include "rows.hpp"
@@ -26,11 +27,12 @@ RdmaOrder order_of(RdmaRole role, std::size_t size, const std::string &test = {}
     return order;
 }
 
-// What a program of perftest says.
+// What a program says.
 double floor_of(const Settings &settings, const std::string &test, std::size_t size) {
     auto server = order_rdma(address_of(settings), order_of(RdmaRole::program, size, test));
     server.expect<RdmaSide>();
-    return perftest_time(test, size, settings.host);
+    return test == ofed_test ? ofed_time(size, settings.host)
+                             : perftest_time(test, size, settings.host);
 }
 
 // A figure, or the share of it that the program measures, against what the program says. The pair
@@ -74,6 +76,7 @@ class DatPair {
         : channel_(order_rdma(address_of(settings), order_of(role, size))), size_(size) {
         auto address = address_of(settings);
         const auto far = channel_.expect<RdmaSide>();
+        clear_last_byte(side_.data(), size_);
         side_.connect(reinterpret_cast<sockaddr &>(address), far.qualifier);
         channel_.send(side_.memory());
         target_ = {far.memory.context, far.memory.address + rdma_half};
@@ -112,6 +115,7 @@ class PutPair {
     PutPair(const Settings &settings, RdmaRole role, std::size_t size)
         : channel_(order_rdma(address_of(settings), order_of(role, size))), size_(size),
           far_(channel_.expect<RdmaSide>()) {
+        clear_last_byte(memory_.data(), size_);
         channel_.send(RdmaSide{0, {}, Topology().own_node(), segment_.publish()});
         channel_.expect<bool>();
         // Puts return before the data has arrived.
@@ -152,7 +156,7 @@ class PutPair {
     PrivateMemory memory_{rdma_memory};
     Controller home_{rdma_controller, 0};
     Export segment_{home_, memory_.data(), memory_.size()};
-    Controller away_{rdma_controller, far_.node};
+    Controller away_ = Controller::once_up(rdma_controller, far_.node);
     Import import_{away_, far_.segment};
     char turn_ = 0;
 };
@@ -170,6 +174,10 @@ Times get_latency(const Settings &settings, std::size_t size) {
 
 Times verbs_write8(const Settings &settings) {
     return write_latency(settings, "ib_write_lat", sizeof(std::uint64_t));
+}
+
+Times verbs_write8_ofed(const Settings &settings) {
+    return write_latency(settings, ofed_test, sizeof(std::uint64_t));
 }
 
 Times verbs_write_64k(const Settings &settings) {

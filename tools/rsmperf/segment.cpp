@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <unistd.h>
+
 namespace rsmperf {
 
 void fail_rsm(int status, const char *call) {
@@ -30,21 +32,40 @@ rsm_addr_t Topology::own_address(const std::string &controller) const {
     return connections(controller).hdr.local_hwaddr;
 }
 
-rsm_addr_t Topology::address(const std::string &controller, rsm_node_id_t node) const {
+const rsm_remote_cntlr_t *Topology::path(const std::string &controller, rsm_node_id_t node) const {
     const auto &paths = connections(controller);
     for (int at = 0; at < paths.hdr.remote_cntlr_count; at++) {
         const auto &path = paths.remote_cntlr[at];
         if (path.remote_nodeid == node && path.connection_state == RSM_CONNECTION_ACTIVE) {
-            return path.remote_hwaddr;
+            return &path;
         }
     }
-    throw std::runtime_error(controller + " does not reach node " + std::to_string(node));
+    return nullptr;
+}
+
+bool Topology::reaches(const std::string &controller, rsm_node_id_t node) const {
+    return path(controller, node) != nullptr;
+}
+
+rsm_addr_t Topology::address(const std::string &controller, rsm_node_id_t node) const {
+    const auto *found = path(controller, node);
+    if (found == nullptr) {
+        throw std::runtime_error(controller + " does not reach node " + std::to_string(node));
+    }
+    return found->remote_hwaddr;
 }
 
 Controller::Controller() : Controller("loopback", Topology().own_node()) {}
 
 Controller::Controller(std::string name, rsm_node_id_t node) : node_(node) {
     check_rsm(rsm_get_controller(name.data(), &handle_), "rsm_get_controller");
+}
+
+Controller Controller::once_up(const std::string &name, rsm_node_id_t node) {
+    for (int tries = 0; tries < 100 && !Topology().reaches(name, node); tries++) {
+        usleep(100000);
+    }
+    return {name, node};
 }
 
 Controller::~Controller() {

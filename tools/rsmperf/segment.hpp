@@ -31,11 +31,15 @@ class Topology {
 
     [[nodiscard]] rsm_node_id_t own_node() const { return topology_->topology_hdr.local_nodeid; }
     [[nodiscard]] rsm_addr_t own_address(const std::string &controller) const;
+    [[nodiscard]] bool reaches(const std::string &controller, rsm_node_id_t node) const;
     // Of a node that is up.
     [[nodiscard]] rsm_addr_t address(const std::string &controller, rsm_node_id_t node) const;
 
   private:
     [[nodiscard]] const rsm_connections_t &connections(const std::string &controller) const;
+    // NULL if the node is not up.
+    [[nodiscard]] const rsm_remote_cntlr_t *path(const std::string &controller,
+                                                 rsm_node_id_t node) const;
 
     rsm_topology_t *topology_ = nullptr;
 };
@@ -46,6 +50,8 @@ class Controller {
     // Loopback and this node.
     Controller();
     Controller(std::string name, rsm_node_id_t node);
+    // Hosts that RDMA joins find each other after a while.
+    [[nodiscard]] static Controller once_up(const std::string &name, rsm_node_id_t node);
     Controller(const Controller &) = delete;
     Controller &operator=(const Controller &) = delete;
     ~Controller();
