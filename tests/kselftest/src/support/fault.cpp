@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support/fault.hpp"
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <string>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace rsmtest {
@@ -26,12 +32,28 @@ void configure(const char *probability)
     }
 }
 
+// Whenever a thread was preempted, the kernel writes its processor to the
+// thread's rseq area on the way back from a system call, and kills it if it
+// can't. After a fork that page is copied on write: the fault meant for the
+// call then hits the copy. Without an area nothing of ours is written there.
+void leave_rseq()
+{
+    void *place = static_cast<std::byte *>(__builtin_thread_pointer()) + __rseq_offset;
+    const auto *area = static_cast<struct rseq *>(place);
+    if (__rseq_size == 0 || static_cast<int>(area->cpu_id) < 0)
+        return;
+    if (syscall(SYS_rseq, area, sizeof(*area), RSEQ_FLAG_UNREGISTER, RSEQ_SIG) != 0)
+        ADD_FAILURE() << "rseq stays: " << std::strerror(errno);
+}
+
 } // namespace
 
 FaultInjection::FaultInjection() : file_(open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC))
 {
-    if (available())
-        configure("0");
+    if (!available())
+        return;
+    leave_rseq();
+    configure("0");
 }
 
 FaultInjection::~FaultInjection()
