@@ -136,10 +136,14 @@ result $status "the guests are in order"
 result $? "nothing is left"
 grep '^\(\[2\] \)\{0,1\}stats .*[^ 0]$' "$out" | sed 's/^/# /'
 
-# reasons MODE: what the logs say about links that ended in that phase.
+# reasons MODE: what the logs say about links that ended in that phase. The guests tell theirs at the
+# same time.
 reasons() {
-	sed -n "/log .*hostile: phase $1\$/,/log .*hostile: phase/p" "$out" |
-		sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p'
+	for guest in '' '\[2\] '; do
+		sed -n "s/^${guest}log //p" "$out" |
+			sed -n "/hostile: phase $1\$/,/hostile: phase/p" |
+			sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p'
+	done
 }
 
 missing=

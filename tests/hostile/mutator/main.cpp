@@ -56,11 +56,18 @@ std::uint64_t mutate(Window &window, Chance &chance, const FieldMode &mode, Cloc
     return count;
 }
 
+// Each of them, in any order: what only some of them bring about is certain to happen.
 std::uint64_t mutate_all(Window &window, Chance &chance, Clock::time_point end) {
+    std::vector<const FieldMode *> left;
+    for (const FieldMode &mode : field_modes())
+        left.push_back(&mode);
+    const auto turn = (end - Clock::now()) / static_cast<int>(left.size());
     std::uint64_t count = 0;
-    while (Clock::now() < end)
-        count += mutate(window, chance, chance.pick(field_modes()),
-                        std::min(end, Clock::now() + milliseconds(200 + chance.below(1000))));
+    while (!left.empty()) {
+        const auto next = left.begin() + static_cast<std::ptrdiff_t>(chance.below(left.size()));
+        count += mutate(window, chance, **next, std::min(end, Clock::now() + turn));
+        left.erase(next);
+    }
     return count;
 }
 
