@@ -90,11 +90,13 @@ unsigned Peer::path_to(unsigned node) const {
     return 0;
 }
 
+// rsm-vm starts a machine again that hangs in its boot, which it sees after one and a half minutes.
 void Vm::start(const std::vector<unsigned> &nodes) {
+    constexpr int two_boots = 150000;
     for (const unsigned node : nodes)
         Hub::instance().tell_vm("start " + std::to_string(node));
     for (const unsigned node : nodes)
-        expect_ok("start " + std::to_string(node), 60000);
+        expect_ok("start " + std::to_string(node), two_boots);
 }
 
 void Vm::command(const char *what, unsigned node, int milliseconds) {
