@@ -24,10 +24,13 @@ CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 DEPS    = tools/install-deps
 ETC     = $(DESTDIR)/etc
 EXTRA   = $(DESTDIR)/lib/modules/$(KVER)/extra
-UNITS   = $(DESTDIR)/usr/lib/systemd/system
+# Where the system's own udev and systemd look, wherever PREFIX is.
+SYSTEM_LIB ?= /usr/lib
+UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
+RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
-.PHONY: all help lib modules demo demo-vms demo-dat demo-dat-vms check check-quick bench style install \
-	uninstall clean deps-build deps-run deps-check
+.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick bench style install \
+	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
 
 all: lib modules
 
@@ -40,6 +43,8 @@ help:
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"
+	@echo "make docs         the manual, as HTML, in $(BUILD)/docs/html"
+	@echo "make deb          Debian packages, in $(BUILD)/deb"
 	@echo "make install      to PREFIX=$(PREFIX), modules for KVER=$(KVER); honours DESTDIR"
 	@echo "make uninstall    removes that again, configuration files excepted"
 	@echo "make clean        removes $(BUILD)"
@@ -51,7 +56,10 @@ deps-build:
 deps-run: deps-build
 	@$(DEPS) run
 deps-check: deps-run
-	@$(DEPS) check kernel
+	@$(DEPS) docs
+	@$(DEPS) check kernel deb
+deps-deb: deps-build
+	@$(DEPS) deb
 
 lib:
 	@command -v cmake ninja >/dev/null || \
@@ -103,17 +111,38 @@ check: deps-check
 check-quick: deps-check
 	@tests/check/run --quick
 
+docs:
+	@$(DEPS) docs
+	@tools/make-docs $(BUILD)/docs
+	@echo "the manual is in $(BUILD)/docs/html/index.html"
+
 style:
 	@tests/check/run --only style
+
+deb: deps-deb
+	@packaging/build-deb $(BUILD)/deb
 
 install: lib
 	tools/build-modules --kernel $(KVER)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) | grep -v Up-to-date || true
 	install -d $(EXTRA)
 	install -m 644 $(BUILD)/modules/$(KVER)/kernel/*.ko $(EXTRA)
-	install -D -m 644 packaging/udev/60-rsm.rules $(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules
+	@$(MAKE) --no-print-directory install-files
+ifeq ($(DESTDIR),)
+	getent group rsm >/dev/null || groupadd --system rsm
+	depmod $(KVER)
+	ldconfig
+	-udevadm control --reload
+	-test ! -d /run/systemd/system || systemctl daemon-reload
+endif
+
+# What neither CMake nor Kbuild installs; a configuration file that is there already stays.
+install-files:
+	install -D -m 644 packaging/udev/60-rsm.rules $(RULES)/60-rsm.rules
 	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf
-	install -D -m 644 -t $(UNITS) packaging/systemd/rsm-ivshmem.socket \
+	install -D -m 755 packaging/rsm-nodes $(DESTDIR)/usr/lib/rsm/rsm-nodes
+	install -D -m 644 -t $(UNITS) packaging/systemd/rsm-nodes.service \
+		packaging/systemd/rsm-ivshmem.socket \
 		$(BUILD)/tools/ivshmem-server/rsm-ivshmem.service
 	test -e $(ETC)/default/rsm-ivshmem || \
 		install -D -m 644 packaging/systemd/rsm-ivshmem.default $(ETC)/default/rsm-ivshmem
@@ -123,20 +152,14 @@ install: lib
 		install -D -m 644 packaging/rsm.segmentid $(ETC)/rsm/rsm.segmentid
 	test -e $(ETC)/dat/dat.conf || \
 		install -D -m 644 packaging/dat.conf $(ETC)/dat/dat.conf
-ifeq ($(DESTDIR),)
-	getent group rsm >/dev/null || groupadd --system rsm
-	depmod $(KVER)
-	ldconfig
-	-udevadm control --reload
-	-test ! -d /run/systemd/system || systemctl daemon-reload
-endif
 
 uninstall:
 	test ! -e $(BUILD)/install_manifest.txt || \
 		sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs rm -f
 	rm -f $(addprefix $(EXTRA)/,rsm.ko rsm_ivshmem.ko rsm_rdma.ko) \
-		$(DESTDIR)/usr/lib/udev/rules.d/60-rsm.rules \
+		$(RULES)/60-rsm.rules \
 		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf \
+		$(DESTDIR)/usr/lib/rsm/rsm-nodes $(UNITS)/rsm-nodes.service \
 		$(UNITS)/rsm-ivshmem.socket $(UNITS)/rsm-ivshmem.service
 ifeq ($(DESTDIR),)
 	-depmod $(KVER)

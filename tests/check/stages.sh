@@ -48,6 +48,16 @@ stage() {
 	return "$status"
 }
 
+# The same for a command that exits with 77, and says why, where it can't be run.
+skippable_stage() {
+	run_logged "$@"
+	if [ "$status" = 77 ]; then
+		skip "$1" "$(sed -n 's/^SKIP: //p' "$logs/$1.log")"
+	else
+		report_one "$1"
+	fi
+}
+
 report_one() {
 	if [ "$status" = 0 ]; then
 		report "$1" 0 "$seconds" 1 0 0
