@@ -148,7 +148,7 @@ TEST_F(EventsCno, each_waiter_is_woken)
 TEST_F(EventsCno, free_with_a_waiter)
 {
     const DAT_CNO_HANDLE bare = make(adapter);
-    CnoWaiter waiter(bare, patience(300));
+    CnoWaiter waiter(bare, patience(3000));
     ASSERT_TRUE(waiter.waits_for()); // no EVD is no reason to come back
     EXPECT_DAT(bad_state(DAT_INVALID_STATE_CNO_IN_USE), dat_cno_free(bare));
     EXPECT_EQ(waiter.result(), error(DAT_QUEUE_EMPTY));

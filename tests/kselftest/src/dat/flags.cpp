@@ -32,17 +32,9 @@ DAT_RETURN wait_while(DAT_EVD_HANDLE evd, int milliseconds, Act act)
     });
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    const DAT_RETURN result =
-        dat_evd_wait(evd, static_cast<DAT_TIMEOUT>(milliseconds) * 1000, 1, &event, &more);
+    const DAT_RETURN result = dat_evd_wait(evd, patience(milliseconds), 1, &event, &more);
     other.join();
     return result;
-}
-
-DAT_EVENT_NUMBER dequeued(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT event{};
-    return dat_evd_dequeue(evd, &event) == DAT_SUCCESS ? event.event_number
-                                                       : static_cast<DAT_EVENT_NUMBER>(0);
 }
 
 class Shared : public testing::Test {
@@ -91,8 +83,8 @@ TEST(Flags, unsignalled_requests_do_not_wake)
                }));
     EXPECT_OK(
         wait_while(a.requests, 5000, [&] { EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2)); }));
-    EXPECT_EQ(dequeued(a.requests), DAT_DTO_COMPLETION_EVENT);
-    EXPECT_EQ(dequeued(a.requests), 0);
+    expect_event(a.requests, DAT_DTO_COMPLETION_EVENT);
+    expect_no_event(a.requests, 1);
 }
 
 TEST(Flags, solicited_wait_is_the_senders_choice)
@@ -108,7 +100,7 @@ TEST(Flags, solicited_wait_is_the_senders_choice)
                wait_while(b.receives, 400, [&] { EXPECT_OK(a.send(0, 8, 1)); }));
     EXPECT_OK(wait_while(b.receives, 5000,
                          [&] { EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG)); }));
-    EXPECT_EQ(dequeued(b.receives), DAT_DTO_COMPLETION_EVENT);
+    expect_event(b.receives, DAT_DTO_COMPLETION_EVENT);
     DAT_EVD_PARAM evd{};
     EXPECT_OK(dat_evd_query(b.receives, DAT_EVD_FIELD_EVD_STATE, &evd));
     EXPECT_TRUE(evd.evd_state & DAT_EVD_STATE_CONFIG_SOLICITED);

@@ -114,7 +114,7 @@ TEST_F(ForkDat, child_outlives_the_parents_adapter)
     exchange(1);
     Child child([](Link &link) { link.hear(); });
     EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
-    expect_event(b.connections, DAT_CONNECTION_EVENT_DISCONNECTED, 500);
+    expect_event(b.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_OK(dat_ia_close(a.adapter.ia, DAT_CLOSE_ABRUPT_FLAG));
     a.adapter.ia = a.memory.lmr = DAT_HANDLE_NULL;
     Side again;

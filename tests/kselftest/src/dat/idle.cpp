@@ -4,6 +4,7 @@
 #include "support/child.hpp"
 #include "support/system.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <gtest/gtest.h>
 #include <thread>
@@ -23,15 +24,25 @@ Milliseconds processor_time()
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// At most 5 % of the time, where the kernel is not slow itself.
-void expect_idle(const std::function<void()> &for_a_second)
+double used_part(const std::function<void()> &for_a_second)
 {
     const auto before = processor_time();
     const auto start = std::chrono::steady_clock::now();
     for_a_second();
     const Milliseconds passed = std::chrono::steady_clock::now() - start;
     EXPECT_GE(passed.count(), 990);
-    EXPECT_LT((processor_time() - before).count(), 0.05 * slow_factor() * passed.count());
+    return (processor_time() - before) / passed;
+}
+
+// At most 5 % of the time, where the kernel is not slow itself. A guest whose processor is taken
+// away takes that for time used: who is idle is so in one of five seconds.
+void expect_idle(const std::function<void()> &for_a_second)
+{
+    const double limit = 0.05 * slow_factor();
+    double least = used_part(for_a_second);
+    for (int i = 1; i < 5 && least >= limit; i++)
+        least = std::min(least, used_part(for_a_second));
+    EXPECT_LT(least, limit);
 }
 
 void sleep_a_second()

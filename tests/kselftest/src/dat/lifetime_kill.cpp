@@ -4,6 +4,7 @@
 // test.
 #include "dat/support/doomed.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <list>
 #include <thread>
@@ -70,6 +71,26 @@ TEST(LifetimeKill, idle)
     }
 }
 
+// What is true once in five, on a busy machine, is true.
+TEST(LifetimeKill, noticed_soon)
+{
+    using Clock = std::chrono::steady_clock;
+    std::list<Doomed> all;
+    for (int i = 0; i < 5; i++)
+        all.emplace_back(roles[i % 2], [](Side &, Link &) {});
+    Side survivor;
+    auto least = Clock::duration::max();
+    for (Doomed &doomed : all) {
+        doomed.meet(survivor);
+        const auto start = Clock::now();
+        doomed.kill();
+        expect_disorderly_end(survivor.connections);
+        least = std::min(least, Clock::now() - start);
+        EXPECT_OK(dat_ep_reset(survivor.ep));
+    }
+    EXPECT_LE(least, scaled(differences().end_within));
+}
+
 // Nobody waits in the library.
 TEST(LifetimeKill, while_polled)
 {
@@ -80,12 +101,10 @@ TEST(LifetimeKill, while_polled)
     doomed.kill();
     DAT_EVENT event{};
     EXPECT_TRUE(
-        eventually([&] { return dat_evd_dequeue(survivor.receives, &event) == DAT_SUCCESS; },
-                   differences().end_within));
+        eventually([&] { return dat_evd_dequeue(survivor.receives, &event) == DAT_SUCCESS; }));
     EXPECT_EQ(event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
     EXPECT_TRUE(
-        eventually([&] { return dat_evd_dequeue(survivor.connections, &event) == DAT_SUCCESS; },
-                   differences().end_within));
+        eventually([&] { return dat_evd_dequeue(survivor.connections, &event) == DAT_SUCCESS; }));
     EXPECT_TRUE(is_disorderly_end(event.event_number)) << std::hex << event.event_number;
 }
 
@@ -212,8 +231,7 @@ TEST(LifetimeKill, requester_before_the_answer)
     accepted.kill();
     EXPECT_OK(survivor.receive(0, 64, 0));
     EXPECT_OK(dat_cr_accept(cr, survivor.ep, 0, nullptr));
-    expect_event(survivor.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
-                 differences().end_within);
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
     EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
     EXPECT_EQ(state_of(survivor.ep), DAT_EP_STATE_DISCONNECTED);
     rejected.tell(service.qualifier);
@@ -241,8 +259,7 @@ TEST(LifetimeKill, listener_before_the_answer)
     EXPECT_OK(connect(survivor, qualifier, 60000));
     listener.hear();
     listener.kill();
-    expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
-                 differences().end_within);
+    expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
     EXPECT_OK(dat_ep_reset(survivor.ep));
     // Nobody is there any more, so the qualifier is free.

@@ -33,6 +33,13 @@ bool is_disorderly_end(DAT_EVENT_NUMBER event)
     return event == DAT_CONNECTION_EVENT_BROKEN || event == differences().vague_end;
 }
 
+bool is_peers_error(DAT_DTO_COMPLETION_STATUS status)
+{
+    return status == DAT_DTO_ERR_REMOTE_RESPONDER ||
+           (differences().vague_end &&
+            (status == DAT_DTO_ERR_FLUSHED || status == DAT_DTO_ERR_TRANSPORT));
+}
+
 void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds)
 {
     const DAT_EVENT event = next_event(connections, milliseconds);

@@ -23,7 +23,8 @@ struct Differences {
     // Nobody tells that a host has died: what is under way to it fails by its own time-outs
     // (TRANSPORT), a request for a connection by the consumer's.
     bool hosts_die_in_silence;
-    // Within so many milliseconds: the peer's kernel takes everything apart first.
+    // The end of a process is noticed within so many milliseconds: its kernel takes everything apart
+    // first.
     int end_within;
     // A window lets its part of the region be reached and no more: rxe of Linux 6.1 looks at the
     // bounds of the region only.
@@ -35,5 +36,7 @@ const Differences &differences();
 // Of a connection that the peer did not end in order.
 bool is_disorderly_end(DAT_EVENT_NUMBER event);
 void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds = 10000);
+// The peer could not take it. Where ends are vague its connection may be over before it says so.
+bool is_peers_error(DAT_DTO_COMPLETION_STATUS status);
 
 } // namespace rsmtest::dat

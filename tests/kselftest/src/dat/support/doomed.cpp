@@ -52,7 +52,7 @@ void Doomed::meet(Side &survivor)
 
 void expect_broken(const Side &survivor)
 {
-    expect_disorderly_end(survivor.connections, differences().end_within);
+    expect_disorderly_end(survivor.connections);
     EXPECT_EQ(state_of(survivor.ep), DAT_EP_STATE_DISCONNECTED);
     expect_no_event(survivor.connections, 1);
     EXPECT_OK(dat_ep_reset(survivor.ep));
@@ -63,8 +63,7 @@ int expect_flush(DAT_EVD_HANDLE evd, int posted)
     int succeeded = 0;
     bool flushing = false;
     for (int i = 0; i < posted; i++) {
-        const DAT_EVENT event =
-            expect_event(evd, DAT_DTO_COMPLETION_EVENT, differences().end_within);
+        const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT);
         const auto &data = event.event_data.dto_completion_event_data;
         EXPECT_EQ(data.user_cookie.as_64, static_cast<DAT_UINT64>(i));
         if (data.status == DAT_DTO_SUCCESS) {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "dat/support/waiter.hpp"
 
+#include "support/system.hpp"
+
 #include <csignal>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sstream>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace rsmtest::dat {
 
@@ -15,12 +21,35 @@ void ignore_signal()
     EXPECT_EQ(0, sigaction(SIGUSR1, &action, nullptr));
 }
 
+// The library's locks wait without bits.
+bool waits_for_an_event(const std::string &system_call)
+{
+    std::istringstream words(system_call);
+    long number = -1;
+    std::string word, operation;
+    words >> number >> word >> operation;
+    return number == SYS_futex && !operation.empty() &&
+           std::stoul(operation, nullptr, 16) == FUTEX_WAIT_BITSET_PRIVATE;
+}
+
 } // namespace
+
+void Sleeper::begins()
+{
+    tid_ = gettid();
+}
+
+bool Sleeper::sleeps() const
+{
+    const auto line = read_line("/proc/self/task/" + std::to_string(tid_) + "/syscall");
+    return line && waits_for_an_event(*line);
+}
 
 EvdWaiter::EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 {
     ignore_signal();
     thread_ = std::thread([this, evd, timeout, threshold] {
+        sleeper_.begins();
         result_ = dat_evd_wait(evd, timeout, threshold, &event, &more);
         back_ = true;
     });
@@ -34,6 +63,7 @@ EvdWaiter::~EvdWaiter()
 
 bool EvdWaiter::waits_for(int milliseconds)
 {
+    EXPECT_TRUE(eventually([this] { return back_ || sleeper_.sleeps(); }, 20000));
     std::this_thread::sleep_for(scaled(milliseconds));
     return !back_;
 }
@@ -55,6 +85,7 @@ CnoWaiter::CnoWaiter(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 {
     ignore_signal();
     thread_ = std::thread([this, cno, timeout] {
+        sleeper_.begins();
         result_ = dat_cno_wait(cno, timeout, &evd);
         back_ = true;
     });
@@ -68,6 +99,7 @@ CnoWaiter::~CnoWaiter()
 
 bool CnoWaiter::waits_for(int milliseconds)
 {
+    EXPECT_TRUE(eventually([this] { return back_ || sleeper_.sleeps(); }, 20000));
     std::this_thread::sleep_for(scaled(milliseconds));
     return !back_;
 }

@@ -5,9 +5,21 @@
 #include "dat/support/side.hpp"
 
 #include <atomic>
+#include <sys/types.h>
 #include <thread>
 
 namespace rsmtest::dat {
+
+// A thread that can be seen to sleep until an event comes. Whether it has come so far is not to be
+// had from the library: its events would wake it.
+class Sleeper {
+public:
+    void begins(); // says the thread
+    bool sleeps() const;
+
+private:
+    std::atomic<pid_t> tid_{0};
+};
 
 // A thread in dat_evd_wait.
 class EvdWaiter {
@@ -17,7 +29,7 @@ public:
     EvdWaiter(const EvdWaiter &) = delete;
     EvdWaiter &operator=(const EvdWaiter &) = delete;
 
-    bool waits_for(int milliseconds = 50); // still, after that time
+    bool waits_for(int milliseconds = 50); // it sleeps, and does so after that time
     Result result();                       // once it has come back
     void signal();                         // SIGUSR1, which does nothing but interrupt
 
@@ -25,6 +37,7 @@ public:
     DAT_COUNT more = -1;
 
 private:
+    Sleeper sleeper_;
     std::atomic<bool> back_{false};
     DAT_RETURN result_ = 0;
     std::thread thread_;
@@ -45,6 +58,7 @@ public:
     DAT_EVD_HANDLE evd = nullptr;
 
 private:
+    Sleeper sleeper_;
     std::atomic<bool> back_{false};
     DAT_RETURN result_ = 0;
     std::thread thread_;

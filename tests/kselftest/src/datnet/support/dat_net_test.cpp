@@ -82,8 +82,7 @@ std::chrono::milliseconds DatNet::node_detection() {
     const auto text = read_line("/sys/module/rsm/parameters/heartbeat_ms");
     const int interval = text ? std::stoi(*text) : 0;
     // What the kernel has, and for the library to flush and wake as many as wait.
-    return std::chrono::milliseconds(2 * interval + 100 +
-                                     dat::differences().end_within * slow_factor());
+    return std::chrono::milliseconds(2 * interval + 100) + process_detection();
 }
 
 void DatNetPair::SetUp() {
