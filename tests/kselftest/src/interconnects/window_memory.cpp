@@ -134,6 +134,7 @@ TEST_F(WindowMemory, what_can_not_move_is_refused)
 
 TEST_F(WindowMemory, huge_pages_are_refused)
 {
+    write_text("/proc/sys/vm/compact_memory", "1");
     ASSERT_TRUE(write_text("/proc/sys/vm/nr_hugepages", "1"));
     {
         const Pages pages(512, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
