@@ -276,7 +276,9 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 		return;
 	rsm_export_withdraw(exp, reason);
 	rsm_grants_end(exp);
+	mutex_lock(&exp->importers_lock);
 	WRITE_ONCE(exp->state, RSM_DEAD);
+	mutex_unlock(&exp->importers_lock);
 	trace_segment_end(exp, reason);
 	if (rsm_is_local(exp))
 		rsm_pin_unbind(exp);

@@ -152,7 +152,7 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  * struct rsm_export - an export segment
  * @seg: common part
  * @lock: guards all below but the importers
- * @state: bound, published, or dead (its range went away)
+ * @state: bound, published, or dead (its range went away); dies under @importers_lock, too
  * @flags: those of BIND
  * @vaddr: start of the range in the creator's address space
  * @length: bytes

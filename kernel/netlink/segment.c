@@ -33,12 +33,14 @@ struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 	return exp;
 }
 
-/* What is charged to the exporter. */
+/* What is charged to the exporter; of a dead segment that is just being given back. */
 u64 rsm_export_pinned(struct rsm_export *exp)
 {
 	const struct rsm_shown *shown = exp->shown;
 
 	lockdep_assert_held(&exp->importers_lock);
+	if (READ_ONCE(exp->state) == RSM_DEAD)
+		return 0;
 	if (shown)
 		return (u64)READ_ONCE(shown->charged) << PAGE_SHIFT;
 	return exp->mem ? (u64)exp->mem->npages << PAGE_SHIFT : 0;
