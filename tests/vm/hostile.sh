@@ -107,7 +107,16 @@ attack() {
 	}
 	echo "$1" >&3
 	await "^done $1 " || return
-	grep "^$1: " "$scratch/attacks" && echo "$line" && survived
+	await_result "$1" && echo "$line" && survived
+}
+
+# The guests may be done before the attacker is.
+await_result() {
+	for _ in $(seq 300); do
+		grep "^$1: " "$scratch/attacks" && return
+		sleep 0.1
+	done
+	return 1
 }
 
 attacker=

@@ -51,7 +51,8 @@ std::uint64_t mutate(Window &window, Chance &chance, const FieldMode &mode, Cloc
             mode.step(window, chance);
             count++;
         }
-        std::this_thread::sleep_for(milliseconds(chance.pick(pauses)));
+        std::this_thread::sleep_until(
+            std::min(end, Clock::now() + milliseconds(chance.pick(pauses))));
     }
     return count;
 }
