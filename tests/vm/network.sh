@@ -88,7 +88,7 @@ test_runs_do_not_see_each_other() {
 }
 
 test_switch_that_dies() {
-	begin --controller rdma -- 'echo begun; sleep 4' || return 1
+	begin --controller rdma -- 'echo begun; sleep 10' || return 1
 	pkill -KILL -f "socket $TMPDIR/"
 	wait "$pid"
 	status=$?
