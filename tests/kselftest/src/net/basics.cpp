@@ -200,6 +200,7 @@ TEST_P(NetBasics, V3_implicit_event) {
     EXPECT_EQ(exported->events(0), 0u) << "an event although it failed";
     EXPECT_EQ(putv(0, RSM_IMPLICIT_SIGPOST), RSM_SUCCESS);
     EXPECT_EQ(putv(0, RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);
+    Fence(exporter(), importer()).at_exporter();
     EXPECT_EQ(exported->events(1), 1u);
 }
 

@@ -3,7 +3,6 @@
 #include "net/support/net_test.hpp"
 
 #include <csignal>
-#include <thread>
 
 using namespace rsmtest;
 using namespace rsmtest::net;
@@ -65,15 +64,19 @@ TEST_P(NetEvents, S10_none_is_lost_after_a_connection_that_both_end) {
 }
 
 TEST_P(NetEvents, S11_no_accumulate) {
+    Fence fence(exporter(), importer());
     for (int i = 0; i < 5; i++)
         ASSERT_EQ(imported->post(RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);
+    fence.at_exporter();
     EXPECT_EQ(exported->events(1), 1u);
     ASSERT_EQ(imported->post(), RSM_SUCCESS);
     ASSERT_EQ(imported->post(), RSM_SUCCESS);
     ASSERT_EQ(imported->post(RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);
+    fence.at_exporter();
     EXPECT_EQ(exported->events(2), 2u);
     for (int i = 0; i < 5; i++)
         ASSERT_EQ(exported->post(RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);
+    fence.at_importer();
     EXPECT_EQ(imported->events(1), 1u);
 }
 
@@ -98,10 +101,12 @@ TEST_P(NetEvents, S12_every_importer_gets_one) {
 }
 
 TEST_P(NetEvents, S12_no_accumulate_is_each_importers_own) {
+    Fence fence(exporter(), importer());
     RemoteImport again(importer(), *exported);
     ASSERT_EQ(exported->post(), RSM_SUCCESS);
     EXPECT_EQ(again.events(1), 1u);
     ASSERT_EQ(exported->post(RSM_SIGPOST_NO_ACCUMULATE), RSM_SUCCESS);
+    fence.at_importer();
     EXPECT_EQ(again.events(1), 1u) << "had none pending";
     EXPECT_EQ(imported->events(1), 1u) << "had one pending";
 }
@@ -113,8 +118,7 @@ TEST_P(NetEvents, S13_waits_end_in_time) {
     ASSERT_EQ(imported->post(), RSM_SUCCESS);
     EXPECT_EQ(waiting.get().status, RSM_SUCCESS) << "not woken from the other node";
     Pending interrupted = importer().begin("wait", imported->name(), -1);
-    std::this_thread::sleep_for(scaled(100));
-    importer().signal(SIGUSR1);
+    importer().keep_signalling(SIGUSR1);
     EXPECT_EQ(interrupted.get().status, RSMERR_INTERRUPTED);
 }
 

@@ -183,12 +183,13 @@ TEST_F(NetNetwork, one_percent_of_the_packets_is_lost) {
     int good = 0;
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         Session session(self.node());
-        RemoteImport imported(session, exported);
+        RemoteImport imported(session, exported.node(), exported.id());
         if (imported.status() != RSM_SUCCESS) {
             EXPECT_PRED1(is_disconnect, static_cast<std::uint64_t>(imported.status()));
             std::this_thread::sleep_for(milliseconds(200));
             continue;
         }
+        EXPECT_EQ(imported.barrier("init"), RSM_SUCCESS);
         const int status = imported.put(0, size, seed);
         if (status != RSM_SUCCESS) {
             EXPECT_PRED1(is_disconnect, static_cast<std::uint64_t>(status));

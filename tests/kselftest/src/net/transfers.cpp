@@ -153,14 +153,19 @@ TEST_P(NetTransfers, explicit_mode_does_not_wait_for_the_network) {
     constexpr milliseconds late{400};
     set_mode(RSM_BARRIER_MODE_EXPLICIT);
     EXPECT_EQ(imported->get(0, size, 1).status, RSM_SUCCESS) << "all keys are known now";
-    EXPECT_EQ(imported->barrier("open"), RSM_SUCCESS);
     const Delay delay(importer_node().node(), late);
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(imported->put(0, 16 * page, 2), RSM_SUCCESS);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, late) << "the put waits";
-    EXPECT_EQ(imported->barrier("close"), RSM_SUCCESS);
-    EXPECT_GE(std::chrono::steady_clock::now() - start, late) << "the barrier does not wait";
-    EXPECT_EQ(exported->memory().differ(0, 16 * page, 2), 0u);
+    bool at_once = false;
+    // The machine may do something else for so long.
+    for (unsigned round = 2; round < 7 && !at_once; round++) {
+        EXPECT_EQ(imported->barrier("open"), RSM_SUCCESS);
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_EQ(imported->put(0, 16 * page, round), RSM_SUCCESS);
+        at_once = std::chrono::steady_clock::now() - start < late;
+        EXPECT_EQ(imported->barrier("close"), RSM_SUCCESS);
+        EXPECT_GE(std::chrono::steady_clock::now() - start, late) << "the barrier does not wait";
+        EXPECT_EQ(exported->memory().differ(0, 16 * page, round), 0u);
+    }
+    EXPECT_TRUE(at_once) << "the put waits";
 }
 
 TEST_P(NetTransfers, rebind_goes_unnoticed_by_those_who_put_and_get) {

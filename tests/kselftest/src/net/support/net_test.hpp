@@ -35,7 +35,8 @@ class NetTest : public testing::Test {
     // The peer's machine is there again after it was killed, and has its paths.
     void restart(const std::vector<unsigned> &nodes);
     static std::chrono::milliseconds heartbeat();
-    // Longest time until a dead node is noticed.
+    // Longest time until a dead node is noticed, and until a test has seen that.
+    static std::chrono::milliseconds promised_detection();
     static std::chrono::milliseconds detection();
 
   private:

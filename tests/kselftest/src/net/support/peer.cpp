@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <gtest/gtest.h>
+#include <thread>
 #include <utility>
 
 namespace rsmtest::net {
@@ -43,6 +44,13 @@ std::uint64_t Session::checked(const Answer &answer) {
 
 void Session::signal(int number) {
     EXPECT_EQ(send(join(0, "kill", number_, number)).get().status, 0);
+}
+
+void Session::keep_signalling(int number) {
+    for (int i = 0; i < 20; i++) {
+        signal(number);
+        std::this_thread::sleep_for(scaled(50));
+    }
 }
 
 void Session::kill() {
@@ -99,10 +107,10 @@ void Vm::start(const std::vector<unsigned> &nodes) {
         expect_ok("start " + std::to_string(node), two_boots);
 }
 
-void Vm::command(const char *what, unsigned node, int milliseconds) {
+void Vm::command(const char *what, unsigned node) {
     const std::string order = std::string(what) + ' ' + std::to_string(node);
     Hub::instance().tell_vm(order);
-    expect_ok(order, milliseconds);
+    expect_ok(order, 20000);
 }
 
 void Vm::expect_ok(const std::string &what, int milliseconds) {

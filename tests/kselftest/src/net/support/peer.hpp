@@ -53,6 +53,8 @@ class Session {
     void signal(int number);
     // kill -9, and waits for the end.
     void kill();
+    // Again and again for a second: one that comes before what it is to interrupt does nothing.
+    void keep_signalling(int number);
     // Waits until it has ended by itself: its wait status.
     int reap();
 
@@ -78,7 +80,7 @@ class Peer {
     unsigned node() const { return node_; }
     Session session() const { return Session(node_); }
     // Does its ksft-peer answer?
-    bool answers(int milliseconds = 2000) const;
+    bool answers(int milliseconds = 10000) const;
     // Ends all sessions.
     void reset() const;
     // Handles, pinned pages and published ids, once they are 0 or for some time have not been.
@@ -95,14 +97,14 @@ class Peer {
 // The machines, by courtesy of rsm-vm. Each returns when it is done; a failure is a test failure.
 struct Vm {
     static void kill(unsigned node) { command("kill", node); }
-    static void start(unsigned node) { command("start", node, 60000); }
+    static void start(unsigned node) { start(std::vector<unsigned>{node}); }
     // Several at once.
     static void start(const std::vector<unsigned> &nodes);
     static void pause(unsigned node) { command("pause", node); }
     static void resume(unsigned node) { command("resume", node); }
 
   private:
-    static void command(const char *what, unsigned node, int milliseconds = 20000);
+    static void command(const char *what, unsigned node);
     static void expect_ok(const std::string &what, int milliseconds);
 };
 

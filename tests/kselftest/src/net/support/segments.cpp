@@ -132,6 +132,28 @@ void RemoteImport::expect_aborted() {
     EXPECT_EQ(barrier("close"), RSMERR_CONN_ABORTED);
 }
 
+namespace {
+
+RemoteExport &published(RemoteExport &exported) {
+    EXPECT_EQ(exported.publish(), RSM_SUCCESS);
+    return exported;
+}
+
+} // namespace
+
+Fence::Fence(Session &exporter, Session &importer)
+    : exported_(exporter, 1), imported_(importer, published(exported_)) {}
+
+void Fence::at_exporter() {
+    EXPECT_EQ(imported_.post(), RSM_SUCCESS);
+    EXPECT_EQ(exported_.wait(static_cast<int>(scaled(10000).count())), RSM_SUCCESS);
+}
+
+void Fence::at_importer() {
+    EXPECT_EQ(exported_.post(), RSM_SUCCESS);
+    EXPECT_EQ(imported_.wait(static_cast<int>(scaled(10000).count())), RSM_SUCCESS);
+}
+
 bool RemoteHammer::succeeds(std::uint64_t times) {
     return eventually([&] { return progress().value(0) >= times; }, 20000);
 }

@@ -79,7 +79,7 @@ class RemoteImport : public RemoteMemory {
   public:
     RemoteImport(Session &session, unsigned node, std::uint32_t id,
                  unsigned permission = RSM_PERM_RDWR);
-    // Of an export, with a barrier.
+    // Of an export, with a barrier; it is there.
     RemoteImport(Session &session, RemoteExport &of, unsigned permission = RSM_PERM_RDWR);
 
     // Result of connect.
@@ -105,6 +105,18 @@ class RemoteImport : public RemoteMemory {
 
   private:
     int status_;
+};
+
+// What one node has posted before has arrived at the other: bells keep their order.
+class Fence {
+  public:
+    Fence(Session &exporter, Session &importer);
+    void at_exporter();
+    void at_importer();
+
+  private:
+    RemoteExport exported_;
+    RemoteImport imported_;
 };
 
 // Background work of a session; ends with the object at the latest.
