@@ -151,9 +151,15 @@ def program(name):
 
 def collect(root):
     """Links at the top of the directory: what "make install" takes, and the KUnit module, which
-    no kernel that is installed on a host would have built."""
-    for stale in root.glob("*.ko"):
-        stale.unlink()
-    for folder in ("kernel", KUNIT):
-        for module in (root / folder).glob("*.ko"):
-            os.link(module, root / module.name)
+    no kernel that is installed on a host would have built. Guests may be starting with them."""
+    made = {module.name: module for folder in ("kernel", KUNIT)
+            for module in (root / folder).glob("*.ko")}
+    for old in root.glob("*.ko"):
+        if old.name not in made:
+            old.unlink()
+    for name, module in made.items():
+        link, new = root / name, root / f"{name}.new"
+        if not (link.exists() and link.samefile(module)):
+            new.unlink(missing_ok=True)
+            os.link(module, new)
+            new.replace(link)
