@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CNOs: waiting, triggers, agents.
 #include "daplrsm_event_fake.h"
+#include "event/cno.h"
 
 #include <atomic>
 #include <csignal>
@@ -26,10 +27,14 @@ class CnoTest : public fake::Adapter {
         found.first = api::cno_wait(cno, timeout, &found.second);
         return found;
     }
+    static unsigned waiters(DAT_CNO_HANDLE cno) { return enter<Cno>(cno)->waiters(); }
+    // Waits already.
     static std::future<Found> start(DAT_CNO_HANDLE cno) {
+        const unsigned before = waiters(cno);
         auto result =
             std::async(std::launch::async, [=] { return wait_cno(cno, DAT_TIMEOUT_INFINITE); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        while (waiters(cno) == before)
+            std::this_thread::yield();
         return result;
     }
     static bool is_over(const std::future<Found> &result) {
@@ -95,8 +100,10 @@ TEST_F(CnoTest, WakesOneWaiterForEachTrigger) {
     auto second = start(cno);
     EXPECT_EQ(api::cno_free(cno), invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
     post(evd);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_NE(is_over(first), is_over(second));
+    int over = 0;
+    for (int i = 0; i < 500 && over == 0; ++i)
+        over = int{is_over(first)} + int{is_over(second)};
+    EXPECT_EQ(over, 1);
     post(evd);
     EXPECT_EQ(first.get(), Found(DAT_SUCCESS, evd));
     EXPECT_EQ(second.get(), Found(DAT_SUCCESS, evd));
@@ -159,9 +166,16 @@ TEST_F(CnoTest, WaitEndsWithASignal) {
     action.sa_flags = SA_RESTART;
     ASSERT_EQ(::sigaction(SIGUSR1, &action, nullptr), 0);
     Found found;
-    std::thread waiter([&] { found = wait_cno(cno, DAT_TIMEOUT_INFINITE); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    ::pthread_kill(waiter.native_handle(), SIGUSR1);
+    std::atomic<bool> over = false;
+    std::thread waiter([&] {
+        found = wait_cno(cno, DAT_TIMEOUT_INFINITE);
+        over = true;
+    });
+    // One that comes before the wait ends nothing.
+    while (!over) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ::pthread_kill(waiter.native_handle(), SIGUSR1);
+    }
     waiter.join();
     EXPECT_EQ(found, Found(error(DAT_INTERRUPTED_CALL), nullptr));
 }

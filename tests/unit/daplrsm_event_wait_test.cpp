@@ -2,6 +2,7 @@
 // dat_evd_wait.
 #include "daplrsm_event_fake.h"
 
+#include <atomic>
 #include <csignal>
 #include <future>
 #include <vector>
@@ -134,12 +135,17 @@ TEST_F(WaitTest, EndsWithASignal) {
     for (const DAT_TIMEOUT timeout : {DAT_TIMEOUT{60'000'000}, DAT_TIMEOUT_INFINITE}) {
         DAT_RETURN result = DAT_SUCCESS;
         DAT_COUNT more = -1;
+        std::atomic<bool> over = false;
         std::thread waiter([&] {
             DAT_EVENT event;
             result = api::evd_wait(evd, timeout, 2, &event, &more);
+            over = true;
         });
-        await_waiter(evd);
-        ::pthread_kill(waiter.native_handle(), SIGUSR1);
+        // One that comes before the wait ends nothing.
+        while (!over) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            ::pthread_kill(waiter.native_handle(), SIGUSR1);
+        }
         waiter.join();
         EXPECT_EQ(result, error(DAT_INTERRUPTED_CALL));
         EXPECT_EQ(more, 1);

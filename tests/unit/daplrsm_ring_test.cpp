@@ -243,14 +243,17 @@ TEST_F(HostileWriter, OnlyGetsMessagesInsideTheRing) {
         }
     });
     std::array<std::uint64_t, 3> seen{};
-    for (int i = 0; i < 500000; ++i) {
+    const auto has_seen = [&](Arrived what) { return seen[static_cast<std::size_t>(what)] > 0; };
+    // The scribbler may have to wait for the processor.
+    for (int i = 0; i < 500000 || !has_seen(Arrived::MESSAGE) || !has_seen(Arrived::NONSENSE);
+         ++i) {
         Message message{};
         const Arrived arrived = reader.get(message);
         ++seen[static_cast<std::size_t>(arrived)];
-        if (arrived == Arrived::NOTHING)
+        if (arrived != Arrived::MESSAGE) {
             std::this_thread::yield();
-        if (arrived != Arrived::MESSAGE)
             continue;
+        }
         ASSERT_EQ(message.header.length, message.payload.size());
         ASSERT_LE(message.payload.size(), ring_limit(MIN_RING));
         ASSERT_GE(message.payload.data(), cells().data());
@@ -259,8 +262,6 @@ TEST_F(HostileWriter, OnlyGetsMessagesInsideTheRing) {
     }
     over = true;
     scribbler.join();
-    EXPECT_GT(seen[static_cast<std::size_t>(Arrived::MESSAGE)], 0U);
-    EXPECT_GT(seen[static_cast<std::size_t>(Arrived::NONSENSE)], 0U);
 }
 
 class HostileReader : public Ring {};

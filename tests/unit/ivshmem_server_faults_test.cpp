@@ -70,7 +70,7 @@ TEST(IvshmemServerFaults, SixtyFourPeersWithSixtyFourVectors) {
 
 TEST(IvshmemServerFaults, WhoNeverReadsIsDropped) {
     const Directory directory;
-    Server server(directory, {"--vectors", std::to_string(many), "--patience", "1"});
+    Server server(directory, {"--vectors", std::to_string(many), "--patience", "3"});
     Client reader(directory.socket());
     const auto greeting = reader.greeting(many);
     Client sleeper(directory.socket());
@@ -84,10 +84,10 @@ TEST(IvshmemServerFaults, WhoNeverReadsIsDropped) {
 
 TEST(IvshmemServerFaults, WhoReadsSlowlyIsKept) {
     const Directory directory;
-    Server server(directory, {"--vectors", std::to_string(many), "--patience", "1"});
+    Server server(directory, {"--vectors", std::to_string(many), "--patience", "4"});
     Client client(directory.socket());
     for (int message = 0; message < 6; message++) {
-        std::this_thread::sleep_for(500ms);
+        std::this_thread::sleep_for(1s);
         ASSERT_TRUE(client.receive());
     }
     for (std::size_t message = 6; message < many + 3; message++) {

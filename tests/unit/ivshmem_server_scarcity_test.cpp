@@ -105,7 +105,7 @@ void become_nobody() {
 TEST(IvshmemServerScarcity, TooManyDescriptorsOnTheirWay) {
     const Directory directory;
     ASSERT_EQ(chmod(directory.file("").c_str(), 0777), 0);
-    Server server(directory, {"--vectors", "20", "--patience", "1", "--mode", "666"}, [&] {
+    Server server(directory, {"--vectors", "20", "--patience", "3", "--mode", "666"}, [&] {
         limit_descriptors(100)();
         become_nobody();
     });

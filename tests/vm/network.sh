@@ -74,9 +74,9 @@ test_lost_packets() {
 # Node 2 of one run is not there for another.
 test_runs_do_not_see_each_other() {
 	begin --controller rdma --nodes 2 --on 2 'sleep 1000' --until-first \
-		-- 'ping -c 1 -w 5 10.77.1.2 >/dev/null && echo begun; sleep 1000' || return 1
+		-- 'until ping -c 1 -w 5 10.77.1.2 >/dev/null; do :; done; echo begun; sleep 1000' || return 1
 	other=$scratch/other
-	$vm --timeout 120 --smp 1 --controller rdma -- \
+	$vm --timeout 300 --smp 1 --controller rdma -- \
 		'! ping -c 1 -w 5 10.77.1.2' >"$other" 2>&1 </dev/null
 	alone=$?
 	kill "$pid"
@@ -88,7 +88,7 @@ test_runs_do_not_see_each_other() {
 }
 
 test_switch_that_dies() {
-	begin --controller rdma -- 'echo begun; sleep 10' || return 1
+	begin --controller rdma -- 'echo begun; sleep 30' || return 1
 	pkill -KILL -f "socket $TMPDIR/"
 	wait "$pid"
 	status=$?

@@ -5,10 +5,11 @@
 
 test_two_nodes_and_their_lines() {
 	guest 0 --nodes 2 --controller ivshmem --ivshmem-size 16 \
-		--on 2 'sleep 1; hostname; printf "a\nb"; echo e >&2; printf f >&2' \
+		--on 2 'hostname; printf "a\nb"; echo e >&2; printf f >&2' \
 		-- 'hostname; cat /sys/bus/pci/devices/*/modalias | grep -c v00001AF4d00001110;
 			stat -c %s /sys/bus/pci/devices/*/resource2' &&
-		prints rsm1 1 16777216 '[2] rsm2' '[2] a' '[2] b' &&
+		sort -o "$out" "$out" &&
+		prints 1 16777216 '[2] a' '[2] b' '[2] rsm2' rsm1 &&
 		complains '^\[2\] e$' && complains '^\[2\] f$'
 }
 
@@ -70,7 +71,7 @@ test_sigkill_leaves_no_process() {
 
 test_server_that_dies() {
 	begin -- 'stat -c %s /sys/bus/pci/devices/*/resource2
-		[ -e /run/rsm-hub ] || echo no hub; echo begun; sleep 10' || return 1
+		[ -e /run/rsm-hub ] || echo no hub; echo begun; sleep 30' || return 1
 	pkill -KILL -f "socket $TMPDIR/"
 	wait $pid
 	status=$?
@@ -80,7 +81,7 @@ test_server_that_dies() {
 
 # Another program joins through the socket, which is gone when the run is over.
 test_socket_for_others() {
-	begin --ivshmem-socket "$scratch/others" -- 'echo begun; sleep 10' || return 1
+	begin --ivshmem-socket "$scratch/others" -- 'echo begun; sleep 30' || return 1
 	python3 - "$scratch/others" <<-'END'
 		import socket, struct, sys
 		with socket.socket(socket.AF_UNIX) as end:

@@ -4,7 +4,9 @@
 # One guest: the way from the command line to the command, and back.  Sourced by run.
 
 test_status_passes_through() { guest 7 -- 'exit 7'; }
-test_success_is_quiet() { guest 0 -- true && cat "$out" "$err" >&2 && [ ! -s "$scratch/why" ]; }
+test_success_is_quiet() {
+	guest 0 -- true && ! grep -hv 'the kernel hangs in its boot; starting it again$' "$out" "$err" >&2
+}
 
 test_streams_are_separate() {
 	guest 0 -- 'echo to out; echo to err >&2' && prints 'to out' && complains '^to err$'
@@ -110,7 +112,10 @@ test_root_in_tmp() {
 test_clock_keeps_time() {
 	guest 0 -- 'ahead() {
 			read -r up idle </proc/uptime
-			echo $((${up%.*} - $(cat /sys/class/rtc/rtc0/since_epoch)))
+			rtc=$(cat /sys/class/rtc/rtc0/since_epoch)
+			read -r again idle </proc/uptime
+			[ "${up%.*}" = "${again%.*}" ] || { ahead; return; }
+			echo $((${up%.*} - rtc))
 		}
 		before=$(ahead); sleep 8; echo $(($(ahead) - before))' || return 1
 	gained=$(cat "$out")

@@ -27,6 +27,7 @@ class Cno final : public Object {
     DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept;
     void release() noexcept; // lets all waiters go, without an EVD
     [[nodiscard]] bool in_use() const noexcept { return !evds_.empty() || waiters_ > 0; }
+    [[nodiscard]] unsigned waiters() const noexcept { return waiters_; }
 
     // Is the agent running, on another thread? Then it is not to be replaced yet: call await_agent
     // and look the handle up again.
