@@ -189,3 +189,47 @@ int rsm_dump_end(struct sk_buff *skb, void *header, int err)
 		genlmsg_end(skb, header);
 	return err;
 }
+
+static int dump_segment(struct rsm_reply *reply, struct netlink_callback *cb, u8 cmd,
+			struct rsm_segment *seg,
+			int (*put)(struct rsm_reply *reply, struct rsm_segment *seg))
+{
+	void *header = rsm_dump_put(reply->skb, cb, cmd);
+	int err;
+
+	if (!header)
+		return -EMSGSIZE;
+	err = rsm_dump_end(reply->skb, header, put(reply, seg));
+	return err == -ENOENT ? 0 : err;
+}
+
+/**
+ * rsm_dump_segments() - continue the dump of all segments of a kind
+ * @skb: what it goes into
+ * @cb: the dump
+ * @kind: exports or imports
+ * @cmd: of the messages
+ * @put: what a message says of a segment, -ENOENT if the viewer may not see it
+ *
+ * Return: the length of what there is, or an error.
+ */
+int rsm_dump_segments(struct sk_buff *skb, struct netlink_callback *cb, enum rsm_kind kind,
+		      u8 cmd, int (*put)(struct rsm_reply *reply, struct rsm_segment *seg))
+{
+	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
+	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
+	struct rsm_segment *seg;
+	u32 next = cb->args[0];
+	int err = 0;
+
+	cb->seq = rsm_segment_changes();
+	while (!err && (seg = rsm_segment_next(next))) {
+		if (seg->kind == kind)
+			err = dump_segment(&reply, cb, cmd, seg, put);
+		if (!err)
+			next = seg->number + 1;
+		rsm_segment_put(seg);
+	}
+	cb->args[0] = next;
+	return skb->len ?: err;
+}

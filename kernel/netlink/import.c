@@ -94,34 +94,12 @@ int rsm_import_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int dump_one(struct rsm_reply *reply, struct netlink_callback *cb,
-		    struct rsm_import *imp)
+static int dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
 {
-	void *header = rsm_dump_put(reply->skb, cb, RSM_CMD_IMPORT_GET);
-	int err;
-
-	if (!header)
-		return -EMSGSIZE;
-	err = rsm_dump_end(reply->skb, header, put_visible(reply, imp));
-	return err == -ENOENT ? 0 : err;
+	return put_visible(reply, to_import(seg));
 }
 
 int rsm_import_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
-	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
-	struct rsm_segment *seg;
-	u32 next = cb->args[0];
-	int err = 0;
-
-	cb->seq = rsm_segment_changes();
-	while (!err && (seg = rsm_segment_next(next))) {
-		if (seg->kind == RSM_IMPORT)
-			err = dump_one(&reply, cb, to_import(seg));
-		if (!err)
-			next = seg->number + 1;
-		rsm_segment_put(seg);
-	}
-	cb->args[0] = next;
-	return skb->len ?: err;
+	return rsm_dump_segments(skb, cb, RSM_IMPORT, RSM_CMD_IMPORT_GET, dump_one);
 }

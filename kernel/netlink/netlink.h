@@ -56,6 +56,8 @@ int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header
 int rsm_dump_start(struct netlink_callback *cb);
 void *rsm_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int rsm_dump_end(struct sk_buff *skb, void *header, int err);
+int rsm_dump_segments(struct sk_buff *skb, struct netlink_callback *cb, enum rsm_kind kind,
+		      u8 cmd, int (*put)(struct rsm_reply *reply, struct rsm_segment *seg));
 
 /* viewer.c */
 struct rsm_viewer rsm_viewer_of(struct sk_buff *request);

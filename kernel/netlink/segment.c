@@ -198,34 +198,12 @@ int rsm_segment_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int dump_one(struct rsm_reply *reply, struct netlink_callback *cb,
-		    struct rsm_export *exp)
+static int dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
 {
-	void *header = rsm_dump_put(reply->skb, cb, RSM_CMD_SEGMENT_GET);
-	int err;
-
-	if (!header)
-		return -EMSGSIZE;
-	err = rsm_dump_end(reply->skb, header, put_visible(reply, exp));
-	return err == -ENOENT ? 0 : err;
+	return put_visible(reply, to_export(seg));
 }
 
 int rsm_segment_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
-	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
-	struct rsm_segment *seg;
-	u32 next = cb->args[0];
-	int err = 0;
-
-	cb->seq = rsm_segment_changes();
-	while (!err && (seg = rsm_segment_next(next))) {
-		if (seg->kind == RSM_EXPORT)
-			err = dump_one(&reply, cb, to_export(seg));
-		if (!err)
-			next = seg->number + 1;
-		rsm_segment_put(seg);
-	}
-	cb->args[0] = next;
-	return skb->len ?: err;
+	return rsm_dump_segments(skb, cb, RSM_EXPORT, RSM_CMD_SEGMENT_GET, dump_one);
 }
