@@ -167,7 +167,8 @@ TEST_F(Connections, nobody_answers_in_time)
     const auto began = std::chrono::steady_clock::now();
     sockaddr_in address = a.adapter.address();
     EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             patience(3000), 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+                             patience(3000), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_CONNECT_DEFAULT_FLAG));
     const DAT_CR_HANDLE cr = arrival();
     expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
     EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(3000));

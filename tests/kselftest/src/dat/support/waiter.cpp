@@ -34,87 +34,55 @@ bool waits_for_an_event(const std::string &system_call)
 
 } // namespace
 
-void Sleeper::begins()
-{
-    tid_ = gettid();
-}
-
-bool Sleeper::sleeps() const
+bool Waiter::sleeps() const
 {
     const auto line = read_line("/proc/self/task/" + std::to_string(tid_) + "/syscall");
     return line && waits_for_an_event(*line);
 }
 
-EvdWaiter::EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
+void Waiter::start(const std::function<DAT_RETURN()> &wait)
 {
     ignore_signal();
-    thread_ = std::thread([this, evd, timeout, threshold] {
-        sleeper_.begins();
-        result_ = dat_evd_wait(evd, timeout, threshold, &event, &more);
+    thread_ = std::thread([this, wait] {
+        tid_ = gettid();
+        result_ = wait();
         back_ = true;
     });
 }
 
-EvdWaiter::~EvdWaiter()
+void Waiter::join()
 {
     if (thread_.joinable())
         thread_.join();
 }
 
-bool EvdWaiter::waits_for(int milliseconds)
+bool Waiter::waits_for(int milliseconds)
 {
-    EXPECT_TRUE(eventually([this] { return back_ || sleeper_.sleeps(); }, 20000));
+    EXPECT_TRUE(eventually([this] { return back_ || sleeps(); }, 20000));
     std::this_thread::sleep_for(scaled(milliseconds));
     return !back_;
 }
 
-Result EvdWaiter::result()
+Result Waiter::result()
 {
-    EXPECT_TRUE(eventually([this] { return back_.load(); }, 15000)) << "dat_evd_wait goes on";
-    if (thread_.joinable())
-        thread_.join();
+    EXPECT_TRUE(eventually([this] { return back_.load(); }, 15000)) << "the wait goes on";
+    join();
     return {result_};
 }
 
-void EvdWaiter::signal()
+void Waiter::signal()
 {
     EXPECT_EQ(0, pthread_kill(thread_.native_handle(), SIGUSR1));
+}
+
+EvdWaiter::EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
+{
+    start([=, this] { return dat_evd_wait(evd, timeout, threshold, &event, &more); });
 }
 
 CnoWaiter::CnoWaiter(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 {
-    ignore_signal();
-    thread_ = std::thread([this, cno, timeout] {
-        sleeper_.begins();
-        result_ = dat_cno_wait(cno, timeout, &evd);
-        back_ = true;
-    });
-}
-
-CnoWaiter::~CnoWaiter()
-{
-    if (thread_.joinable())
-        thread_.join();
-}
-
-bool CnoWaiter::waits_for(int milliseconds)
-{
-    EXPECT_TRUE(eventually([this] { return back_ || sleeper_.sleeps(); }, 20000));
-    std::this_thread::sleep_for(scaled(milliseconds));
-    return !back_;
-}
-
-Result CnoWaiter::result()
-{
-    EXPECT_TRUE(eventually([this] { return back_.load(); }, 15000)) << "dat_cno_wait goes on";
-    if (thread_.joinable())
-        thread_.join();
-    return {result_};
-}
-
-void CnoWaiter::signal()
-{
-    EXPECT_EQ(0, pthread_kill(thread_.native_handle(), SIGUSR1));
+    start([=, this] { return dat_cno_wait(cno, timeout, &evd); });
 }
 
 DAT_RETURN post_software(DAT_EVD_HANDLE evd, std::uintptr_t number)

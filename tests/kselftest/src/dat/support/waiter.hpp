@@ -5,63 +5,55 @@
 #include "dat/support/side.hpp"
 
 #include <atomic>
+#include <functional>
 #include <sys/types.h>
 #include <thread>
 
 namespace rsmtest::dat {
 
-// A thread that can be seen to sleep until an event comes. Whether it has come so far is not to be
-// had from the library: its events would wake it.
-class Sleeper {
+// A thread that waits in the library, and can be seen to sleep until an event comes. Whether it has
+// come so far is not to be had from the library: its events would wake it.
+class Waiter {
 public:
-    void begins(); // says the thread
-    bool sleeps() const;
-
-private:
-    std::atomic<pid_t> tid_{0};
-};
-
-// A thread in dat_evd_wait.
-class EvdWaiter {
-public:
-    EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold = 1);
-    ~EvdWaiter(); // joins
-    EvdWaiter(const EvdWaiter &) = delete;
-    EvdWaiter &operator=(const EvdWaiter &) = delete;
+    Waiter(const Waiter &) = delete;
+    Waiter &operator=(const Waiter &) = delete;
 
     bool waits_for(int milliseconds = 50); // it sleeps, and does so after that time
     Result result();                       // once it has come back
     void signal();                         // SIGUSR1, which does nothing but interrupt
 
-    DAT_EVENT event{};
-    DAT_COUNT more = -1;
+protected:
+    Waiter() = default;
+    ~Waiter() = default;
+    void start(const std::function<DAT_RETURN()> &wait);
+    void join();
 
 private:
-    Sleeper sleeper_;
+    bool sleeps() const;
+
+    std::atomic<pid_t> tid_{0};
     std::atomic<bool> back_{false};
     DAT_RETURN result_ = 0;
     std::thread thread_;
 };
 
-// A thread in dat_cno_wait.
-class CnoWaiter {
+// In dat_evd_wait.
+class EvdWaiter : public Waiter {
+public:
+    EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold = 1);
+    ~EvdWaiter() { join(); }
+
+    DAT_EVENT event{};
+    DAT_COUNT more = -1;
+};
+
+// In dat_cno_wait.
+class CnoWaiter : public Waiter {
 public:
     CnoWaiter(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout);
-    ~CnoWaiter();
-    CnoWaiter(const CnoWaiter &) = delete;
-    CnoWaiter &operator=(const CnoWaiter &) = delete;
-
-    bool waits_for(int milliseconds = 50);
-    Result result();
-    void signal();
+    ~CnoWaiter() { join(); }
 
     DAT_EVD_HANDLE evd = nullptr;
-
-private:
-    Sleeper sleeper_;
-    std::atomic<bool> back_{false};
-    DAT_RETURN result_ = 0;
-    std::thread thread_;
 };
 
 // A software event that carries a number.
