@@ -77,7 +77,7 @@ void Traffic::expect_cut() {
     EXPECT_EQ(exported_here_.memory().differ(0, size_, 3), 0u) << "the dead go on writing";
     const auto start = Hub::Clock::now();
     EXPECT_EQ(exported_here_.destroy(), RSM_SUCCESS);
-    EXPECT_LT(Hub::Clock::now() - start, scaled(4000)) << "waits for the dead";
+    EXPECT_LT(Hub::Clock::now() - start, 2 * NetTest::heartbeat()) << "waits for the dead";
     EXPECT_EQ(exported_here_.memory().differ(0, size_, 3), 0u) << "contents are lost";
 }
 

@@ -12,6 +12,9 @@ namespace rsmtest::net {
 
 // Everybody is there and usable when a test begins, and has nothing left when it ends.
 class NetTest : public testing::Test {
+  public:
+    static std::chrono::milliseconds heartbeat();
+
   protected:
     void SetUp() override;
     void TearDown() override;
@@ -34,7 +37,6 @@ class NetTest : public testing::Test {
     bool connected(const Peer &from, const Peer &to);
     // The peer's machine is there again after it was killed, and has its paths.
     void restart(const std::vector<unsigned> &nodes);
-    static std::chrono::milliseconds heartbeat();
     // Longest time until a dead node is noticed, and until a test has seen that.
     static std::chrono::milliseconds promised_detection();
     static std::chrono::milliseconds detection();
