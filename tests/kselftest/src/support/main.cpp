@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "support/serve.hpp"
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -18,5 +21,7 @@ int main(int argc, char **argv)
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     std::signal(SIGPIPE, SIG_IGN);
     testing::InitGoogleTest(&argc, argv);
+    if (argc == 4 && std::strcmp(argv[1], "--serve") == 0)
+        return rsmtest::serve(std::atoi(argv[2]), std::atoi(argv[3]));
     return RUN_ALL_TESTS();
 }

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The runner of the kselftests, on the host, with tests that do wrong (sample.cpp).
+
+usage: check.py RUNNER DIRECTORY-OF-SAMPLE [TEST...]
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+RUNNER = sys.argv.pop(1)
+BINARIES = sys.argv.pop(1)
+
+
+class Run:
+    """What the runner says of some tests: exit status, lines, and the lines of each test."""
+
+    def __init__(self, *options):
+        with tempfile.TemporaryDirectory() as root:
+            for folder, name, text in (("dev", "kmsg", "6,1,0,-;BUG: before the tests\n"),
+                                       ("sys/kernel/debug/rsm", "stats", "handles 0\nother 3\n")):
+                Path(root, folder).mkdir(parents=True)
+                Path(root, folder, name).write_text(text)
+            # The processors may be busy: a factor makes the moments longer in which leftovers may go.
+            done = subprocess.run([RUNNER, "--binaries", BINARIES, "--root", root, *options],
+                                  env=dict(os.environ, RSM_SAMPLE_ROOT=root), text=True,
+                                  stdout=subprocess.PIPE, check=False)
+        self.status = done.returncode
+        self.lines = done.stdout.splitlines()
+        self.text = done.stdout
+
+
+def run(pattern, *options):
+    return Run("--filter", f"sample.{pattern}", *options)
+
+
+class RunnerTest(unittest.TestCase):
+    """One property of the runner each."""
+
+    def failed(self, pattern, *options):
+        result = run(pattern, *options)
+        self.assertEqual(result.status, 1, result.text)
+        self.assertEqual(result.lines[1], "1..1")
+        self.assertRegex(result.lines[2], "^not ok 1 - sample\\.")
+        self.assertEqual(result.lines[-1], "0 passed, 1 failed, 0 skipped")
+        return result.text
+
+    def passed(self, pattern, *options):
+        result = run(pattern, *options)
+        self.assertEqual(result.status, 0, result.text)
+        self.assertEqual(result.lines[-1], "1 passed, 0 failed, 0 skipped")
+        return result.text
+
+    def test_lists_the_tests_that_match(self):
+        result = run("*Val*", "--list")
+        self.assertEqual(result.lines, ["sample.Some/Values.AreSeen/0", "sample.Some/Values.AreSeen/1"])
+
+    def test_leaves_out_exceptions(self):
+        result = run("Some/*", "--except", "*/1", "--list")
+        self.assertEqual(result.lines, ["sample.Some/Values.AreSeen/0"])
+
+    def test_fails_when_nothing_matches(self):
+        result = Run("--filter", "other.*")
+        self.assertEqual(result.status, 1)
+        self.assertIn("# no test matches other.*", result.lines)
+
+    def test_refuses_unknown_options_and_bad_numbers(self):
+        for options in (["--what"], ["--filter"], ["--time-limit", "-1"], ["--time-factor", "x"]):
+            with self.subTest(options):
+                done = subprocess.run([RUNNER, *options], capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertTrue(done.stderr)
+
+    def test_shows_notes_of_a_test_that_passes(self):
+        self.assertIn("ok 1 - sample.Results.Passes\n# a figure\n", self.passed("Results.Passes"))
+
+    def test_runs_each_value_of_a_parameter(self):
+        result = run("Some/*")
+        self.assertEqual(result.lines[-1], "2 passed, 0 failed, 0 skipped", result.text)
+
+    def test_shows_why_a_test_failed(self):
+        self.assertIn("# as it should", self.failed("Results.Fails"))
+
+    def test_shows_why_a_test_was_skipped(self):
+        result = run("Results.Skips")
+        self.assertIn("ok 1 - sample.Results.Skips # SKIP no device", result.lines)
+        self.assertEqual(result.lines[-1], "0 passed, 0 failed, 1 skipped")
+        self.assertEqual(result.status, 0)
+
+    def test_fails_a_test_that_ends_without_a_result(self):
+        self.assertIn("# no test ran", self.failed("Results.ExitsEarly"))
+
+    def test_fails_a_test_that_dies(self):
+        self.assertIn("# killed by signal 9", self.failed("Results.DiesOfSignal"))
+
+    def test_goes_on_when_the_starter_of_tests_dies(self):
+        result = run("Results.*", "--except", "*.[FSED]*")
+        self.assertRegex(result.text, "not ok 2 - sample.Results.KillsItsStarter")
+        self.assertRegex(result.text, "ok 3 - sample.Results.PassesAfterThat")
+        self.assertEqual(result.lines[-1], "2 passed, 1 failed, 0 skipped", result.text)
+
+    def test_ends_a_test_that_waits_for_ever_and_says_where_it_waits(self):
+        text = self.failed("Waits.NeverEnds", "--time-limit", "1")
+        self.assertIn("# took more than 1 s", text)
+        self.assertEqual(len(re.findall(r"^# thread \d+ \(sample.test\) of process \d+: wchan \S+, "
+                                        r"syscall \d+ .*, at \S*libc\.so\S*\+0x", text, re.M)), 2, text)
+        # The stacks in user space, of both threads: one joins, one pauses.
+        self.assertRegex(text, r"(?m)^# .*libstdc\+\+.*_ZNSt6thread4joinEv")
+        self.assertRegex(text, r"(?m)^# .*libc\.so.*pause")
+
+    def test_ends_the_children_of_a_test_that_waits_for_ever(self):
+        text = self.failed("Waits.NeverEndsInChild", "--time-limit", "1")
+        self.assertEqual(len(set(re.findall(r"^# thread \d+ \S+ of process (\d+):", text, re.M))), 2, text)
+
+    def test_finds_a_process_that_is_left_behind(self):
+        self.assertRegex(self.failed("Leaves.Process"), r"# processes left behind: \d+ \(sample\.test\)")
+
+    def test_waits_for_a_process_that_is_about_to_end(self):
+        self.passed("Leaves.ProcessThatEnds", "--time-factor", "30")
+
+    def test_does_not_count_a_process_with_a_session_of_its_own(self):
+        self.passed("Leaves.Daemon")
+
+    def test_finds_a_handle_that_is_left_behind(self):
+        self.assertIn("# left behind: handles 1; before: handles 0", self.failed("Leaves.Handle"))
+
+    def test_finds_a_report_in_the_kernel_log(self):
+        self.assertIn("# BUG: KASAN: use-after-free", self.failed("Log.HasReport"))
+
+    def test_knows_reports_that_are_harmless(self):
+        self.passed("Log.HasHarmlessReport")
+
+    def test_says_when_the_kernel_log_was_overwritten(self):
+        self.assertIn("# [2 records of the kernel log were overwritten", self.failed("Log.IsOverrun"))
+
+    def test_says_how_long_a_test_took(self):
+        self.assertRegex(self.passed("Results.Passes", "--times"), r"(?m)^# took \d+ ms$")
+
+
+unittest.main()

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+// Tests that do what no test should: the runner has to notice (runner-tests/check.py).
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/prctl.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+std::ofstream file_of_root(const std::string &path)
+{
+    return std::ofstream(std::string(std::getenv("RSM_SAMPLE_ROOT")) + path, std::ios::app);
+}
+
+void log_record(int number, const std::string &message)
+{
+    file_of_root("/dev/kmsg") << "4," << number << ",1000,-;" << message << "\n SUBSYSTEM=none\n";
+}
+
+// Lives until it is killed.
+void start_process()
+{
+    if (fork() == 0) {
+        for (;;)
+            pause();
+    }
+}
+
+TEST(Results, Passes)
+{
+    std::puts("note: a figure");
+}
+
+TEST(Results, Fails)
+{
+    ADD_FAILURE() << "as it should";
+}
+
+TEST(Results, Skips)
+{
+    GTEST_SKIP() << "no device";
+}
+
+TEST(Results, ExitsEarly)
+{
+    std::exit(0);
+}
+
+TEST(Results, DiesOfSignal)
+{
+    std::raise(SIGKILL);
+}
+
+TEST(Results, KillsItsStarter)
+{
+    kill(getppid(), SIGKILL);
+    pause();
+}
+
+TEST(Results, PassesAfterThat) {}
+
+TEST(Waits, NeverEnds)
+{
+    std::thread([] { pause(); }).join();
+}
+
+TEST(Waits, NeverEndsInChild)
+{
+    start_process();
+    pause();
+}
+
+TEST(Leaves, Process)
+{
+    start_process();
+}
+
+TEST(Leaves, ProcessThatEnds)
+{
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    if (fork() == 0) {
+        close(ends[1]);
+        // Returns when the test's process has ended.
+        char byte = 0;
+        _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+}
+
+TEST(Leaves, Daemon)
+{
+    if (fork() == 0) {
+        setsid();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+}
+
+TEST(Leaves, Handle)
+{
+    std::ofstream(std::string(std::getenv("RSM_SAMPLE_ROOT")) + "/sys/kernel/debug/rsm/stats")
+        << "handles 1\nother 5\n";
+}
+
+TEST(Log, HasReport)
+{
+    log_record(7, "BUG: KASAN: use-after-free in rsm_export");
+}
+
+TEST(Log, HasHarmlessReport)
+{
+    log_record(8, "WARNING: CPU: 0 PID: 1 at drivers/infiniband/sw/rxe/rxe_comp.c:100 rxe_completer+0x1");
+}
+
+TEST(Log, IsOverrun)
+{
+    log_record(9, "one");
+    log_record(12, "WARNING: the next one that is still there");
+}
+
+class Values : public testing::TestWithParam<int> {};
+
+TEST_P(Values, AreSeen)
+{
+    EXPECT_GT(GetParam(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Values, testing::Values(1, 2));
+
+} // namespace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// Runs the tests of all areas, one at a time, and looks for what each leaves behind.
+#pragma once
+
+#include "runner/area.hpp"
+#include "runner/kernel.hpp"
+#include "runner/options.hpp"
+#include "runner/output.hpp"
+#include "runner/tap.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rsmrun {
+
+class Runner {
+public:
+    explicit Runner(const Options &options);
+
+    void list();
+    // True when every test has passed.
+    bool run();
+
+private:
+    struct Test {
+        Area *area;
+        std::string name;
+
+        std::string title() const { return area->name() + "." + name; }
+    };
+
+    void find_areas();
+    void find_tests(Area &area);
+    bool selected(const std::string &title) const;
+    bool may_select(const std::string &area) const;
+    void run_test(const Test &test);
+    // Each of these adds what is wrong to the problems.
+    void run_process(const Test &test, Lines &problems);
+    void stop_overrun(pid_t session, const Test &test, Lines &problems);
+    void restart_area(pid_t session, const Test &test, Lines &problems);
+    void check_processes(Area &area, pid_t session, Lines &problems);
+    void check_counters(const std::string &before, Lines &problems);
+    void check_log(Lines &problems);
+    void report(const Test &test, const Lines &problems);
+    void scan_leaks();
+    template <class Condition> bool soon(Condition condition) const;
+
+    Options options_;
+    Output output_;
+    KernelLog log_;
+    Counters counters_;
+    LeakScan leaks_;
+    Tap tap_;
+    std::vector<std::unique_ptr<Area>> areas_;
+    std::vector<Test> tests_;
+};
+
+} // namespace rsmrun
