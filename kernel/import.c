@@ -184,7 +184,7 @@ static u32 import_connect(struct rsm_import *imp, struct rsm_handle *h,
 	arg->slot = imp->seg.words.slot;
 	arg->number = imp->seg.number;
 	arg->generation = generation;
-	arg->mappable = !!imp->ops->map;
+	arg->mappable = rsm_import_mappable(imp);
 	rsm_segment_complete(&imp->seg, h);
 	tell_connect(imp);
 	return RSM_SUCCESS;

@@ -241,6 +241,7 @@ u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg,
 void rsm_import_close(struct rsm_import *imp);
 void rsm_import_free(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
+bool rsm_import_mappable(const struct rsm_import *imp);
 void rsm_import_zap(struct rsm_import *imp);
 void rsm_zap_handle(struct address_space *mapping, u32 number);
 void rsm_place_vma(struct vm_area_struct *vma, u32 number);
@@ -250,7 +251,7 @@ u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);
 u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
 
 /* local.c */
-bool rsm_user_may(kuid_t uid, kgid_t gid, unsigned int mode, u32 rights);
+bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned int mode);
 void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp);
 
 /* copy.c */

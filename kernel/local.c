@@ -8,20 +8,28 @@
 #include <linux/uidgid.h>
 
 /**
- * rsm_user_may() - has the caller these rights to a segment?
+ * rsm_import_admit() - may the caller make this import?
+ * @imp: the import, with the rights that the caller asks for
  * @uid: the segment's owner
  * @gid: the owner's group
  * @mode: what owner, group and others may do
- * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  *
- * Return: true for whom the mode allows it, or who has CAP_IPC_OWNER.
+ * Notes in @imp whether the caller may read the segment, too: a caller who asks
+ * for the right to write only may map it if so, see limit_rights().
+ *
+ * Return: true if the mode allows the rights, or the caller has CAP_IPC_OWNER.
  */
-bool rsm_user_may(kuid_t uid, kgid_t gid, unsigned int mode, u32 rights)
+bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned int mode)
 {
 	unsigned int allowed;
 
 	allowed = rsm_mode_allows(mode, uid_eq(current_euid(), uid), in_egroup_p(gid));
-	return !(rights & ~allowed) || capable(CAP_IPC_OWNER);
+	if (imp->rights & ~allowed && !capable(CAP_IPC_OWNER))
+		return false;
+	/* Nobody has asked to read: a refusal is no event for the audit log. */
+	imp->may_read = allowed & RSM_PERM_READ || imp->rights & RSM_PERM_READ ||
+			ns_capable_noaudit(&init_user_ns, CAP_IPC_OWNER);
+	return true;
 }
 
 /* May the caller connect? The node list binds everybody, the user check not
@@ -39,7 +47,7 @@ static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
 				 exp->owner.umask, rsm_node_id());
 	if (mode < 0)
 		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
-	return rsm_user_may(exp->owner.uid, exp->owner.gid, mode, imp->rights) ?
+	return rsm_import_admit(imp, exp->owner.uid, exp->owner.gid, mode) ?
 		       RSM_SUCCESS : RSMERR_PERM_DENIED;
 }
 

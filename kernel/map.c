@@ -12,6 +12,9 @@
 #include "compat.h"
 
 #include <linux/pgtable.h>
+#include <linux/sched/signal.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
 
 #define WINDOW_PAGES	(1UL << (RSM_WINDOW_SHIFT - PAGE_SHIFT))
 
@@ -116,7 +119,11 @@ static int import_access(struct vm_area_struct *vma, unsigned long addr, void *b
 	u64 offset = ((u64)segment_index(vma, addr) << PAGE_SHIFT) + offset_in_page(addr);
 	int n = min_t(u64, len, vma->vm_end - addr);
 
-	if (write && !(vma->vm_flags & VM_WRITE))
+	/*
+	 * A debugger may read what the process could give itself the right to
+	 * read, and writes only where the process can write now.
+	 */
+	if (!(vma->vm_flags & (write ? VM_WRITE : VM_MAYREAD)))
 		return -EACCES;
 	down_read(&imp->map_lock);
 	if (!imp->mem)
@@ -151,23 +158,71 @@ int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma)
 EXPORT_SYMBOL_GPL(rsm_map_mem);
 
 /*
- * Rights asked for must be the connection's, now and after any mprotect. What is
- * mapped for writing can be read: an owner who publishes has been told so, one
- * who grants has been promised that it can't.
+ * A mapping of a connection without any right that a mapping can use: a range
+ * of addresses and nothing behind it. RSMAPI has such mappings.
  */
+static vm_fault_t hidden_fault(struct vm_fault *vmf)
+{
+	return VM_FAULT_SIGBUS;
+}
+
+static const struct vm_operations_struct hidden_vm_ops = {
+	.fault = hidden_fault,
+};
+
+/**
+ * rsm_import_mappable() - can the import's rights be used through a mapping?
+ * @imp: the import
+ *
+ * Page tables can't allow writes and refuse reads. A connection that has only
+ * the right to write is therefore mapped for those only whom the segment's owner
+ * allows to read as well, and who could have asked for that right.
+ *
+ * Return: true if it has a right that a mapping can give.
+ */
+bool rsm_import_mappable(const struct rsm_import *imp)
+{
+	return imp->ops->map && imp->rights &&
+	       (imp->rights & RSM_PERM_READ || imp->may_read);
+}
+
+/*
+ * The process that connected may read, by @imp->may_read; a process that has got
+ * its descriptor has got the connection's rights, and no more.
+ */
+static bool write_shows_no_more(const struct rsm_import *imp)
+{
+	return imp->rights & RSM_PERM_READ ||
+	       (imp->may_read && imp->owner.tgid == task_tgid(current));
+}
+
+/* Rights asked for must be the connection's, now and after any mprotect. */
 static int limit_rights(struct rsm_import *imp, struct vm_area_struct *vma)
 {
 	vm_flags_t refused = VM_EXEC;
 
 	if (!(imp->rights & RSM_PERM_READ))
-		refused |= imp->ticket ? VM_READ | VM_WRITE : VM_READ;
-	if (!(imp->rights & RSM_PERM_WRITE))
+		refused |= VM_READ;
+	if (!(imp->rights & RSM_PERM_WRITE) || !write_shows_no_more(imp))
 		refused |= VM_WRITE;
 	if (vma->vm_flags & refused)
 		return -EACCES;
 	/* VM_MAYREAD is VM_READ shifted by 4, and so are the others. */
 	vm_flags_clear(vma, refused << 4);
 	return 0;
+}
+
+/* No right is left, now and for ever: see limit_rights(). */
+static bool is_hidden(const struct vm_area_struct *vma)
+{
+	return !(vma->vm_flags & (VM_MAYREAD | VM_MAYWRITE));
+}
+
+static void map_nothing(struct rsm_import *imp, struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_ops = &hidden_vm_ops;
+	vma->vm_private_data = imp;
 }
 
 /*
@@ -210,5 +265,8 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	if (err)
 		return err;
 	rsm_place_vma(vma, imp->seg.number);
-	return imp->ops->map(imp, vma);
+	if (!is_hidden(vma))
+		return imp->ops->map(imp, vma);
+	map_nothing(imp, vma);
+	return 0;
 }

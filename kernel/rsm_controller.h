@@ -205,6 +205,7 @@ struct rsm_export {
  * @id: segment id there
  * @owner: who connected it
  * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
+ * @may_read: who connected it was allowed to read the segment, asked for or not
  * @length: bytes
  * @start: first byte that it may reach
  * @end: the byte behind the last one
@@ -231,6 +232,7 @@ struct rsm_import {
 	u32 id;
 	struct rsm_owner owner;
 	u32 rights;
+	bool may_read;
 	u64 length;
 	u64 start;
 	u64 end;

@@ -231,7 +231,7 @@ static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
 		return remote->status;
-	if (!rsm_user_may(remote->uid, remote->gid, remote->mode, imp->rights))
+	if (!rsm_import_admit(imp, remote->uid, remote->gid, remote->mode))
 		return RSMERR_PERM_DENIED;
 	imp->length = remote->length;
 	imp->remote = remote;

@@ -431,7 +431,8 @@ struct rsm_unpublish {
  * @slot: out: the slot, RSM_NO_SLOT if there is none
  * @number: out: number of the handle, unique on the node while it is open
  * @generation: out: the slot's generation while the connection lives
- * @mappable: out: 1 if the connection can be mapped, else 0
+ * @mappable: out: 1 if the caller can use the connection's rights through a
+ *	mapping, else 0: then PUTV and GETV are the way
  *
  * Makes a blank handle an import segment. A failed CONNECT leaves it blank.
  *
@@ -439,6 +440,12 @@ struct rsm_unpublish {
  * fails with ENODEV (connection aborted, or not an import segment), ENXIO
  * (beyond the end of the segment), EACCES (rights beyond the connection's, or
  * execution), ENOTSUP (the controller can't map), EINVAL (private) and ENOMEM.
+ *
+ * Page tables can't refuse reads where they allow writes. With a connection for
+ * writing only, PROT_WRITE is therefore for the process that connected, and only
+ * if the access list or default permission allows it to read as well (EACCES).
+ * A mapping that has no right, and can get none by mprotect(), is a range of
+ * addresses with nothing behind it.
  * When the connection is aborted every page of the mapping shows one page that
  * is private to the handle; an access never faults.
  *
@@ -736,8 +743,8 @@ struct rsm_revoke {
  * and the end of the connection included, but for this: its rights are the
  * grant's, PUTV and GETV take offsets in the segment that lie in the bytes
  * granted, and mmap(), at offsets in the segment, whole pages of these only
- * (ENXIO). Page tables can't refuse reads where they allow writes: without
- * RSM_PERM_READ there is no mapping but one of PROT_NONE (EACCES).
+ * (ENXIO). Without RSM_PERM_READ there is no mapping but one of PROT_NONE, with
+ * nothing behind it (EACCES): see RSM_IOC_CONNECT.
  */
 struct rsm_redeem {
 	__u32 size;

@@ -453,8 +453,10 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle, rsm_loc
  * If the connection is broken the mapping shows zeroes and swallows stores.
  *
  * RSMERR_BAD_ADDR (@address is NULL), RSMERR_SEG_ALREADY_MAPPED, RSMERR_BAD_PERMS
- * (@perm has undefined bits, or rights that the connection lacks), RSMERR_BAD_LENGTH
- * (0, beyond the segment, or no address space), RSMERR_BAD_OFFSET (negative),
+ * (@perm has undefined bits, or rights that the connection lacks; or the right to
+ * write is asked for, which can't be mapped without letting the caller read, and
+ * the exporter does not let the caller read), RSMERR_BAD_LENGTH (0, beyond the
+ * segment, or no address space), RSMERR_BAD_OFFSET (negative),
  * RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed address), RSMERR_CONN_ABORTED,
  * RSMERR_MAP_FAILED (also if the controller can't), RSMERR_INSUFFICIENT_RESOURCES.
  */

@@ -74,6 +74,11 @@ int ImportSegment::ensure_mapping() noexcept {
     if (!mapping_) {
         Mapping mapping(::mmap(nullptr, size_, protection_for(rights_), MAP_SHARED, device(), 0),
                         size_);
+        if (!mapping && errno == EACCES) {
+            // A forked child of the process that connected for writing only.
+            mappable_.store(false, std::memory_order_relaxed);
+            return RSM_SUCCESS;
+        }
         if (!mapping)
             return status_of_transfer_mapping_error(errno);
         mapping_ = std::move(mapping);
@@ -98,12 +103,12 @@ int ImportSegment::check_range(const Transfer &transfer) const noexcept {
                         transfer.length <= window_.end - transfer.offset;
     if (inside)
         return RSM_SUCCESS;
-    return mappable_ ? RSMERR_BAD_OFFSET : RSMERR_BAD_LENGTH;
+    return mappable() ? RSMERR_BAD_OFFSET : RSMERR_BAD_LENGTH;
 }
 
 int ImportSegment::admit(Direction direction, const Transfer &transfer) {
     const std::lock_guard guard(lock());
-    if (mappable_)
+    if (mappable())
         if (const int status = ensure_mapping(); status != RSM_SUCCESS)
             return status;
     if ((rights_ & right_for(direction)) == 0)

@@ -78,8 +78,11 @@ class ImportSegment : public Segment {
     [[nodiscard]] const DataPath &data_path() const noexcept { return path_; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] std::uint32_t rights() const noexcept { return rights_; }
-    // Whether CPUs can reach the segment; else the kernel moves all data.
-    [[nodiscard]] bool mappable() const noexcept { return mappable_; }
+    // Whether this process can reach the segment by mapping it; else the kernel moves
+    // all data. Turns false when the kernel refuses a mapping for its rights.
+    [[nodiscard]] bool mappable() const noexcept {
+        return mappable_.load(std::memory_order_relaxed);
+    }
 
     // What put or get must check and prepare when the data path does not admit
     // it. RSM_SUCCESS: the data may be moved now.
@@ -113,7 +116,7 @@ class ImportSegment : public Segment {
     DataPath path_;
     std::uint64_t size_;
     std::uint32_t rights_;
-    bool mappable_;
+    std::atomic<bool> mappable_;
 
     // The rest is guarded by lock().
 

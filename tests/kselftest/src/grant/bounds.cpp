@@ -204,6 +204,9 @@ TEST_F(GrantBounds, rights)
         EXPECT_EQ(mprotect(base, page, PROT_WRITE), read && write ? 0 : -1);
         EXPECT_EQ(mprotect(base, page, both), read && write ? 0 : -1);
         EXPECT_EQ(mprotect(base, page, PROT_EXEC), -1);
+        const Fd mem(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+        const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(base));
+        EXPECT_EQ(pread(mem.get(), local.data(), 8, at), read ? 8 : -1);
         munmap(base, page);
         EXPECT_EQ(raw::map(handle.get(), page, PROT_READ, 0, MAP_PRIVATE), nullptr);
     }

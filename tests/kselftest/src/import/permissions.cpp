@@ -38,15 +38,15 @@ bool allowed(rsm_permission_t mode, Class which, rsm_permission_t wanted)
     return (wanted & ~(mode << shift) & 0600) == 0;
 }
 
-// What a connection with these rights lets one do.
-void check_connection(ImportSegment &imported, rsm_permission_t rights)
+// What a connection with these rights lets one do who may read the segment, or may not.
+void check_connection(ImportSegment &imported, rsm_permission_t rights, bool may_read)
 {
     std::uint64_t value = 7;
     ASSERT_EQ(imported.init_barrier(), RSM_SUCCESS);
     EXPECT_EQ(imported.put64(0, 1), rights & 0200 ? RSM_SUCCESS : RSMERR_PERM_DENIED);
     EXPECT_EQ(imported.get64(0, &value), rights & 0400 ? RSM_SUCCESS : RSMERR_PERM_DENIED);
     for (const rsm_permission_t wanted : {0400u, 0200u, 0600u}) {
-        const bool fine = (wanted & ~rights) == 0;
+        const bool fine = (wanted & ~rights) == 0 && may_read;
         EXPECT_EQ(imported.map(page_size(), 0, wanted), fine ? RSM_SUCCESS : RSMERR_BAD_PERMS)
             << std::oct << wanted;
         if (fine) {
@@ -88,7 +88,8 @@ TEST_F(ImportPermissions, I2_matrix)
                     EXPECT_EQ(imported.status(), fine ? RSM_SUCCESS : RSMERR_PERM_DENIED)
                         << "asked for " << std::oct << wanted;
                     if (imported.status() == RSM_SUCCESS)
-                        check_connection(imported, wanted);
+                        check_connection(imported, wanted,
+                                         allowed(mode, importer.which, RSM_PERM_READ));
                 }
                 EXPECT_EQ(ImportSegment(controller, id, 0).status(), RSM_SUCCESS);
             });
@@ -97,10 +98,31 @@ TEST_F(ImportPermissions, I2_matrix)
         Controller controller;
         ImportSegment privileged(controller, id, RSM_PERM_RDWR);
         ASSERT_EQ(privileged.status(), RSM_SUCCESS);
-        check_connection(privileged, RSM_PERM_RDWR);
+        check_connection(privileged, RSM_PERM_RDWR, true);
         owner.tell();
         owner.expect_success();
     }
+}
+
+// A child has the right to write, and no mapping that could be read; the kernel puts for it.
+TEST_F(ImportPermissions, I2_a_child_of_a_writer_puts)
+{
+    Controller controller;
+    Pages pages(1);
+    ExportSegment seg(controller, pages);
+    ASSERT_EQ(seg.publish(0, {{local_node(), 0666}}), RSM_SUCCESS);
+    ImportSegment imported(controller, seg.id(), RSM_PERM_WRITE);
+    ASSERT_EQ(imported.init_barrier(), RSM_SUCCESS);
+    in_child([&] {
+        std::uint64_t value = 0;
+        EXPECT_EQ(imported.put64(0, 5), RSM_SUCCESS);
+        EXPECT_EQ(imported.get64(0, &value), RSMERR_PERM_DENIED);
+        EXPECT_EQ(imported.map(page_size(), 0, RSM_PERM_WRITE), RSMERR_BAD_PERMS);
+        EXPECT_EQ(imported.put64(8, 6), RSM_SUCCESS);
+    });
+    EXPECT_EQ(pages.at(0), 5u);
+    EXPECT_EQ(pages.at(8), 6u);
+    EXPECT_EQ(imported.map(page_size(), 0, RSM_PERM_WRITE), RSM_SUCCESS);
 }
 
 TEST_F(ImportPermissions, I2_snapshot_is_taken_at_creation)

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace rsmtest;
@@ -60,6 +62,63 @@ TEST_F(UapiMapping, rights_of_the_connection)
         EXPECT_EQ(refused(handle.get(), size, PROT_READ | PROT_EXEC), EACCES);
         EXPECT_EQ(refused(handle.get(), size, PROT_EXEC), EACCES);
         EXPECT_EQ(refused(handle.get(), size, PROT_NONE), 0);
+    }
+}
+
+// A debugger's way, which needs no right to the page table entry.
+TEST_F(UapiMapping, debuggers_get_the_rights_of_the_connection)
+{
+    const Fd mem(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+    ASSERT_TRUE(mem.valid());
+    for (const std::uint32_t rights : {0u, 0400u, 0200u, 0600u}) {
+        for (const int protection : {PROT_NONE, PROT_READ, PROT_WRITE, both}) {
+            SCOPED_TRACE(testing::Message() << std::oct << rights << " " << protection);
+            published.memory.at() = 0x5ec4e7;
+            const Fd handle = raw::open_segment();
+            ASSERT_EQ(raw::connect(handle.get(), published.id, rights), success);
+            void *base = raw::map(handle.get(), size, protection);
+            if (!base)
+                continue;
+            std::uint64_t word = 0;
+            const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(base));
+            EXPECT_EQ(pread(mem.get(), &word, sizeof(word), at), rights & 0400 ? 8 : -1);
+            EXPECT_EQ(word, rights & 0400 ? 0x5ec4e7u : 0u);
+            word = 1;
+            EXPECT_EQ(pwrite(mem.get(), &word, sizeof(word), at), protection & PROT_WRITE ? 8 : -1);
+            EXPECT_EQ(published.memory.at(), protection & PROT_WRITE ? 1u : 0x5ec4e7u);
+            munmap(base, size);
+        }
+    }
+}
+
+// PROT_WRITE lets a program read, on x86.
+TEST_F(UapiMapping, who_may_not_read_does_not_map_to_write)
+{
+    for (const std::uint32_t mode : {0662u, 0666u}) {
+        const rsm_acl_entry entry{raw::local_node(), mode};
+        ASSERT_EQ(raw::republish(published.handle.get(), {&entry, 1}), success);
+        const bool may_read = mode == 0666;
+        in_child_as(alice(), [&] {
+            SCOPED_TRACE(testing::Message() << std::oct << mode);
+            const Fd handle = raw::open_segment();
+            rsm_connect connect = raw::connect_argument(published.id, RSM_PERM_WRITE);
+            ASSERT_EQ(raw::call(handle.get(), RSM_IOC_CONNECT, connect), success);
+            EXPECT_EQ(connect.mappable, may_read ? 1u : 0u);
+            EXPECT_EQ(refused(handle.get(), size, PROT_WRITE), may_read ? 0 : EACCES);
+            EXPECT_EQ(refused(handle.get(), size, PROT_READ), EACCES);
+            void *base = raw::map(handle.get(), size, PROT_NONE);
+            ASSERT_NE(base, nullptr);
+            EXPECT_EQ(mprotect(base, size, PROT_WRITE), may_read ? 0 : -1);
+            EXPECT_EQ(mprotect(base, size, PROT_READ), -1);
+            in_child([&] {
+                EXPECT_EQ(refused(handle.get(), size, PROT_WRITE), EACCES)
+                    << "a child has the connection's right and not its parent's";
+                const rsm_transfer_entry entry = raw::entry(&mode, 0, sizeof(mode));
+                EXPECT_EQ(raw::transfer(handle.get(), RSM_IOC_PUTV, {&entry, 1}), success);
+            });
+            munmap(base, size);
+        });
+        EXPECT_EQ(published.memory.at<std::uint32_t>(), mode);
     }
 }
 
