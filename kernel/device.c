@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include <linux/miscdevice.h>
-#include <linux/slab.h>
 
 /*
  * The consumed words are written through a shared mapping, for which the VFS
@@ -25,17 +24,14 @@ static int open_control(struct file *file)
 
 static int open_segment(struct file *file)
 {
-	struct rsm_handle *h;
+	struct rsm_handle *h = rsm_handle_alloc(file->f_mapping);
 	int err;
 
-	h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
 	if (!h)
 		return -ENOMEM;
-	mutex_init(&h->lock);
-	h->mapping = file->f_mapping;
 	err = rsm_handle_enter(h);
 	if (err) {
-		kfree(h);
+		rsm_handle_put(h);
 		return err;
 	}
 	file->private_data = h;
@@ -63,8 +59,7 @@ static int segment_release(struct inode *inode, struct file *file)
 	if (imp)
 		rsm_import_close(imp);
 	rsm_handle_leave(h);
-	mutex_destroy(&h->lock);
-	kfree(h);
+	rsm_handle_put(h);
 	return 0;
 }
 
@@ -88,9 +83,7 @@ static int segment_mmap(struct file *file, struct vm_area_struct *vma)
 
 static __poll_t segment_poll(struct file *file, poll_table *wait)
 {
-	struct rsm_segment *seg = rsm_handle_segment(file->private_data);
-
-	return seg ? rsm_event_poll(seg, file, wait) : EPOLLERR;
+	return rsm_event_poll(file->private_data, file, wait);
 }
 
 static int control_release(struct inode *inode, struct file *file)

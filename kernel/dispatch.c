@@ -211,7 +211,7 @@ static int run_wait(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
 
-	return seg ? rsm_event_wait(seg, arg->wait.timeout_ns) : RSMERR_BAD_SEG_HNDL;
+	return seg ? rsm_event_wait(seg, &arg->wait.timeout_ns) : RSMERR_BAD_SEG_HNDL;
 }
 
 #define TRANSFER_FLAGS	(RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE | RSM_TRANSFER_ASYNC)

@@ -33,9 +33,11 @@ static bool count_event(struct rsm_words *words, u32 flags)
 
 static __always_inline void deliver(struct rsm_segment *seg, u32 flags)
 {
+	wait_queue_head_t *wq = &seg->handle->wq;
+
 	/* The compare-and-swap is the barrier that waitqueue_active() needs. */
-	if (count_event(&seg->words, flags) && waitqueue_active(&seg->wq))
-		wake_up_interruptible_poll(&seg->wq, EPOLLIN | EPOLLRDNORM);
+	if (count_event(&seg->words, flags) && waitqueue_active(wq))
+		wake_up_interruptible_poll(wq, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
@@ -85,12 +87,13 @@ static bool consume_event(struct rsm_words *words)
 
 static u32 wait_for_event(struct rsm_segment *seg, ktime_t *expires)
 {
+	wait_queue_head_t *wq = &seg->handle->wq;
 	DEFINE_WAIT(wait);
 	bool expired = false;
 	u32 status;
 
 	for (;;) {
-		prepare_to_wait_exclusive(&seg->wq, &wait, TASK_INTERRUPTIBLE);
+		prepare_to_wait_exclusive(wq, &wait, TASK_INTERRUPTIBLE);
 		status = RSM_SUCCESS;
 		if (consume_event(&seg->words))
 			break;
@@ -103,40 +106,64 @@ static u32 wait_for_event(struct rsm_segment *seg, ktime_t *expires)
 		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
 						    HRTIMER_MODE_ABS);
 	}
-	finish_wait(&seg->wq, &wait);
+	finish_wait(wq, &wait);
 	return status;
 }
 
 /**
  * rsm_event_wait() - wait for an event and consume it
  * @seg: the handle's segment
- * @timeout_ns: longest wait, negative for no limit
+ * @timeout_ns: longest wait, negative for no limit; what is left of it after
+ *	RSMERR_INTERRUPTED
  *
  * Return: RSM_SUCCESS, RSMERR_TIMEOUT or RSMERR_INTERRUPTED.
  */
-u32 rsm_event_wait(struct rsm_segment *seg, s64 timeout_ns)
+u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns)
 {
 	ktime_t expires;
+	u32 status;
 
 	if (consume_event(&seg->words))
 		return RSM_SUCCESS;
-	if (!timeout_ns)
+	if (!*timeout_ns)
 		return RSMERR_TIMEOUT;
-	if (timeout_ns < 0)
+	if (*timeout_ns < 0)
 		return wait_for_event(seg, NULL);
-	expires = ktime_add_safe(ktime_get(), ns_to_ktime(timeout_ns));
-	return wait_for_event(seg, &expires);
+	expires = ktime_add_safe(ktime_get(), ns_to_ktime(*timeout_ns));
+	status = wait_for_event(seg, &expires);
+	if (status == RSMERR_INTERRUPTED)
+		*timeout_ns = max_t(s64, ktime_to_ns(ktime_sub(expires, ktime_get())), 0);
+	return status;
 }
 
-__poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
-			poll_table *wait)
+static bool is_ended(const struct rsm_segment *seg)
 {
+	if (seg->kind == RSM_IMPORT)
+		return READ_ONCE(container_of(seg, struct rsm_import, seg)->hung_up);
+	return READ_ONCE(container_of(seg, struct rsm_export, seg)->state) == RSM_DEAD;
+}
+
+/*
+ * Waiters stand at the handle, since epoll asks for the place to stand only once,
+ * which may be while the handle is blank.
+ */
+__poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait)
+{
+	struct rsm_segment *seg;
 	__poll_t mask = 0;
 
-	poll_wait(file, &seg->wq, wait);
+	poll_wait(file, &h->wq, wait);
+	/*
+	 * Stand there before looking; pairs with the barrier of who looks for
+	 * waiters. poll_wait() is one only since 6.13, and in later point releases.
+	 */
+	smp_mb();
+	seg = rsm_handle_segment(h);
+	if (!seg)
+		return 0;
 	if (pending_events(&seg->words))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (seg->kind == RSM_IMPORT && READ_ONCE(to_import(seg)->aborted))
+	if (is_ended(seg))
 		mask |= EPOLLRDHUP;
 	return mask;
 }

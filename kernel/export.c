@@ -14,6 +14,7 @@ static void segment_destroy(struct rsm_segment *seg)
 {
 	rsm_words_release(&seg->words);
 	rsm_controller_put(seg->ctl);
+	rsm_handle_put(seg->handle);
 }
 
 /**
@@ -46,6 +47,8 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 		return err == -ENOSPC ? RSMERR_INSUFFICIENT_RESOURCES :
 					RSMERR_INSUFFICIENT_MEM;
 	}
+	kref_get(&h->ref);
+	seg->handle = h;
 	if (!rsm_controller_enter(seg->ctl)) {
 		segment_destroy(seg);
 		return RSMERR_CTLR_NOT_PRESENT;
@@ -54,7 +57,6 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 	INIT_LIST_HEAD(&seg->on_ctl);
 	seg->kind = kind;
 	seg->number = h->number;
-	init_waitqueue_head(&seg->wq);
 	return RSM_SUCCESS;
 }
 
@@ -71,6 +73,9 @@ void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
 	rsm_controller_add(seg);
 	/* Pairs with rsm_handle_segment(). */
 	smp_store_release(&h->seg, seg);
+	/* Who polled the blank handle has not seen what happened to @seg up to here. */
+	if (wq_has_sleeper(&h->wq))
+		wake_up_interruptible_poll(&h->wq, EPOLLIN | EPOLLRDNORM | EPOLLRDHUP);
 	rsm_segment_count_in(seg);
 	rsm_controller_leave(seg->ctl);
 }
@@ -284,6 +289,7 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 		rsm_pin_unbind(exp);
 	else
 		exp->seg.ctl->ops->unbind(exp);
+	wake_up_interruptible_poll(&exp->seg.handle->wq, EPOLLRDHUP);
 }
 
 /* RSM_IOC_DESTROY */

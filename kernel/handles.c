@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/xarray.h>
 
 /*
@@ -15,6 +16,33 @@ static DEFINE_XARRAY_ALLOC1(handles);
 static atomic_t handle_count = ATOMIC_INIT(0);
 static atomic_t segment_count[2];
 static atomic_t changes = ATOMIC_INIT(1);
+
+/* A blank handle without a number, or NULL. */
+struct rsm_handle *rsm_handle_alloc(struct address_space *mapping)
+{
+	struct rsm_handle *h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
+
+	if (!h)
+		return NULL;
+	kref_init(&h->ref);
+	init_waitqueue_head(&h->wq);
+	mutex_init(&h->lock);
+	h->mapping = mapping;
+	return h;
+}
+
+static void handle_free(struct kref *ref)
+{
+	struct rsm_handle *h = container_of(ref, struct rsm_handle, ref);
+
+	mutex_destroy(&h->lock);
+	kfree(h);
+}
+
+void rsm_handle_put(struct rsm_handle *h)
+{
+	kref_put(&h->ref, handle_free);
+}
 
 /* Give a handle its number; -EAGAIN when all are in use, or -ENOMEM. */
 int rsm_handle_enter(struct rsm_handle *h)

@@ -34,13 +34,15 @@ static void bump_generation(struct rsm_import *imp)
  * @mem: its memory from now on, referenced by the callee; NULL for none
  *
  * The connection goes on. Mappings show the new memory from their next access
- * after the return.
+ * after the return. An aborted import gets no memory any more.
  */
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem)
 {
 	struct rsm_mem *old;
 
 	down_write(&imp->map_lock);
+	if (imp->aborted)
+		mem = NULL;
 	old = imp->mem;
 	imp->mem = rsm_mem_get(mem);
 	if (mem && imp->rights & RSM_PERM_WRITE)
@@ -82,7 +84,8 @@ static void tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
  *
  * On return no mapping of the import reaches the segment's memory, none will,
  * and no transfer is under way. Its words say so, and those who poll for
- * POLLRDHUP are told.
+ * POLLRDHUP are told. From the moment that an importer can find out no post
+ * begins.
  */
 void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 {
@@ -91,17 +94,21 @@ void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 	down_write(&imp->map_lock);
 	old = imp->mem;
 	if (!imp->aborted) {
+		/* First, so that who sees another generation is refused by post. */
+		WRITE_ONCE(imp->aborted, true);
+		/* Pairs with the way of an importer into rsm_post(). */
+		smp_wmb();
 		bump_generation(imp);
 		imp->reason = reason;
 	}
 	imp->mem = NULL;
 	rsm_import_zap(imp);
 	/* Last, so that who sees it in a poll can rely on the rest. */
-	WRITE_ONCE(imp->aborted, true);
+	WRITE_ONCE(imp->hung_up, true);
 	tell_disconnect(imp, reason);
 	up_write(&imp->map_lock);
 	rsm_mem_put(old);
-	wake_up_interruptible_poll(&imp->seg.wq, EPOLLRDHUP);
+	wake_up_interruptible_poll(&imp->seg.handle->wq, EPOLLRDHUP);
 }
 EXPORT_SYMBOL_GPL(rsm_import_abort);
 

@@ -56,12 +56,16 @@
 
 /**
  * struct rsm_handle - an open of /dev/rsm for reading and writing
+ * @ref: one for the open file, one for the segment, which may outlive it
+ * @wq: those who wait for an event, also while the handle is blank
  * @lock: held while the blank handle becomes a segment
  * @number: unique among open handles
  * @mapping: address space of the device node it was opened through
  * @seg: what it has become, NULL while blank
  */
 struct rsm_handle {
+	struct kref ref;
+	wait_queue_head_t wq;
 	struct mutex lock; /* of the change from blank to segment */
 	u32 number;
 	struct address_space *mapping;
@@ -122,6 +126,8 @@ struct rsm_export *rsm_handle_export(struct rsm_handle *h);
 struct rsm_import *rsm_handle_import(struct rsm_handle *h);
 
 /* handles.c */
+struct rsm_handle *rsm_handle_alloc(struct address_space *mapping);
+void rsm_handle_put(struct rsm_handle *h);
 int rsm_handle_enter(struct rsm_handle *h);
 void rsm_handle_hide(struct rsm_handle *h);
 void rsm_handle_leave(struct rsm_handle *h);
@@ -152,9 +158,8 @@ int rsm_words_init(struct rsm_words *words, struct rsm_table *table);
 void rsm_words_release(struct rsm_words *words);
 
 /* event.c */
-u32 rsm_event_wait(struct rsm_segment *seg, s64 timeout_ns);
-__poll_t rsm_event_poll(struct rsm_segment *seg, struct file *file,
-			poll_table *wait);
+u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns);
+__poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait);
 u32 rsm_post(struct rsm_segment *seg, u32 flags);
 
 /* controller.c */

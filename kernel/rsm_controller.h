@@ -19,6 +19,7 @@
 
 struct netlink_ext_ack;
 struct rsm_export;
+struct rsm_handle;
 struct rsm_import;
 struct rsm_mem;
 struct rsm_place;
@@ -108,7 +109,7 @@ enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
  * @words: generation and event words
  * @put_bytes: bytes that PUTV has put, by this import or by all of the export
  * @get_bytes: bytes that GETV has got, likewise
- * @wq: those who wait for an event
+ * @handle: what has become it, referenced: those who wait for an event are there
  */
 struct rsm_segment {
 	struct kref ref;
@@ -119,7 +120,7 @@ struct rsm_segment {
 	struct rsm_words words;
 	atomic64_t put_bytes;
 	atomic64_t get_bytes;
-	wait_queue_head_t wq;
+	struct rsm_handle *handle;
 };
 
 /**
@@ -214,7 +215,9 @@ struct rsm_export {
  *	for writing
  * @mem: memory behind it; NULL when aborted or when the controller has none
  *	to show
- * @aborted: the connection is gone, for good
+ * @aborted: the connection is gone, for good; set before anything that an
+ *	importer can see of that, and cleared never
+ * @hung_up: none of its mappings shows the segment any more
  * @reason: why
  * @told: listeners have been told of it, and are to be told of its end; @map_lock
  * @scratch: what mappings show after that
@@ -240,6 +243,7 @@ struct rsm_import {
 	struct rw_semaphore map_lock;
 	struct rsm_mem *mem;
 	bool aborted;
+	bool hung_up;
 	enum rsm_reason reason;
 	bool told;
 	struct page *scratch;

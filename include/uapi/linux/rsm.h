@@ -451,7 +451,10 @@ struct rsm_unpublish {
  *
  * poll() reports POLLIN and POLLRDNORM while an event is pending. POLLRDHUP,
  * for those who ask for it, tells that the connection was aborted and that none of
- * its mappings shows the segment any more.
+ * its mappings shows the segment any more. Of an export segment POLLRDHUP tells that
+ * it is dead: destroyed, revoked by an administrator, or without its range or its
+ * controller. A blank handle reports nothing; who polls it is told of what the
+ * segment that it becomes has to tell.
  */
 struct rsm_connect {
 	__u32 size;

@@ -210,3 +210,25 @@ TEST_F(WindowExporter, kill)
     exporter.kill();
     expect_dead();
 }
+
+// An import that ended with its controller stays among its exporter's importers until it is closed.
+TEST_F(WindowTest, an_aborted_import_gets_no_memory_of_a_rebind)
+{
+    Controller loopback;
+    Pages exported(page_count);
+    ExportSegment seg(loopback, exported, RSM_ALLOW_REBIND);
+    ASSERT_EQ(seg.publish(), RSM_SUCCESS);
+    ImportSegment imported(ctl, seg.id());
+    ASSERT_EQ(imported.status(), RSM_SUCCESS);
+    ASSERT_EQ(imported.map(exported.size()), RSM_SUCCESS);
+    exported.at() = 1;
+    ASSERT_EQ(imported.at(), 1u);
+    ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/remove_window", "1"));
+    ASSERT_EQ(imported.at(), 0u);
+    Pages secret(page_count);
+    secret.at() = 2;
+    ASSERT_EQ(rsm_memseg_export_rebind(seg, secret.data(), 0, secret.size()), RSM_SUCCESS);
+    EXPECT_EQ(imported.at(), 0u);
+    imported.at() = 3;
+    EXPECT_EQ(secret.at(), 2u);
+}

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 
 using namespace rsmtest;
@@ -67,6 +68,23 @@ TEST(NetlinkChange, revoke_ends_a_segment)
     EXPECT_EQ(
         client.ask(Request(RSM_CMD_SEGMENT_REVOKE).put(RSM_A_SEGMENT_ID, segment.id)).error,
         ENOENT);
+}
+
+// As an importer is: by a wake-up, and by what poll says from then on.
+TEST(NetlinkChange, revoke_is_told_to_the_exporter)
+{
+    const raw::Published segment;
+    const Fd poller(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event event{EPOLLRDHUP | EPOLLET, {}};
+    ASSERT_EQ(epoll_ctl(poller.get(), EPOLL_CTL_ADD, segment.handle.get(), &event), 0);
+    EXPECT_EQ(epoll_wait(poller.get(), &event, 1, 0), 0);
+    Client client;
+    ASSERT_EQ(
+        client.ask(Request(RSM_CMD_SEGMENT_REVOKE).put(RSM_A_SEGMENT_ID, segment.id)).error, 0);
+    ASSERT_EQ(epoll_wait(poller.get(), &event, 1, 0), 1);
+    EXPECT_EQ(event.events, static_cast<std::uint32_t>(EPOLLRDHUP));
+    pollfd entry{segment.handle.get(), POLLRDHUP, 0};
+    EXPECT_EQ(poll(&entry, 1, 0), 1);
 }
 
 TEST(NetlinkChange, loopback_has_no_nodes)
