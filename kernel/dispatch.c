@@ -6,6 +6,8 @@
 
 #include <linux/fault-inject-usercopy.h>
 #include <linux/indirect_call_wrapper.h>
+#include <linux/nospec.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -43,6 +45,8 @@ union rsm_arg {
  * @size: size of its argument, in 64-bit words without a rest. All are in
  *	their first version.
  * @has_results: it has results besides the status
+ * @restarts: a signal that ends its sleep finds that it has changed nothing but
+ *	its argument, with which it can be run again
  * @run: does it; returns a status, or -errno for a malformed argument.
  *	The handle is NULL for a control handle.
  */
@@ -50,6 +54,7 @@ struct rsm_command {
 	unsigned int cmd;
 	unsigned int size;
 	bool has_results;
+	bool restarts;
 	int (*run)(struct rsm_handle *h, union rsm_arg *arg);
 };
 
@@ -244,14 +249,22 @@ static int run_barrier(struct rsm_handle *h, union rsm_arg *arg)
 	return imp ? rsm_barrier(imp, &arg->barrier) : RSMERR_BAD_SEG_HNDL;
 }
 
-#define COMMAND(_cmd, _struct, _run, _results)				\
+#define ENTRY(_cmd, _struct, _run, _results, _restarts)			\
 	[_IOC_NR(_cmd)] = {						\
 		.cmd = _cmd,						\
 		.size = sizeof(struct _struct) +			\
 			BUILD_BUG_ON_ZERO(sizeof(struct _struct) % sizeof(u64)), \
 		.run = _run,						\
 		.has_results = _results,				\
+		.restarts = _restarts,					\
 	}
+
+#define COMMAND(_cmd, _struct, _run, _results)				\
+	ENTRY(_cmd, _struct, _run, _results, true)
+
+/* One that may have done a part of its work when a signal ends it. */
+#define PARTIAL_COMMAND(_cmd, _struct, _run, _results)			\
+	ENTRY(_cmd, _struct, _run, _results, false)
 
 static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_INFO, rsm_info, run_info, true),
@@ -263,11 +276,11 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_REPUBLISH, rsm_publish, run_republish, false),
 	COMMAND(RSM_IOC_UNPUBLISH, rsm_unpublish, run_unpublish, false),
 	COMMAND(RSM_IOC_CONNECT, rsm_connect, run_connect, true),
-	COMMAND(RSM_IOC_POST, rsm_post, run_post, false),
+	PARTIAL_COMMAND(RSM_IOC_POST, rsm_post, run_post, false),
 	COMMAND(RSM_IOC_WAIT, rsm_wait, run_wait, false),
-	COMMAND(RSM_IOC_PUTV, rsm_transfer, run_putv, true),
-	COMMAND(RSM_IOC_GETV, rsm_transfer, run_getv, true),
-	COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
+	PARTIAL_COMMAND(RSM_IOC_PUTV, rsm_transfer, run_putv, true),
+	PARTIAL_COMMAND(RSM_IOC_GETV, rsm_transfer, run_getv, true),
+	PARTIAL_COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
 	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
 	COMMAND(RSM_IOC_RANGE, rsm_range, run_range, true),
 	COMMAND(RSM_IOC_GRANT, rsm_grant, run_grant, true),
@@ -327,7 +340,18 @@ static int read_argument(const struct rsm_command *c, union rsm_arg *arg,
 	return size > c->size ? check_tail(uarg + c->size, size - c->size) : 0;
 }
 
-/* Store the results; those of a command without any are in the status. */
+static int store_argument(const struct rsm_command *c, union rsm_arg *arg,
+			  void __user *uarg)
+{
+	const size_t size = sizeof(arg->head.size);
+
+	return copy_to_user(uarg + size, (void *)arg + size, c->size - size) ? -EFAULT : 0;
+}
+
+/*
+ * Store the results, which begin with the status; those of a command without any
+ * are in there. The size is the caller's.
+ */
 static int write_results(const struct rsm_command *c, union rsm_arg *arg,
 			 void __user *uarg, u32 status)
 {
@@ -340,7 +364,18 @@ static int write_results(const struct rsm_command *c, union rsm_arg *arg,
 						put_user(status, &uhead->status);
 	}
 	arg->head.status = status;
-	return copy_to_user(uarg, arg, c->size) ? -EFAULT : 0;
+	return store_argument(c, arg, uarg);
+}
+
+/*
+ * A signal has come. If it has no handler, as that of a stop, of a debugger or of
+ * the freezer, the command is run again with what is stored here, so that a
+ * time-out goes on from where it was; with a handler ioctl() fails with EINTR.
+ */
+static long restart(const struct rsm_command *c, union rsm_arg *arg, void __user *uarg)
+{
+	arg->head.status = RSMERR_INTERRUPTED;
+	return store_argument(c, arg, uarg) ?: -ERESTARTNOHAND;
 }
 
 long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)
@@ -354,14 +389,18 @@ long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)
 	union rsm_arg arg __uninitialized;
 	int ret;
 
-	if (nr >= ARRAY_SIZE(commands) || commands[nr].cmd != cmd)
+	if (nr >= ARRAY_SIZE(commands))
 		return -ENOTTY;
-	c = &commands[nr];
+	c = &commands[array_index_nospec(nr, ARRAY_SIZE(commands))];
+	if (c->cmd != cmd)
+		return -ENOTTY;
 	ret = read_argument(c, &arg, uarg);
 	if (ret)
 		return ret;
 	ret = INDIRECT_CALL_1(c->run, run_post, h, &arg);
 	if (ret < 0)
 		return ret;
+	if (ret == RSMERR_INTERRUPTED && c->restarts && signal_pending(current))
+		return restart(c, &arg, uarg);
 	return write_results(c, &arg, uarg, ret);
 }

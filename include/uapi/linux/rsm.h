@@ -64,10 +64,15 @@
  *   the call did stays done). A command whose only result is the status does
  *   not store one that is there already: set it to 0 before the call.
  * - EBADF: control_fd is not a control handle
+ * - EINTR: a handler of a signal ran while the call waited, for an event, for
+ *   another node or for another call on the same handle. It changed nothing. A
+ *   signal without a handler (a stop and what continues it, a debugger, the
+ *   freezer) does not end a call: it goes on afterwards.
  *
- * Status values not listed with a command: RSMERR_BAD_SEG_HNDL when the
- * handle is of another kind, RSMERR_INTERRUPTED when a signal arrived while
- * the call waited for another call on the same handle.
+ * The kernel writes to all of the structure but its size. Status values not
+ * listed with a command: RSMERR_BAD_SEG_HNDL when the handle is of another kind,
+ * and for PUTV, GETV, BARRIER and POST, which may have done a part of their work,
+ * RSMERR_INTERRUPTED instead of EINTR.
  */
 #define RSM_IOC_TYPE	0xD7
 
@@ -497,10 +502,9 @@ struct rsm_post {
 /**
  * struct rsm_wait - ioctl(RSM_IOC_WAIT)
  * @size: sizeof(struct rsm_wait)
- * @status: out: RSM_SUCCESS (one event was consumed), RSMERR_TIMEOUT or
- *	RSMERR_INTERRUPTED
+ * @status: out: RSM_SUCCESS (one event was consumed) or RSMERR_TIMEOUT
  * @timeout_ns: longest wait in nanoseconds, 0 to test only, negative for no
- *	limit
+ *	limit; out: what is left of it, if a signal ends the call with EINTR
  *
  * Waits until an event is pending and consumes it. An aborted connection does
  * not end the wait.

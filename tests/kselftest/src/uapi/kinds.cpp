@@ -7,6 +7,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/epoll.h>
 
 using namespace rsmtest;
 using raw::error;
@@ -211,4 +212,50 @@ TEST_F(UapiKinds, waits_of_any_length)
     EXPECT_EQ(raw::wait(imported.get(), 0x7fffffffffffffff), success);
     EXPECT_EQ(raw::wait(imported.get(), static_cast<std::int64_t>(1ull << 63)), success);
     EXPECT_EQ(raw::wait(imported.get(), 0), status(RSMERR_TIMEOUT));
+}
+
+// A structure can be used for one call after the other.
+TEST_F(UapiKinds, the_size_is_the_callers)
+{
+    rsm_attr attr{};
+    std::strcpy(attr.controller, "loopback");
+    rsm_info info{};
+    rsm_topology_query query{};
+    attr.size = sizeof(attr);
+    info.size = sizeof(info);
+    query.size = sizeof(query);
+    for (int call = 0; call < 2; call++) {
+        EXPECT_EQ(ioctl(control.get(), RSM_IOC_ATTR, &attr), 0) << call;
+        EXPECT_EQ(ioctl(control.get(), RSM_IOC_INFO, &info), 0) << call;
+        EXPECT_EQ(ioctl(control.get(), RSM_IOC_TOPOLOGY, &query), 0) << call;
+        EXPECT_EQ(attr.size, sizeof(attr));
+        EXPECT_EQ(info.size, sizeof(info));
+        EXPECT_EQ(query.size, sizeof(query));
+    }
+    struct {
+        rsm_attr known{};
+        std::uint64_t later = 0;
+    } larger;
+    larger.known.size = sizeof(larger);
+    std::strcpy(larger.known.controller, "loopback");
+    EXPECT_EQ(ioctl(control.get(), RSM_IOC_ATTR, &larger), 0);
+    EXPECT_EQ(larger.known.size, sizeof(larger));
+}
+
+// epoll asks a file only once where to wait for it.
+TEST_F(UapiKinds, epoll_of_a_blank_handle)
+{
+    const Fd poller(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event wanted{EPOLLIN | EPOLLRDHUP | EPOLLET, {}};
+    ASSERT_EQ(epoll_ctl(poller.get(), EPOLL_CTL_ADD, blank.get(), &wanted), 0);
+    epoll_event event{};
+    EXPECT_EQ(epoll_wait(poller.get(), &event, 1, 0), 0) << "a blank handle reports nothing";
+    ASSERT_EQ(raw::connect(blank.get(), published.id), success);
+    ASSERT_EQ(raw::post(published.handle.get()), success);
+    ASSERT_EQ(epoll_wait(poller.get(), &event, 1, -1), 1);
+    EXPECT_TRUE(event.events & EPOLLIN);
+    ASSERT_EQ(raw::wait(blank.get()), success);
+    ASSERT_EQ(raw::unpublish(published.handle.get()), success);
+    ASSERT_EQ(epoll_wait(poller.get(), &event, 1, -1), 1);
+    EXPECT_EQ(event.events, static_cast<std::uint32_t>(EPOLLRDHUP));
 }
