@@ -88,6 +88,8 @@ static __poll_t segment_poll(struct file *file, poll_table *wait)
 
 static int control_release(struct inode *inode, struct file *file)
 {
+	/* The VFS counted a reader at open(), and looks here for whom to count off. */
+	file->f_mode &= ~FMODE_WRITE;
 	rsm_table_put(file->private_data);
 	return 0;
 }

@@ -55,21 +55,27 @@ struct fill {
 	struct vm_area_struct *vma;
 };
 
+/*
+ * Where userfaultfd was asked to write-protect nothing there is a marker, and not
+ * nothing. To leave the marker alone would be to fault for ever.
+ */
 static int fill_entry(pte_t *pte, unsigned long addr, void *data)
 {
 	struct fill *fill = data;
 	struct vm_area_struct *vma = fill->vma;
 	unsigned long index = fill->index++;
 	unsigned long pfn = fill->scratch;
-	pte_t entry;
+	pte_t entry, before = ptep_get(pte);
 
-	if (!pte_none(ptep_get(pte)))
+	if (!pte_none_mostly(before))
 		return 0;
 	if (fill->mem)
 		pfn = fill->mem->ops->pfn(fill->mem, index);
 	entry = pte_mkyoung(pte_mkspecial(pfn_pte(pfn, vma->vm_page_prot)));
 	if (vma->vm_flags & VM_WRITE)
 		entry = pte_mkdirty(entry);
+	if (!pte_none(before))
+		entry = pte_mkuffd_wp(pte_wrprotect(entry));
 	set_pte_at(vma->vm_mm, addr, pte, entry);
 	return 0;
 }

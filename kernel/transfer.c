@@ -13,6 +13,7 @@
 #include <linux/file.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -121,20 +122,31 @@ static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 	return mem;
 }
 
+/*
+ * An offset that has been checked, for use as an index: also where the processor
+ * guesses that the check has succeeded it is less than @size. An offset of @size,
+ * of no bytes, becomes 0.
+ */
+static u64 bounded(u64 offset, u64 size)
+{
+	return array_index_nospec(offset, size);
+}
+
 static u32 find_local_handle(const struct rsm_transfer_entry *e,
 			     struct rsm_local *local, bool put)
 {
 	bool read_only = false;
+	u64 size;
 
 	local->mem = local_handle_mem(e->fd, &read_only);
 	if (!local->mem || e->addr)
 		return RSMERR_BAD_SGIO;
 	if (read_only && !put)
 		return RSMERR_PERM_DENIED;
-	local->offset = e->local_offset;
-	if (!rsm_range_ok(e->local_offset, e->length,
-			  (u64)local->mem->npages << PAGE_SHIFT))
+	size = (u64)local->mem->npages << PAGE_SHIFT;
+	if (!rsm_range_ok(e->local_offset, e->length, size))
 		return RSMERR_BAD_LENGTH;
+	local->offset = bounded(e->local_offset, size);
 	return RSM_SUCCESS;
 }
 
@@ -162,13 +174,14 @@ static u32 find_local(const struct rsm_transfer_entry *e, struct rsm_local *loca
 	return RSMERR_BAD_SGIO;
 }
 
-static u32 check_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
+static u32 check_entry(struct rsm_import *imp, struct rsm_transfer_entry *e,
 		       struct rsm_local *local, bool put)
 {
 	if (e->remote_offset < imp->start || e->remote_offset > imp->end)
 		return RSMERR_BAD_OFFSET;
 	if (!rsm_range_ok(e->remote_offset, e->length, imp->end))
 		return RSMERR_BAD_LENGTH;
+	e->remote_offset = bounded(e->remote_offset, imp->end);
 	return find_local(e, local, put);
 }
 

@@ -99,6 +99,9 @@
  * times RSM_SLOT_SIZE bytes from the start. fork() hands the first mapping
  * down, not the second.
  *
+ * That mapping is all that can be written through a control handle, which is open
+ * for reading (F_GETFL says so): write() fails.
+ *
  * mmap() of a control handle fails with EINVAL (another offset, private,
  * beyond RSM_TABLE_SLOTS slots), EACCES (writable status words) and EPERM
  * (consumed words of another process).

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -239,6 +240,31 @@ TEST_F(UapiMapping, madvise_and_friends)
     EXPECT_EQ(published.memory.at(), 3u);
     mlock(base, size);
     EXPECT_EQ(word(base), 3u);
+    munmap(base, size);
+}
+
+// Asked to write-protect pages that were never touched, it leaves markers behind.
+TEST_F(UapiMapping, userfaultfd_write_protects_asynchronously)
+{
+    const Fd faults(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
+    constexpr std::uint64_t wp_unpopulated = 1 << 13;
+    constexpr std::uint64_t wp_async = 1 << 15;
+    uffdio_api api{UFFD_API, wp_unpopulated | wp_async, 0};
+    if (!faults.valid() || ioctl(faults.get(), UFFDIO_API, &api) != 0)
+        GTEST_SKIP() << "this kernel's userfaultfd takes no such mapping";
+    void *base = raw::map(imported.get(), size);
+    ASSERT_NE(base, nullptr);
+    const uffdio_range range{reinterpret_cast<std::uintptr_t>(base), size};
+    uffdio_register wanted{range, UFFDIO_REGISTER_MODE_WP, 0};
+    ASSERT_EQ(ioctl(faults.get(), UFFDIO_REGISTER, &wanted), 0);
+    uffdio_writeprotect protect{range, UFFDIO_WRITEPROTECT_MODE_WP};
+    ASSERT_EQ(ioctl(faults.get(), UFFDIO_WRITEPROTECT, &protect), 0);
+    published.memory.at() = 5;
+    EXPECT_EQ(word(base), 5u);
+    word(base, 8) = 6;
+    EXPECT_EQ(published.memory.at(8), 6u);
+    ASSERT_EQ(raw::unpublish(published.handle.get()), success);
+    EXPECT_EQ(word(base), 0u);
     munmap(base, size);
 }
 
