@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The stages. One that needs others stands behind them. Seconds are those of a quiet machine with two
+processors that emulates its guests, with filled caches; tests/check/run uses what it has measured itself
+once it has."""
+
+import os
+from pathlib import Path
+
+from .stage import Stage
+
+BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
+ALL = 99
+CHECKS = ("text", "readme", "shell", "python", "netlink", "checkpatch", "kernel-doc", "tidy", "modules",
+          "compilers", "docs")
+SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
+
+VM = "tools/rsm-vm"
+DEMO = f"{BUILD}/examples:/demo"
+BUILT = ("build-user", "build-stock")
+DEBUG = ("build-user", "build-debug")
+
+
+def _style():
+    return [Stage(f"style-{name}", "style", SLOW_CHECKS.get(name, 3), (f"tests/static/{name}",),
+                  # What these look at is compiled with the build's own commands, or beside it.
+                  needs=("build-user",) if name == "tidy" else ("build-stock",) if name == "modules" else (),
+                  processors=ALL if name in ("tidy", "compilers", "modules") else 1)
+            for name in CHECKS]
+
+
+def _builds():
+    return [
+        # Beside all else: it takes a fresh machine longer than all other builds.
+        Stage("debug-kernel", "debug", 1, ("nice", "tools/debug-kernel/build"), processors=0),
+        Stage("build-user", "build", 60,
+              ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON"), processors=ALL),
+        Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock"), processors=ALL),
+        Stage("build-backports", "build", 20,
+              ("tests/check/backports", "tools/build-modules", "--kernel", "backports"), processors=ALL),
+        Stage("build-debug", "debug", 20, ("tools/build-modules", "--kernel", "debug"),
+              needs=("debug-kernel",), processors=ALL),
+    ]
+
+
+def _demo():
+    return [
+        Stage("small", "demo", 60, ("tests/check/small", "stock"), kind="tap", needs=BUILT),
+        Stage("demo-vms", "demo", 20,
+              (VM, "--nodes", "2", "--controller", "ivshmem", "--timeout", "1200", "--until-first",
+               "--module-param", "rsm:heartbeat_ms=5000", "--copy", DEMO,
+               "--on", "2", "sh /demo/demo-vms export", "--", "sh", "/demo/demo-vms"), needs=BUILT),
+        Stage("demo-dat-vms", "demo", 20,
+              (VM, "--nodes", "2", "--controller", "ivshmem", "--timeout", "1200",
+               "--module-param", "rsm:heartbeat_ms=5000", "--copy", DEMO,
+               "--on", "2", "sh /demo/demo-dat server rsm1",
+               "--", "sh", "/demo/demo-dat", "client", "rsm1", "10.77.0.2"), needs=BUILT),
+        Stage("bench-smoke", "demo", 60, ("tests/bench/smoke",), needs=BUILT),
+    ]
+
+
+def _host():
+    return [
+        Stage("unit", "unit", 60, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
+              needs=("build-user",)),
+        Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=("build-user",)),
+        Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
+        Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT, processors=ALL),
+    ]
+
+
+def _stock():
+    return [
+        Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock"), kind="tap", needs=BUILT),
+        Stage("kselftest-verbs", "stock", 120, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
+              kind="tap", needs=BUILT),
+        Stage("boot-backports", "stock", 20,
+              (VM, "--kernel", "backports", "--copy", DEMO, "--", "/demo/hello"),
+              needs=("build-user", "build-backports")),
+        Stage("kselftest-net-stock", "stock", 120, ("tests/check/kselftest-net", "stock"), kind="tap",
+              needs=BUILT),
+        Stage("kselftest-dat-stock", "stock", 60, ("tests/check/kselftest-dat", "stock"), kind="tap",
+              needs=BUILT),
+        # All but machines that are killed and networks and devices that fail.
+        Stage("kselftest-rdma-stock", "stock", 120,
+              ("tests/check/kselftest-rdma", "stock", "net.Net[/NS]*", "net.Net*Net[KUw]*"), kind="tap",
+              needs=BUILT),
+    ]
+
+
+def _debug():
+    return [
+        Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=DEBUG),
+        Stage("kselftest-debug", "debug", 400, ("tests/check/kselftest", "debug"), kind="tap", needs=DEBUG),
+        Stage("kselftest-net-debug", "debug", 240, ("tests/check/kselftest-net", "debug"), kind="tap",
+              needs=DEBUG),
+        Stage("kselftest-dat-debug", "debug", 120, ("tests/check/kselftest-dat", "debug"), kind="tap",
+              needs=DEBUG),
+        Stage("hostile-debug", "debug", 200, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
+    ]
+
+
+def _rdma():
+    """All that soft RoCE takes, only when it is asked for: rdma_rxe of Linux 6.1 does not always bear
+    processes that are killed and links that go down."""
+    return [
+        Stage("rdma-stock", "rdma", 300, ("tests/check/kselftest-rdma", "stock"), kind="tap"),
+        Stage("rdma-debug", "rdma", 900, ("tests/check/kselftest-rdma", "debug"), kind="tap"),
+        Stage("verbs-stock", "rdma", 300, ("tests/check/kselftest-verbs", "stock"), kind="tap"),
+    ]
+
+
+def groups():
+    return sorted({stage.group for stage in _everything() + _rdma()})
+
+
+def _everything():
+    return _builds() + _style() + _demo() + _host() + _stock() + _debug()
+
+
+def selected(quick, only):
+    """The stages of a run; what other groups build is the caller's business when only one is wanted."""
+    if only:
+        return [stage for stage in _everything() + _rdma() if stage.group == only]
+    return [stage for stage in _everything() if not (quick and stage.group == "debug")]
