@@ -42,7 +42,10 @@ struct rsm_place {
  * @send: give a message of at most RSM_MESSAGE_MAX bytes to the peer. Called
  *	in any context, interrupts included; never sleeps. Messages arrive
  *	whole, once and in order, or the link fails. 0, -EAGAIN when there is
- *	no room just now, -ENOTCONN when the peer can't be reached.
+ *	no room just now, -ENOTCONN when the peer can't be reached. A caller that
+ *	saw the link active may come at any time after the link has ended, even
+ *	after rsm_link_exit(): the controller waits for such callers before it
+ *	takes away what @send needs.
  * @resume: rsm_link_receive() has refused a message and may take it now.
  *	Process context.
  * @down: the link is down: every connection over it has been aborted and

@@ -15,6 +15,8 @@
  * peer->receive_lock: one at a time takes messages of a peer: the interrupt, the
  * tick, or the agent's resume(). Above the agent's link->lock.
  * peer->send_lock: one at a time puts messages in. Below everything.
+ * RCU: a sender is inside a read-side section for as long as it uses the device;
+ * window_end_sending() waits for all senders before the device is unmapped.
  * chunks->lock: who holds which chunk. Innermost mutex.
  *
  * Memory of the window is written by others at any time. It is read once, with
@@ -128,6 +130,7 @@ struct window {
 	unsigned long next_sweep;
 	struct window_chunks chunks;
 	struct window_peer peer[];
+ * @closed: nobody may send any more; read under rcu_read_lock()
 };
 
 #define WINDOW_REG_POSITION	8
@@ -147,6 +150,7 @@ static inline u64 window_incarnation(const struct window *w, u32 slot)
 static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
 {
 	struct rsm_window_queue *queues = w->base + w->layout.queues;
+	bool closed;
 
 	return &queues[from * w->layout.slots + to];
 }
@@ -190,7 +194,6 @@ void window_queue_done(struct rsm_window_queue *queue, u32 head);
 /* message.c */
 int window_send(struct rsm_link *link, const void *message, size_t len);
 void window_resume(struct rsm_link *link);
-void window_receive(struct window_peer *peer);
 void window_look(struct window_peer *peer);
 void window_ring(struct window_peer *peer);
 void window_answer_bells(struct window *w);
@@ -215,3 +218,4 @@ u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *pla
 extern const struct rsm_controller_ops window_ops;
 
 #endif /* RSM_IVSHMEM_H */
+void window_end_sending(struct window *w);

@@ -5,13 +5,17 @@
 
 #include <linux/bitops.h>
 #include <linux/io.h>
+#include <linux/rcupdate.h>
 #include <asm/sync_bitops.h>
 
 /* The bell is a set of bits in memory and little-endian. */
 static_assert(BITS_PER_LONG == 64 && !IS_ENABLED(CONFIG_CPU_BIG_ENDIAN));
 
-/* Messages of one peer taken without a pause. */
-#define BUDGET	(2 * RSM_WINDOW_QUEUE_SLOTS)
+/* Messages taken by one interrupt, of all peers together. The tick takes the rest. */
+#define INTERRUPT_BUDGET	16U
+/* Messages taken with interrupts off elsewhere, and how often in a row from one peer. */
+#define BATCH			8U
+#define BATCHES			8
 
 static bool set_bell(struct window_peer *peer)
 {
@@ -30,10 +34,8 @@ void window_ring(struct window_peer *peer)
 	writel(peer->slot << 16, peer->w->regs + WINDOW_REG_DOORBELL);
 }
 
-/* &rsm_link_ops.send */
-int window_send(struct rsm_link *link, const void *message, size_t len)
+static int put_message(struct window_peer *peer, const void *message, size_t len)
 {
-	struct window_peer *peer = to_peer(link);
 	struct window *w = peer->w;
 	unsigned long flags;
 	int err;
@@ -43,28 +45,60 @@ int window_send(struct rsm_link *link, const void *message, size_t len)
 	if (!err)
 		peer->tail++;
 	spin_unlock_irqrestore(&peer->send_lock, flags);
-	if (err == -EPROTO) {
-		rsm_link_fail(link, "its queue's head makes no sense");
-		return -ENOTCONN;
-	}
-	/* A bit that is set was announced, and is cleared before the look. */
+	/*
+	 * If the bit was set already, an interrupt is pending: the receiver clears the
+	 * bit before it reads the queue.
+	 */
 	if (!err && set_bell(peer))
 		writel(peer->slot << 16, w->regs + WINDOW_REG_DOORBELL);
 	return err;
 }
 
 /*
- * Take what there is, within reason. Returns 0, 1 if there may be more, or
- * -EPROTO.
+ * &rsm_link_ops.send. A process that posts has seen the link active and may come
+ * here long after the link has ended: window_end_sending() waits for it.
  */
-static int take_messages(struct window_peer *peer)
+int window_send(struct rsm_link *link, const void *message, size_t len)
+{
+	struct window_peer *peer = to_peer(link);
+	int err = -ENOTCONN;
+
+	rcu_read_lock();
+	if (!READ_ONCE(peer->w->closed))
+		err = put_message(peer, message, len);
+	rcu_read_unlock();
+	if (err == -EPROTO) {
+		rsm_link_fail(link, "its queue's head makes no sense");
+		return -ENOTCONN;
+	}
+	return err;
+}
+
+/**
+ * window_end_sending() - let no message into the window any more
+ * @w: the window; its links are down and its tick has ended
+ *
+ * On return no window_send() uses the memory or the registers of the device, and
+ * none ever will. May sleep.
+ */
+void window_end_sending(struct window *w)
+{
+	WRITE_ONCE(w->closed, true);
+	synchronize_rcu();
+}
+
+/*
+ * Take what there is, but no more than *@budget messages. Returns 0, 1 if there may
+ * be more, or -EPROTO.
+ */
+static int take_messages(struct window_peer *peer, unsigned int *budget)
 {
 	struct rsm_window_queue *queue = window_queue(peer->w, peer->slot, peer->w->slot);
 	u64 message[RSM_MESSAGE_MAX / sizeof(u64)];
 	int len;
 
 	lockdep_assert_held(&peer->receive_lock);
-	for (int i = 0; i < BUDGET && !peer->stalled; i++) {
+	for (; *budget && !peer->stalled; --*budget) {
 		len = window_queue_get(queue, peer->head, message);
 		if (len <= 0)
 			return len;
@@ -75,29 +109,33 @@ static int take_messages(struct window_peer *peer)
 	return !peer->stalled;
 }
 
-static void receive(struct window_peer *peer, bool resume)
+/* Returns true if there may be more than *@budget allowed to take. */
+static bool receive(struct window_peer *peer, unsigned int *budget)
 {
 	unsigned long flags;
 	int result;
 
 	spin_lock_irqsave(&peer->receive_lock, flags);
-	if (resume)
-		peer->stalled = false;
-	result = take_messages(peer);
+	result = take_messages(peer, budget);
 	spin_unlock_irqrestore(&peer->receive_lock, flags);
 	if (result < 0)
 		rsm_link_fail(&peer->link, "its queue makes no sense");
-	else if (result > 0)
-		window_kick(peer->w);
+	return result > 0;
 }
 
-/**
- * window_receive() - take messages that have arrived
- * @peer: from whom; its link is running
- */
-void window_receive(struct window_peer *peer)
+/* Likewise in process context, with interrupts on between batches. */
+static void receive_all(struct window_peer *peer)
 {
-	receive(peer, false);
+	bool more = true;
+
+	for (int i = 0; i < BATCHES && more; i++) {
+		unsigned int budget = BATCH;
+
+		more = receive(peer, &budget);
+		cond_resched();
+	}
+	if (more)
+		window_kick(peer->w);
 }
 
 /**
@@ -112,37 +150,43 @@ void window_look(struct window_peer *peer)
 	struct rsm_window_node *own = window_node(peer->w, peer->w->slot);
 
 	sync_clear_bit(peer->slot, (__force unsigned long *)&own->bell);
-	window_receive(peer);
+	receive_all(peer);
 }
 
 /* &rsm_link_ops.resume */
 void window_resume(struct rsm_link *link)
 {
-	receive(to_peer(link), true);
+	struct window_peer *peer = to_peer(link);
+
+	spin_lock_irq(&peer->receive_lock);
+	peer->stalled = false;
+	spin_unlock_irq(&peer->receive_lock);
+	receive_all(peer);
 }
 
 /**
  * window_answer_bells() - see to those who have rung
  * @w: the window
  *
- * In the interrupt. A bell of somebody we have no link with may mean that it has
- * just joined.
+ * In the interrupt, so that bells are quick, and therefore within bounds. A bell of
+ * somebody we have no link with may mean that it has just joined.
  */
 void window_answer_bells(struct window *w)
 {
 	/* Cleared first: what is put in from here on is announced again. */
 	u64 bells = le64_to_cpu(xchg(&window_node(w, w->slot)->bell, 0));
-	bool strange = false;
+	unsigned int budget = INTERRUPT_BUDGET;
+	bool kick = false;
 
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
 		if (!(bells & BIT_ULL(slot)))
 			continue;
 		if (window_is_running(&w->peer[slot]))
-			window_receive(&w->peer[slot]);
+			kick |= receive(&w->peer[slot], &budget);
 		else
-			strange = true;
+			kick = true;
 	}
-	if (strange)
+	if (kick)
 		window_kick(w);
 }
 

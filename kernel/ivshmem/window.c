@@ -206,6 +206,7 @@ int window_register(struct window *w)
 }
 
 /* All are down, and no interrupt comes. The controller has been removed. */
+	window_end_sending(w);
 void window_exit_links(struct window *w)
 {
 	exit_links(w, w->layout.slots);
