@@ -7,6 +7,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+/* Charged to the active cgroup. A size that a user chose kills nobody. */
+#define COPY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
 /**
  * struct rsm_copy - pages of our own
  * @mem: as the core sees them
@@ -59,7 +62,7 @@ static const struct rsm_mem_ops copy_ops = {
 static bool fill_with_pages(struct rsm_copy *copy)
 {
 	for (unsigned long i = 0; i < copy->mem.npages; i++) {
-		copy->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+		copy->page[i] = alloc_page(COPY_GFP | __GFP_ZERO);
 		if (!copy->page[i])
 			return false;
 		cond_resched();
@@ -71,13 +74,13 @@ static bool fill_with_pages(struct rsm_copy *copy)
  * rsm_mem_alloc() - memory of ordinary pages, zeroed
  * @npages: how many
  *
- * Return: the memory with one reference, or NULL.
+ * The active memory cgroup is charged. Return: the memory with one reference, or NULL.
  */
 struct rsm_mem *rsm_mem_alloc(unsigned long npages)
 {
 	struct rsm_copy *copy;
 
-	copy = kvzalloc(struct_size(copy, page, npages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	copy = kvzalloc(struct_size(copy, page, npages), COPY_GFP);
 	if (!copy)
 		return NULL;
 	rsm_mem_init(&copy->mem, &copy_ops, npages);

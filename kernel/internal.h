@@ -44,6 +44,7 @@
 #include "rsm_controller.h"
 
 #include <linux/fs.h>
+#include <linux/mmu_notifier.h>
 #include <linux/poll.h>
 
 /*
@@ -74,19 +75,25 @@ struct rsm_handle {
 
 /**
  * struct rsm_shown - the exporter's side of a segment in a window
- * @mm: exporter's address space; the segment is charged to it
- * @charged: pages charged, 0 when the export is dead
+ * @exp: the export
+ * @mm: exporter's address space; the segment, and later @copy, are charged to it
+ * @memcg: exporter's memory cgroup, which pays for @copy
+ * @life: tells of the end of @mm, for an exporter that has mapped nothing
+ * @charged: pages charged, 0 when the export is dead and there is no @copy
  * @mappings: mappings of the export's handle
  * @seen_at: address of the range that the exporter has seen the segment in; a
  *	mapping that failed half-way was never seen, and its end means nothing
- * @gone: part of that range has been unmapped or protected
+ * @gone: part of that range has been unmapped or protected, or @mm has ended
  * @copy: what the mappings show when the export is dead; NULL for @scratch
  * @scratch: a page for that
  *
  * @copy is guarded by the export's importers_lock, as the memory itself is.
  */
 struct rsm_shown {
+	struct rsm_export *exp;
 	struct mm_struct *mm;
+	struct mem_cgroup *memcg;
+	struct mmu_interval_notifier life;
 	unsigned long charged;
 	atomic_t mappings;
 	u64 seen_at;

@@ -7,6 +7,7 @@
 
 #include "internal.h"
 
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -17,7 +18,28 @@
  */
 #define NOT_MOVABLE	(VM_MAYSHARE | VM_HUGETLB)
 
-static struct rsm_shown *shown_alloc(void)
+/*
+ * The exporter's address space ends, although its descriptor may live on with somebody
+ * else. The mappings tell of all other ends, but only of those that were seen.
+ */
+static bool exporter_changes(struct mmu_interval_notifier *notifier,
+			     const struct mmu_notifier_range *range, unsigned long seq)
+{
+	struct rsm_shown *shown = container_of(notifier, struct rsm_shown, life);
+
+	mmu_interval_set_seq(notifier, seq);
+	if (range->event == MMU_NOTIFY_RELEASE) {
+		WRITE_ONCE(shown->gone, true);
+		queue_work(rsm_wq, &shown->exp->death);
+	}
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops life_ops = {
+	.invalidate = exporter_changes,
+};
+
+static struct rsm_shown *shown_alloc(struct rsm_export *exp)
 {
 	struct rsm_shown *shown = kzalloc(sizeof(*shown), GFP_KERNEL_ACCOUNT);
 
@@ -28,16 +50,20 @@ static struct rsm_shown *shown_alloc(void)
 		kfree(shown);
 		return NULL;
 	}
+	shown->exp = exp;
 	shown->mm = current->mm;
 	mmgrab(shown->mm);
+	shown->memcg = get_mem_cgroup_from_mm(shown->mm);
 	return shown;
 }
 
 static void shown_free(struct rsm_shown *shown)
 {
+	rsm_mem_put(shown->copy);
+	rsm_uncharge(shown->mm, shown->charged);
+	mem_cgroup_put(shown->memcg);
 	mmdrop(shown->mm);
 	put_page(shown->scratch);
-	rsm_mem_put(shown->copy);
 	kfree(shown);
 }
 
@@ -65,6 +91,22 @@ static u32 copy_range(u64 vaddr, u64 length, struct rsm_mem *to)
 	return RSM_SUCCESS;
 }
 
+/* Charge an export and watch its exporter's life. */
+static u32 shown_begin(struct rsm_shown *shown, unsigned long npages)
+{
+	int err;
+
+	if (rsm_charge(shown->mm, npages))
+		return RSMERR_INSUFFICIENT_MEM;
+	shown->charged = npages;
+	/* Whatever the range, the end of the address space comes to all notifiers. */
+	err = mmu_interval_notifier_insert(&shown->life, shown->mm, shown->exp->vaddr, PAGE_SIZE,
+					   &life_ops);
+	if (err)
+		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
+	return RSM_SUCCESS;
+}
+
 /**
  * rsm_window_bind() - put window memory behind an export
  * @exp: an export with vaddr and length set; the caller is its creator
@@ -84,14 +126,14 @@ u32 rsm_window_bind(struct rsm_export *exp, struct rsm_mem *mem)
 	status = copy_range(exp->vaddr, exp->length, mem);
 	if (status)
 		return status;
-	shown = shown_alloc();
+	shown = shown_alloc(exp);
 	if (!shown)
 		return RSMERR_INSUFFICIENT_MEM;
-	if (rsm_charge(shown->mm, mem->npages)) {
+	status = shown_begin(shown, mem->npages);
+	if (status) {
 		shown_free(shown);
-		return RSMERR_INSUFFICIENT_MEM;
+		return status;
 	}
-	shown->charged = mem->npages;
 	exp->shown = shown;
 	exp->mem = mem;
 	return RSM_SUCCESS;
@@ -125,7 +167,23 @@ u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr)
 }
 EXPORT_SYMBOL_GPL(rsm_window_rebind);
 
-/* Make the exporter's mappings show a copy, without losing a store. */
+/*
+ * The end of an export may be noticed by a worker, or by somebody else's process. The
+ * exporter's cgroup pays; if it has no room, nobody is killed for it.
+ */
+static struct rsm_mem *copy_alloc(const struct rsm_shown *shown, unsigned long npages)
+{
+	struct mem_cgroup *former = set_active_memcg(shown->memcg);
+	struct rsm_mem *copy = rsm_mem_alloc(npages);
+
+	set_active_memcg(former);
+	return copy;
+}
+
+/*
+ * Make the exporter's mappings show a copy, without losing a store. The copy stays
+ * charged to the exporter's address space until the export's handle is closed.
+ */
 static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 {
 	struct rsm_shown *shown = exp->shown;
@@ -134,7 +192,7 @@ static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 	rsm_zap_handle(exp->mapping, exp->seg.number);
 	if (!atomic_read(&shown->mappings))
 		return;
-	shown->copy = rsm_mem_alloc(mem->npages);
+	shown->copy = copy_alloc(shown, mem->npages);
 	if (!shown->copy)
 		pr_warn_ratelimited("rsm: no memory to keep the contents of segment %u\n",
 				    exp->id);
@@ -152,12 +210,15 @@ void rsm_window_unbind(struct rsm_export *exp)
 	struct rsm_mem *mem = exp->mem;
 
 	lockdep_assert_held(&exp->lock);
+	mmu_interval_notifier_remove(&shown->life);
 	mutex_lock(&exp->importers_lock);
 	keep_contents(exp, mem);
 	exp->mem = NULL;
 	mutex_unlock(&exp->importers_lock);
-	rsm_uncharge(shown->mm, shown->charged);
-	shown->charged = 0;
+	if (!shown->copy) {
+		rsm_uncharge(shown->mm, shown->charged);
+		shown->charged = 0;
+	}
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);

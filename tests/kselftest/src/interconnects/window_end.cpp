@@ -2,8 +2,13 @@
 // Ends of an export in a window, and what each leaves behind.
 #include "interconnects/testctl.hpp"
 
+#include "support/raw.hpp"
+
 #include <cstdlib>
 #include <memory>
+#include <poll.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +195,83 @@ TEST_F(WindowEnd, forked_child_shares_it)
     EXPECT_EQ(memory.at(8), 22u) << "the child's stores reach the parent's memory";
     EXPECT_EQ(imported->at(8), 0u);
     child.expect_success();
+}
+
+// The parent opened the descriptor and keeps it; the child makes an export of it and never maps it.
+TEST_F(WindowEnd, exporter_that_mapped_nothing_ends_with_its_process)
+{
+    const std::int64_t before = kernel_counters()["pinned_pages"];
+    const Fd handle = raw::open_segment();
+    const Fd import = raw::open_segment();
+    Child exporter([&](Link &link) {
+        const Pages pages(page_count);
+        rsm_bind bind = raw::bind_argument(pages.data(), pages.size(), 0, -1, "window0");
+        ASSERT_EQ(raw::call(handle.get(), RSM_IOC_BIND, bind), raw::success);
+        std::uint32_t id = 0;
+        ASSERT_EQ(raw::publish(handle.get(), id), raw::success);
+        link.tell(id);
+        link.hear();
+    });
+    rsm_connect connect = raw::connect_argument(static_cast<std::uint32_t>(exporter.hear()),
+                                                RSM_PERM_RDWR, -1, "window0");
+    ASSERT_EQ(raw::call(import.get(), RSM_IOC_CONNECT, connect), raw::success);
+    exporter.tell();
+    exporter.expect_success();
+    pollfd hangup{import.get(), POLLRDHUP, 0};
+    while (poll(&hangup, 1, -1) < 0)
+        EXPECT_EQ(errno, EINTR);
+    EXPECT_NE(hangup.revents & POLLRDHUP, 0);
+    // The charge goes last.
+    while (kernel_counters()["pinned_pages"] != before)
+        sched_yield();
+}
+
+namespace {
+
+// Exports through window0, maps and ends it by taking a right away, while the mapping stays.
+raw::Outcome export_and_protect(const Pages &pages, const Fd &handle)
+{
+    rsm_bind bind = raw::bind_argument(pages.data(), pages.size(), 0, -1, "window0");
+    if (const auto outcome = raw::call(handle.get(), RSM_IOC_BIND, bind); outcome != raw::success)
+        return outcome;
+    std::uint32_t id = 0;
+    EXPECT_EQ(raw::publish(handle.get(), id), raw::success);
+    const Fd import = raw::open_segment();
+    rsm_connect connect = raw::connect_argument(id, RSM_PERM_RDWR, -1, "window0");
+    EXPECT_EQ(raw::call(import.get(), RSM_IOC_CONNECT, connect), raw::success);
+    EXPECT_NE(mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   handle.get(), 0),
+              MAP_FAILED);
+    pages.at() = 7;
+    EXPECT_EQ(mprotect(pages.data(), pages.size(), PROT_READ), 0);
+    pollfd hangup{import.get(), POLLRDHUP, 0};
+    while (poll(&hangup, 1, -1) < 0)
+        EXPECT_EQ(errno, EINTR);
+    EXPECT_EQ(pages.at(), 7u) << "the kernel's copy";
+    return raw::success;
+}
+
+} // namespace
+
+// The kernel keeps the contents of a dead export for its mappings, at the exporter's expense.
+TEST_F(WindowEnd, copies_of_the_dead_are_charged)
+{
+    in_child_as(alice(), [&] {
+        const rlimit limit{2 * memory.size(), 2 * memory.size()};
+        ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+        Pages first(page_count);
+        const Pages second(page_count);
+        const Pages third(page_count);
+        Fd handle = raw::open_segment();
+        const Fd other = raw::open_segment();
+        const Fd last = raw::open_segment();
+        EXPECT_EQ(export_and_protect(first, handle), raw::success);
+        EXPECT_EQ(export_and_protect(second, other), raw::success);
+        EXPECT_EQ(export_and_protect(third, last), raw::status(RSMERR_INSUFFICIENT_MEM));
+        first.release();
+        handle.reset();
+        EXPECT_EQ(export_and_protect(third, last), raw::success);
+    });
 }
 
 TEST_F(WindowExporter, exit)
