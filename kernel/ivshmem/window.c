@@ -4,6 +4,7 @@
 #include "ivshmem.h"
 
 #include <linux/io.h>
+#include <linux/pgtable.h>
 #include <linux/slab.h>
 
 #define BAR_REGS	0
@@ -35,6 +36,23 @@ void window_put(struct window *w)
 
 static int map_window(struct window *w)
 {
+/*
+ * memremap() may give less than it was asked for, without a word: firmware that puts the
+ * memory below 4 GiB leaves it in a range that the processor's range registers (MTRRs)
+ * make uncached. Mappings of processes get the same type.
+ */
+static bool is_cached(const void *base)
+{
+#ifdef CONFIG_X86
+	unsigned int level;
+	pte_t *pte = lookup_address((unsigned long)base, &level);
+
+	return pte && !(pte_flags(*pte) & (_PAGE_PWT | _PAGE_PCD));
+#else
+	return true;
+#endif
+}
+
 	struct pci_dev *pdev = w->pdev;
 
 	w->regs = pci_iomap(pdev, BAR_REGS, 0);
@@ -48,6 +66,9 @@ static int map_window(struct window *w)
 	}
 	return 0;
 }
+	if (!is_cached(w->base))
+		dev_warn(&pdev->dev, "memory at %pa is not cached, all access is slow: have it placed above 4 GiB\n",
+			 &w->phys);
 
 /* Is this window ours to use, and is there a slot for us? */
 static int check_window(struct window *w)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // The window of an interconnect: what happens when it is full, and that nothing of it is lost.
+#include "net/peer/shell.hpp"
 #include "net/support/net_test.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 using namespace rsmtest;
 using namespace rsmtest::net;
@@ -42,7 +47,36 @@ std::vector<std::unique_ptr<RemoteExport>> NetWindow::fill_window(Session &sessi
     return exports;
 }
 
+// Where the window of this node lies, as the kernel writes it.
+std::string window_start() {
+    const std::filesystem::path drivers = "/sys/bus/pci/drivers/rsm_ivshmem";
+    for (const auto &entry : std::filesystem::directory_iterator(drivers)) {
+        std::ifstream resources(entry.path() / "resource");
+        std::string line;
+        for (int bar = 0; bar <= 2; bar++)
+            std::getline(resources, line);
+        if (!line.empty())
+            return line.substr(0, line.find(' '));
+    }
+    return {};
+}
+
 } // namespace
+
+// The kernel does not say so by itself.
+TEST_F(NetWindow, one_that_is_not_cached_is_told_of) {
+    std::ifstream types("/sys/kernel/debug/x86/pat_memtype_list");
+    if (!types)
+        GTEST_SKIP() << "the kernel has no list of memory types";
+    const std::string start = "mem " + window_start() + '-';
+    std::string type;
+    for (std::string line; std::getline(types, line);)
+        if (line.find(start) != std::string::npos)
+            type = line.substr(line.find("] ") + 2);
+    ASSERT_FALSE(type.empty()) << start;
+    Args look("dmesg | grep -q 'rsm_ivshmem.* is not cached'");
+    EXPECT_EQ(run_shell(look).status == 0, type != "write-back") << type;
+}
 
 TEST_F(NetWindow, full) {
     Session exporter(first.node());
