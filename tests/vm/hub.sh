@@ -77,6 +77,12 @@ test_pause_and_resume() {
 			'@3 <@1 asleep>' '@vm ok' '@vm ok'
 }
 
+test_stall() {
+	hub_run 2 'hear >/dev/null; for time in 0 60001 x; do ask "@vm stall $time"; done | uniq
+		ask "@vm stall 100"; ask "@2 awake"' &&
+		prints '@vm error a stall lasts 1 to 60000 milliseconds' '@vm ok' '@2 <@1 awake>'
+}
+
 # Lines for a guest that does not read pile up in it and then here, but not without limit.
 test_flood() {
 	guest 0 --smp 1 --controller ivshmem --nodes 2 --until-first --on 2 'sleep 1000' -- \

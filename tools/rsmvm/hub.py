@@ -4,13 +4,18 @@
 One process of each guest opens /run/rsm-hub and exchanges lines of at most 4096 bytes.
 A guest writes "@K TEXT", and node K reads "@N TEXT", N being the sender; the line is dropped
 if node K does not run.  "@vm kill K", "@vm start K", "@vm pause K" and "@vm resume K" are
-orders; rsm-vm answers each with "@vm ok" when it is carried out (a start: when the command of
-node K starts) or "@vm error REASON".
+orders, and "@vm stall MS" stops all guests at once for so long, as a busy host does; rsm-vm
+answers each with "@vm ok" when it is carried out (a start: when the command of node K starts)
+or "@vm error REASON".
 """
 
+import contextlib
 import socket
+import time
 
 LINE_MAX = 4096
+# Longest stall, in milliseconds.
+STALL_MAX = 60000
 # What a guest that does not read can make us keep.
 OUTGOING_MAX = 1 << 20
 
@@ -106,6 +111,9 @@ class Hub:
 
     def _order(self, guest, text):
         word, _, node = text.partition(b" ")
+        if word == b"stall":
+            self._stall(node, guest.mail)
+            return
         if word not in self.orders or node not in self.guests:
             raise OrderError("an order is kill, start, pause or resume and the number of a node")
         # Whoever kills his own node has nobody left to answer.
@@ -113,6 +121,17 @@ class Hub:
         if word != b"start" and not target.alive:
             raise OrderError(f"node {target.node} is not running")
         self.orders[word](target, mail)
+
+    def _stall(self, text, mail):
+        if not text.isdigit() or not 0 < int(text) <= STALL_MAX:
+            raise OrderError(f"a stall lasts 1 to {STALL_MAX} milliseconds")
+        with contextlib.ExitStack() as stack:
+            for guest in self.guests.values():
+                if guest.alive and not guest.paused:
+                    guest.pause()
+                    stack.callback(guest.resume)
+            time.sleep(int(text) / 1000)
+        self._answer(mail, "ok")
 
     def _kill(self, target, mail):
         self.machine.kill(target)

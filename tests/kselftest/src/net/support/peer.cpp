@@ -107,8 +107,8 @@ void Vm::start(const std::vector<unsigned> &nodes) {
         expect_ok("start " + std::to_string(node), two_boots);
 }
 
-void Vm::command(const char *what, unsigned node) {
-    const std::string order = std::string(what) + ' ' + std::to_string(node);
+void Vm::command(const char *what, unsigned argument) {
+    const std::string order = std::string(what) + ' ' + std::to_string(argument);
     Hub::instance().tell_vm(order);
     expect_ok(order, 20000);
 }

@@ -102,9 +102,14 @@ struct Vm {
     static void start(const std::vector<unsigned> &nodes);
     static void pause(unsigned node) { command("pause", node); }
     static void resume(unsigned node) { command("resume", node); }
+    // All of them stand still at once, this one included.
+    static void stall(std::chrono::milliseconds time)
+    {
+        command("stall", static_cast<unsigned>(time.count()));
+    }
 
   private:
-    static void command(const char *what, unsigned node);
+    static void command(const char *what, unsigned argument);
     static void expect_ok(const std::string &what, int milliseconds);
 };
 
