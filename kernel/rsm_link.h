@@ -70,6 +70,9 @@ struct rsm_place {
  * @detach: wait until nothing that was started on @mem, which @attach made and
  *	no import has any more, is under way. In bounded time: whoever can't
  *	tell fails the link. NULL when nothing ever is. Process context.
+ * @stirs: has the peer given a sign of life other than messages since the last
+ *	call? The link's timer asks, at least once per interval while the link is
+ *	started. Any context. NULL where messages are all that can be seen.
  * @address: write the peer's address, for people. NULL when there is none but a
  *	number. Process context.
  */
@@ -83,8 +86,29 @@ struct rsm_link_ops {
 	u32 (*attach)(struct rsm_link *link, u64 length,
 		      const struct rsm_place *place, struct rsm_mem **mem);
 	void (*detach)(struct rsm_link *link, struct rsm_mem *mem);
+	bool (*stirs)(struct rsm_link *link);
 	void (*address)(struct rsm_link *link, char *text, size_t size);
 };
+
+/**
+ * struct rsm_silence - signs of life of a peer, times in jiffies
+ * @heard: when the peer gave the last one, as far as is known
+ * @looked: when somebody last looked whether the peer is dead
+ */
+struct rsm_silence {
+	unsigned long heard;
+	unsigned long looked;
+};
+
+/**
+ * RSM_INTERVAL_FACTOR - how many times longer one of two nodes' heartbeat intervals
+ *	may be: a node does not wait any longer for another than that
+ */
+#define RSM_INTERVAL_FACTOR	4U
+
+/* Bounds of an interval, in milliseconds */
+#define RSM_HEARTBEAT_MIN	10U
+#define RSM_HEARTBEAT_MAX	60000U
 
 /**
  * enum rsm_link_state - life of a link
@@ -127,11 +151,13 @@ struct rsm_link_message {
  * @state: see there
  * @known: has ever been started
  * @refused: the peer speaks another version of the protocol
+ * @objection: reason for which the peer's greeting is refused, a constant string
+ *	or NULL; the link stays GREETING for as long as the peer lives
  * @why: reason for which it ends or has ended, a constant string
  * @incarnation: ours, as the peer knows it
  * @peer: the peer's; 0 until it is known
  * @expected: what @peer has to be; 0 if any will do
- * @heard: when something arrived last, in jiffies
+ * @silence: when the peer gave its last sign of life
  * @sent: when the last heartbeat went out, in jiffies
  * @interval: heartbeat interval that counts for this link, in jiffies
  * @timer: next heartbeat or the end of our patience
@@ -168,11 +194,12 @@ struct rsm_link {
 	enum rsm_link_state state;
 	bool known;
 	bool refused;
+	const char *objection;
 	const char *why;
 	u64 incarnation;
 	u64 peer;
 	u64 expected;
-	unsigned long heard;
+	struct rsm_silence silence;
 	unsigned long sent;
 	unsigned long interval;
 	struct timer_list timer;
@@ -201,12 +228,15 @@ struct rsm_link {
  * @hwaddr: address on the interconnect
  * @incarnation: the peer's if the controller knows it, else 0
  * @own: our incarnation: random, and another one each time we join
+ * @interval_ms: the peer's heartbeat interval if the controller knows it, else 0;
+ *	anything
  */
 struct rsm_link_peer {
 	u32 node;
 	u64 hwaddr;
 	u64 incarnation;
 	u64 own;
+	u32 interval_ms;
 };
 
 /* For controllers. All but receive and fail are for process context. */
@@ -220,6 +250,10 @@ bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len);
 void rsm_link_fail(struct rsm_link *link, const char *why);
 void rsm_link_stop(struct rsm_link *link, const char *why);
 unsigned int rsm_heartbeat_ms(void);
+void rsm_silence_begin(struct rsm_silence *silence, unsigned long now);
+bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,
+			  unsigned long interval, bool stirred);
+bool rsm_intervals_fit(u32 a, u32 b);
 
 /* Ready-made functions for struct rsm_controller_ops. */
 u32 rsm_agent_connect(struct rsm_import *imp);

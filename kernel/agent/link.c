@@ -9,11 +9,6 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
-#define HEARTBEAT_MIN	10U
-#define HEARTBEAT_MAX	60000U
-/* A peer may ask for more patience than we would have, but not for any. */
-#define MORE_PATIENT	4U
-
 static unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0444);
 MODULE_PARM_DESC(heartbeat_ms,
@@ -44,7 +39,7 @@ void rsm_agent_exit(void)
  */
 unsigned int rsm_heartbeat_ms(void)
 {
-	return clamp(heartbeat_ms, HEARTBEAT_MIN, HEARTBEAT_MAX);
+	return clamp(heartbeat_ms, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
 }
 EXPORT_SYMBOL_GPL(rsm_heartbeat_ms);
 
@@ -103,15 +98,23 @@ EXPORT_SYMBOL_GPL(rsm_link_fail);
 static void next_tick(struct rsm_link *link)
 {
 	unsigned long beat = link->sent + link->interval / 2;
-	unsigned long end = link->heard + 2 * link->interval;
+	unsigned long end = link->silence.heard + 2 * link->interval;
 
 	lockdep_assert_held(&link->lock);
 	mod_timer(&link->timer, time_before(end, beat) ? end : beat);
 }
 
+static const char *death(const struct rsm_link *link)
+{
+	if (link->state == RSM_LINK_ACTIVE)
+		return "heartbeat lost";
+	return link->objection ?: "no answer";
+}
+
 /* Returns what is to be sent now, 0 for nothing. */
 static enum rsm_message_type tick(struct rsm_link *link)
 {
+	bool stirred = link->ops->stirs && link->ops->stirs(link);
 	enum rsm_message_type type = 0;
 
 	lockdep_assert_held(&link->lock);
@@ -119,9 +122,8 @@ static enum rsm_message_type tick(struct rsm_link *link)
 		queue_work(rsm_link_wq, &link->work);
 	if (!is_started(link))
 		return 0;
-	if (time_after_eq(jiffies, link->heard + 2 * link->interval)) {
-		begin_end(link, link->state == RSM_LINK_ACTIVE ? "heartbeat lost" :
-							       "no answer");
+	if (rsm_silence_is_death(&link->silence, jiffies, link->interval, stirred)) {
+		begin_end(link, death(link));
 		return 0;
 	}
 	if (time_after_eq(jiffies, link->sent + link->interval / 2)) {
@@ -315,6 +317,15 @@ void rsm_link_forget(struct rsm_link *link)
 }
 EXPORT_SYMBOL_GPL(rsm_link_forget);
 
+/*
+ * Both nodes use the longer interval. Until the peer has greeted us, the controller
+ * may know its interval; one that does not fit is refused when the greeting comes.
+ */
+static unsigned long common_interval(u32 theirs)
+{
+	return msecs_to_jiffies(clamp(theirs, rsm_heartbeat_ms(), RSM_HEARTBEAT_MAX));
+}
+
 static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 {
 	lockdep_assert_held(&link->lock);
@@ -327,8 +338,9 @@ static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 		atomic_inc(&changes);
 	link->known = true;
 	link->refused = false;
-	link->interval = msecs_to_jiffies(rsm_heartbeat_ms());
-	link->heard = jiffies;
+	link->objection = NULL;
+	link->interval = common_interval(peer->interval_ms);
+	rsm_silence_begin(&link->silence, jiffies);
 	link->sent = jiffies;
 	link->inbox_head = link->inbox_tail;
 	link->inbox_refused = false;
@@ -383,12 +395,9 @@ EXPORT_SYMBOL_GPL(rsm_link_stop);
 /* False if it was so already. */
 static bool become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
-	unsigned int own = rsm_heartbeat_ms();
-	u32 ms = clamp(le32_to_cpu(hello->interval_ms), own, MORE_PATIENT * own);
-
 	lockdep_assert_held(&link->lock);
 	link->peer = le64_to_cpu(hello->header.from);
-	link->interval = msecs_to_jiffies(ms);
+	link->interval = common_interval(le32_to_cpu(hello->interval_ms));
 	if (link->state == RSM_LINK_ACTIVE)
 		return false;
 	link->state = RSM_LINK_ACTIVE;
@@ -406,6 +415,42 @@ static bool is_from_peer(const struct rsm_link *link, const struct rsm_msg_hello
 	       (!link->expected || from == link->expected);
 }
 
+static bool speaks_our_version(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	u16 version = le16_to_cpu(hello->header.version);
+
+	lockdep_assert_held(&link->lock);
+	if (version == RSM_PROTOCOL_VERSION)
+		return true;
+	if (!link->refused)
+		pr_warn_ratelimited("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
+				    link->ctl->name, link->node, version, RSM_PROTOCOL_VERSION);
+	link->refused = true;
+	link->objection = "speaks another version of the protocol";
+	return false;
+}
+
+/*
+ * The nodes would have different ideas of how long the other may be silent. Both
+ * get the other's HELLO, and both refuse it.
+ */
+static bool has_fitting_interval(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	u32 ms = le32_to_cpu(hello->interval_ms);
+
+	lockdep_assert_held(&link->lock);
+	if (rsm_intervals_fit(ms, rsm_heartbeat_ms()))
+		return true;
+	if (!link->objection)
+		pr_warn_ratelimited("rsm: %s: node %u is refused: its heartbeat_ms is %u and ours %u, more than %u times apart\n",
+				    link->ctl->name, link->node, ms, rsm_heartbeat_ms(),
+				    RSM_INTERVAL_FACTOR);
+	link->objection = "its heartbeat_ms does not fit";
+	/* It greets us no more often than that. */
+	link->interval = common_interval(ms);
+	return false;
+}
+
 static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
@@ -415,16 +460,7 @@ static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hel
 		begin_end(link, "restarted");
 		return false;
 	}
-	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION) {
-		if (!link->refused)
-			pr_warn_ratelimited("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
-					    link->ctl->name, link->node,
-					    le16_to_cpu(hello->header.version),
-					    RSM_PROTOCOL_VERSION);
-		link->refused = true;
-		return false;
-	}
-	return true;
+	return speaks_our_version(link, hello) && has_fitting_interval(link, hello);
 }
 
 /* HELLO or WELCOME. Either tells who the peer is; the first is answered. */
@@ -493,7 +529,7 @@ static enum verdict judge(struct rsm_link *link, const struct rsm_msg_header *he
 		link->dropped++;
 		return DROP;
 	}
-	link->heard = jiffies;
+	link->silence.heard = jiffies;
 	switch (le16_to_cpu(header->type)) {
 	case RSM_MSG_HEARTBEAT:
 		return DROP;

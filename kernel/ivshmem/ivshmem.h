@@ -36,6 +36,7 @@
 #include <linux/kref.h>
 #include <linux/pci.h>
 
+#include <linux/minmax.h>
 /**
  * struct window_chunks - the data area, handed out in chunks
  * @lock: guards all below
@@ -72,8 +73,11 @@ struct window_chunks {
  * @refused: incarnation that the log has been told is unusable
  * @seen: incarnation found in the slot last
  * @since: when it was found there first, in jiffies
- * @asked: incarnation that was asked for a sign of life
- * @asked_at: when, in jiffies
+ * @heard_beat: sign of life that the link has found there last; its timer's alone
+ *	while the link is started
+ * @suspect: incarnation that has our node id and may be dead
+ * @suspect_beat: sign of life that was found there last
+ * @silence: of @suspect
  */
 struct window_peer {
 	struct window *w;
@@ -92,8 +96,10 @@ struct window_peer {
 	u64 refused;
 	u64 seen;
 	unsigned long since;
-	u64 asked;
-	unsigned long asked_at;
+	u64 heard_beat;
+	u64 suspect;
+	u64 suspect_beat;
+	struct rsm_silence silence;
 };
 
 /**
@@ -126,6 +132,7 @@ struct window {
 	u32 slot;
 	u64 incarnation;
 	bool leaving;
+ * @looked: when the tick last looked at the node table, in jiffies
 	struct delayed_work tick;
 	unsigned long next_sweep;
 	struct window_chunks chunks;
@@ -145,6 +152,7 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
 	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
+	unsigned long looked;
 }
 
 static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
@@ -165,6 +173,20 @@ static inline bool window_is_running(const struct window_peer *peer)
 	/* Pairs with member.c's releases: who sees it true sees it set up. */
 	return smp_load_acquire(&peer->running);
 }
+/* Hostile, and made to be an interval that a node can have. */
+static inline u32 window_interval_ms(const struct window *w, u32 slot)
+{
+	u32 ms = le32_to_cpu(READ_ONCE(window_node(w, slot)->interval_ms));
+
+	return clamp(ms, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
+}
+
+/* The last sign of life of the guest in a slot. Anything that changes is one. */
+static inline u64 window_beat(const struct window *w, u32 slot)
+{
+	return le64_to_cpu(READ_ONCE(window_node(w, slot)->beat));
+}
+
 
 /* window.c */
 struct window *window_create(struct pci_dev *pdev);
@@ -207,7 +229,7 @@ void window_tick(struct work_struct *work);
 void window_leave(struct window *w);
 
 /* sweep.c */
-unsigned long window_grace(void);
+unsigned long window_grace(const struct window *w);
 void window_sweep(struct window *w);
 
 /* segment.c */
@@ -219,3 +241,4 @@ extern const struct rsm_controller_ops window_ops;
 
 #endif /* RSM_IVSHMEM_H */
 void window_end_sending(struct window *w);
+bool window_stirs(struct rsm_link *link);

@@ -7,6 +7,9 @@
  * Zeroes are a valid empty window: nobody has to format it first, so nobody
  * can die half-way. All numbers are little-endian.
  *
+ * Version 1 had no signs of life in the node table. A node of one version refuses a
+ * window of another one when it finds it, before it writes anything.
+ *
  *	0		struct rsm_window_super
  *	4 KiB		node table: one struct rsm_window_node for each slot
  *	...		queues: one struct rsm_window_queue for each pair of slots
@@ -19,7 +22,7 @@
 #include <linux/types.h>
 
 #define RSM_WINDOW_MAGIC	0x574d53524d565352ULL	/* "RSVMRSMW" */
-#define RSM_WINDOW_VERSION	1
+#define RSM_WINDOW_VERSION	2
 #define RSM_WINDOW_MIN		(4ULL << 20)	/* smallest window, bytes */
 #define RSM_WINDOW_MAX		(64ULL << 40)	/* largest */
 #define RSM_WINDOW_NODES	4096		/* offset of the node table */
@@ -52,7 +55,8 @@ struct rsm_window_super {
  * @incarnation: the guest's, 0 while the slot is empty. Set last by the guest
  *	itself; set to 0 by it when it leaves, or by whoever finds it dead
  * @node_id: its node id
- * @reserved: 0
+ * @interval_ms: its heartbeat interval. Set, like @node_id, before @incarnation
+ * @beat: sign of life: the guest writes another value at least twice per interval
  * @bell: bit n is set by the guest in slot n when it has put something into its
  *	queue, and cleared by the owner before it looks. Whoever finds the bit
  *	set need not write the doorbell register.
@@ -62,8 +66,9 @@ struct rsm_window_super {
 struct rsm_window_node {
 	__le64 incarnation;
 	__le32 node_id;
-	__le32 reserved;
-	__u8 pad1[48];
+	__le32 interval_ms;
+	__le64 beat;
+	__u8 pad1[40];
 	__le64 bell;
 	__u8 pad2[56];
 };

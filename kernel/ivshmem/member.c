@@ -7,8 +7,14 @@
 #include <linux/random.h>
 #include <asm/sync_bitops.h>
 
-#define TICK_MAX_MS	500U	/* others may have a much longer interval */
+#define TICK_MAX_MS	500U	/* others may have a much shorter interval */
 #define RETRY_MS	10U	/* something is about to be over */
+
+/* Tell all others that this guest lives. Any context. */
+static void beat(struct window *w)
+{
+	WRITE_ONCE(window_node(w, w->slot)->beat, cpu_to_le64(get_jiffies_64()));
+}
 
 /* Empty a slot, unless somebody else is in it by now. */
 static void bury(struct window *w, u32 slot, u64 incarnation)
@@ -45,6 +51,21 @@ void window_link_down(struct rsm_link *link, u64 incarnation)
 	/* The tick may look at the above once it sees this. */
 	smp_store_release(&peer->running, false);
 	window_kick(w);
+}
+
+/*
+ * &rsm_link_ops.stirs. Each link's timer also gives a sign of our own life, which
+ * then does not depend on when the tick gets a processor.
+ */
+bool window_stirs(struct rsm_link *link)
+{
+	struct window_peer *peer = to_peer(link);
+	u64 now = window_beat(peer->w, peer->slot);
+	bool stirred = now != peer->heard_beat;
+
+	peer->heard_beat = now;
+	beat(peer->w);
+	return stirred;
 }
 
 static bool same_node_elsewhere(const struct window_peer *peer, u32 node)
@@ -91,6 +112,7 @@ static void start(struct window_peer *peer, u64 incarnation)
 		.hwaddr = peer->slot,
 		.incarnation = incarnation,
 		.own = w->incarnation,
+		.interval_ms = window_interval_ms(w, peer->slot),
 	};
 
 	if (!is_welcome(peer, incarnation, to.node))
@@ -99,6 +121,7 @@ static void start(struct window_peer *peer, u64 incarnation)
 	peer->started = incarnation;
 	peer->node = to.node;
 	peer->keep = false;
+	peer->heard_beat = window_beat(w, peer->slot);
 	/* Interrupts take messages from here on. */
 	smp_store_release(&peer->running, true);
 	if (rsm_link_start(&peer->link, &to))
@@ -130,29 +153,40 @@ static void attend_to(struct window_peer *peer)
 		start(peer, peer->seen);
 }
 
+static void suspect(struct window_peer *peer, u64 incarnation)
+{
+	peer->suspect = incarnation;
+	peer->suspect_beat = window_beat(peer->w, peer->slot);
+	rsm_silence_begin(&peer->silence, jiffies);
+}
+
+static void refuse_to_join(struct window_peer *peer, u64 incarnation)
+{
+	if (peer->refused == incarnation)
+		return;
+	peer->refused = incarnation;
+	pr_warn("rsm: %s: not joining: slot %u has our node id %u, too\n",
+		peer->w->ctl.name, peer->slot, rsm_node_id());
+}
+
 /*
- * Somebody in another slot has our node id. We have no link with it and so ask
- * by its bell, which it clears if it lives. Returns true once it is found dead.
+ * Somebody in another slot has our node id. We have no link with it, but see its
+ * signs of life. Returns true once it is found dead.
  */
 static bool is_found_dead(struct window_peer *peer, u64 incarnation)
 {
 	struct window *w = peer->w;
-	u64 bell = le64_to_cpu(READ_ONCE(window_node(w, peer->slot)->bell));
-	bool asked = peer->asked == incarnation;
-	bool lives = asked && !(bell & BIT_ULL(w->slot));
+	u64 now = window_beat(w, peer->slot);
+	bool stirred = now != peer->suspect_beat;
 
-	if (lives && peer->refused != incarnation) {
-		peer->refused = incarnation;
-		pr_warn("rsm: %s: not joining: slot %u has our node id %u, too\n",
-			w->ctl.name, peer->slot, rsm_node_id());
-	}
-	if (!asked || lives) {
-		peer->asked = incarnation;
-		peer->asked_at = jiffies;
-		window_ring(peer);
+	if (peer->suspect != incarnation) {
+		suspect(peer, incarnation);
 		return false;
 	}
-	if (time_before(jiffies, peer->asked_at + window_grace()))
+	peer->suspect_beat = now;
+	if (stirred)
+		refuse_to_join(peer, incarnation);
+	if (!rsm_silence_is_death(&peer->silence, jiffies, window_grace(w) / 2, stirred))
 		return false;
 	bury(w, peer->slot, incarnation);
 	return true;
@@ -194,6 +228,8 @@ static void join(struct window *w)
 		return;
 	window_queues_reset(w);
 	WRITE_ONCE(node->node_id, cpu_to_le32(rsm_node_id()));
+	WRITE_ONCE(node->interval_ms, cpu_to_le32(rsm_heartbeat_ms()));
+	beat(w);
 	/* Whoever sees the incarnation sees the rest. */
 	virt_store_release(&node->incarnation, cpu_to_le64(own));
 	WRITE_ONCE(w->incarnation, own);
@@ -206,13 +242,20 @@ static void join(struct window *w)
 	}
 }
 
-/* Everybody can write to our slot. A wrong node id would keep others away for good. */
-static void keep_node_id(struct window *w)
+static void keep(__le32 *word, u32 value)
 {
-	__le32 *node_id = &window_node(w, w->slot)->node_id;
+	if (le32_to_cpu(READ_ONCE(*word)) != value)
+		WRITE_ONCE(*word, cpu_to_le32(value));
+}
 
-	if (le32_to_cpu(READ_ONCE(*node_id)) != rsm_node_id())
-		WRITE_ONCE(*node_id, cpu_to_le32(rsm_node_id()));
+/* Everybody can write to our slot. A wrong node id would keep others away for good. */
+static void keep_entry(struct window *w)
+{
+	struct rsm_window_node *node = window_node(w, w->slot);
+
+	keep(&node->node_id, rsm_node_id());
+	keep(&node->interval_ms, rsm_heartbeat_ms());
+	beat(w);
 }
 
 static bool is_member(const struct window *w)
@@ -246,6 +289,21 @@ static void give_up(struct window *w)
 	mod_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(RETRY_MS));
 }
 
+/*
+ * A tick that comes late was not looking, and the others may have stood still as well:
+ * that time is not counted as anybody's time of grace.
+ */
+static void note_delay(struct window *w, unsigned int ms)
+{
+	unsigned long due = w->looked + 2 * msecs_to_jiffies(ms);
+	unsigned long now = jiffies;
+
+	if (time_after(now, due))
+		for (u32 slot = 0; slot < w->layout.slots; slot++)
+			w->peer[slot].since += now - due;
+	w->looked = now;
+}
+
 /**
  * window_tick() - look after membership
  * @work: &window.tick
@@ -257,12 +315,13 @@ void window_tick(struct work_struct *work)
 
 	if (READ_ONCE(w->leaving))
 		return;
+	note_delay(w, ms);
 	if (!w->incarnation)
 		join(w);
 	else if (!is_member(w))
 		give_up(w);
 	if (w->incarnation)
-		keep_node_id(w);
+		keep_entry(w);
 	for (u32 slot = 0; slot < w->layout.slots; slot++)
 		look_at(&w->peer[slot]);
 	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)

@@ -15,6 +15,7 @@ static const struct rsm_link_ops link_ops = {
 	.send = window_send,
 	.resume = window_resume,
 	.down = window_link_down,
+	.stirs = window_stirs,
 	.place = window_place,
 	.attach = window_attach,
 };
@@ -73,10 +74,12 @@ static bool is_cached(const void *base)
 /* Is this window ours to use, and is there a slot for us? */
 static int check_window(struct window *w)
 {
-	const char *why = rsm_window_claim(w->base, w->layout.size);
+	struct rsm_window_super *super = w->base;
+	const char *why = rsm_window_claim(super, w->layout.size);
 
 	if (why) {
-		dev_err(&w->pdev->dev, "not usable: %s\n", why);
+		dev_err(&w->pdev->dev, "not usable: %s (its layout has version %u, ours %u)\n", why,
+			le32_to_cpu(READ_ONCE(super->version)), RSM_WINDOW_VERSION);
 		return -EINVAL;
 	}
 	w->slot = ioread32(w->regs + WINDOW_REG_POSITION);
@@ -156,6 +159,7 @@ static struct window *window_alloc(struct pci_dev *pdev)
 	w->pdev = pdev;
 	w->layout = layout;
 	w->next_sweep = jiffies;
+	w->looked = jiffies;
 	INIT_DELAYED_WORK(&w->tick, window_tick);
 	init_peers(w);
 	return w;

@@ -10,7 +10,7 @@
  * @hwaddr: address on the interconnect
  * @incarnation: 0 if it is not known
  * @state: of the link
- * @why: reason of its end, or NULL
+ * @why: reason of its end, or of a refusal while it greets, or NULL
  */
 struct node_view {
 	u32 node;
@@ -37,8 +37,10 @@ static struct node_view look_at(struct rsm_link *link)
 		.state = link->state,
 		.why = link->why,
 	};
+	if (node.state == RSM_LINK_GREETING)
+		node.why = link->objection;
 	spin_unlock_irq(&link->lock);
-	if (node.state == RSM_LINK_GREETING || node.state == RSM_LINK_ACTIVE)
+	if (node.state == RSM_LINK_ACTIVE)
 		node.why = NULL;
 	return node;
 }

@@ -35,11 +35,11 @@ static void init_header(struct rsm_msg_header *header, enum rsm_message_type typ
 	header->to = cpu_to_le64(type == RSM_MSG_HELLO ? 0 : OWN_INCARNATION);
 }
 
-static bool say_hello(void)
+static bool say_hello(u32 interval_ms)
 {
 	struct rsm_msg_hello hello = {
 		.node = cpu_to_le32(TESTCTL_PEER_NODE),
-		.interval_ms = cpu_to_le32(rsm_heartbeat_ms()),
+		.interval_ms = cpu_to_le32(interval_ms),
 	};
 
 	init_header(&hello.header, RSM_MSG_HELLO, sizeof(hello));
@@ -94,7 +94,7 @@ static int start(void)
 {
 	reinit_completion(&welcomed);
 	reinit_completion(&ended);
-	if (!rsm_link_start(&link, &the_peer) || !say_hello())
+	if (!rsm_link_start(&link, &the_peer) || !say_hello(rsm_heartbeat_ms()))
 		return -EBUSY;
 	return wait_for_completion_timeout(&welcomed, PATIENCE) ? 0 : -ETIMEDOUT;
 }
@@ -134,6 +134,27 @@ static const struct kernel_param_ops late_connect_ops = {
 };
 module_param_cb(late_connect, &late_connect_ops, NULL, 0200);
 MODULE_PARM_DESC(late_connect, "Id of a segment to which a CONNECT comes as linked0's link ends");
+
+/* The heartbeat_ms with which the peer greets; 0 takes the link down. */
+static int strange_heartbeat(const char *val, const struct kernel_param *kp)
+{
+	int err;
+	u32 ms;
+
+	err = kstrtou32(val, 0, &ms);
+	if (err)
+		return err;
+	rsm_link_stop(&link, "of a test");
+	if (!ms)
+		return 0;
+	return rsm_link_start(&link, &the_peer) && say_hello(ms) ? 0 : -EBUSY;
+}
+
+static const struct kernel_param_ops strange_heartbeat_ops = {
+	.set = strange_heartbeat,
+};
+module_param_cb(strange_heartbeat, &strange_heartbeat_ops, NULL, 0200);
+MODULE_PARM_DESC(strange_heartbeat, "heartbeat_ms with which linked0's peer greets, 0 to end");
 
 static const struct rsm_controller_ops linked_ops = {
 	.owner = THIS_MODULE,

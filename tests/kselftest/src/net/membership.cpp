@@ -210,6 +210,22 @@ TEST_F(NetMembership, paused_node_finds_itself_dead) {
     expect_everything_works_again();
 }
 
+// The host did something else for a while. Nobody has listened, so nobody judges.
+TEST_F(NetMembership, all_stand_still_at_once)
+{
+    ASSERT_NO_FATAL_FAILURE(connect_both_ways());
+    Vm::stall(4 * heartbeat());
+    // What would have been judged at once has been, once a message has gone each way.
+    expect_everything_works_again();
+    EXPECT_EQ(imported_here->get(0, 4 * page, 2).value(), 0u);
+    EXPECT_EQ(imported_there->get(0, 4 * page, 1).value(), 0u);
+    // An export whose node was taken for dead takes no events any more.
+    EXPECT_EQ(imported_here->post(), RSM_SUCCESS);
+    EXPECT_EQ(imported_there->post(), RSM_SUCCESS);
+    EXPECT_EQ(exported_there->events(1), 1u);
+    EXPECT_EQ(exported_here->events(1), 1u);
+}
+
 // What a dead node had of the window comes back once nobody can still believe it alive.
 TEST_F(NetMembership, window_of_the_dead_comes_back) {
     if (!has_window())

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <set>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -93,6 +95,32 @@ TEST_F(NetlinkGet, what_is_not_there)
                              .put(RSM_A_NODE_NODE_ID, 3))
                   .error,
               ENOENT);
+}
+
+// The peer of a link greets with a heartbeat that does not go with this node's.
+TEST_F(NetlinkGet, node_whose_heartbeat_does_not_fit)
+{
+    const std::string order = "/sys/module/rsm_testctl/parameters/strange_heartbeat";
+    const Request node =
+        Request(RSM_CMD_NODE_GET).put(RSM_A_NODE_CONTROLLER, "linked0").put(RSM_A_NODE_NODE_ID, 7);
+    const auto own = read_line("/sys/module/rsm/parameters/heartbeat_ms");
+    ASSERT_TRUE(own);
+    const unsigned long ms = std::stoul(*own);
+    ASSERT_EQ(std::system("modprobe rsm_testctl"), 0);
+    for (const unsigned long wrong : {4 * ms + 1, ms / 4 - 1}) {
+        ASSERT_TRUE(write_text(order, std::to_string(wrong)));
+        while (!client.ask(node).one().has(RSM_A_NODE_REASON))
+            sched_yield();
+        EXPECT_EQ(client.ask(node).one().text(RSM_A_NODE_REASON), "its heartbeat_ms does not fit");
+        EXPECT_NE(client.ask(node).one().number(RSM_A_NODE_STATE), RSM_NODE_STATE_ACTIVE);
+    }
+    for (const unsigned long right : {4 * ms, ms / 4}) {
+        ASSERT_TRUE(write_text(order, std::to_string(right)));
+        while (client.ask(node).one().number(RSM_A_NODE_STATE) != RSM_NODE_STATE_ACTIVE)
+            ASSERT_FALSE(client.ask(node).one().has(RSM_A_NODE_REASON)) << right;
+    }
+    EXPECT_TRUE(write_text(order, "0"));
+    EXPECT_EQ(std::system("rmmod rsm_testctl"), 0);
 }
 
 TEST_F(NetlinkGet, segment)
