@@ -18,6 +18,8 @@
  * RCU: a sender is inside a read-side section for as long as it uses the device;
  * window_end_sending() waits for all senders before the device is unmapped.
  * chunks->lock: who holds which chunk. Innermost mutex.
+ * shares->lock: how many chunks each user has. Innermost, too: neither is held when
+ * the other is taken.
  *
  * Memory of the window is written by others at any time. It is read once, with
  * READ_ONCE() or a copy, checked, and then believed; what must not be wrong
@@ -34,9 +36,10 @@
 #include "layout.h"
 
 #include <linux/kref.h>
-#include <linux/pci.h>
-
 #include <linux/minmax.h>
+#include <linux/pci.h>
+#include <linux/uidgid.h>
+
 /**
  * struct window_chunks - the data area, handed out in chunks
  * @lock: guards all below
@@ -54,6 +57,18 @@ struct window_chunks {
 };
 
 #define WINDOW_HOLD_OWN	BIT(31)
+
+/**
+ * struct window_shares - what exports of this node have taken
+ * @lock: guards all below
+ * @users: users that have something
+ * @chunks: how many chunks all of them have
+ */
+struct window_shares {
+	struct mutex lock; /* see above */
+	struct list_head users;
+	u32 chunks;
+};
 
 /**
  * struct window_peer - one slot of the node table
@@ -115,9 +130,12 @@ struct window_peer {
  * @slot: our slot
  * @incarnation: ours while we are a member, else 0
  * @leaving: the tick is to do nothing any more
+ * @closed: nobody may send any more; read under rcu_read_lock()
  * @tick: watches the node table
+ * @looked: when the tick last looked at the node table, in jiffies
  * @next_sweep: when to look for chunks of the dead, in jiffies
  * @chunks: the data area
+ * @shares: who has how much of it
  * @peer: all slots, ours included
  */
 struct window {
@@ -132,12 +150,13 @@ struct window {
 	u32 slot;
 	u64 incarnation;
 	bool leaving;
- * @looked: when the tick last looked at the node table, in jiffies
+	bool closed;
 	struct delayed_work tick;
+	unsigned long looked;
 	unsigned long next_sweep;
 	struct window_chunks chunks;
+	struct window_shares shares;
 	struct window_peer peer[];
- * @closed: nobody may send any more; read under rcu_read_lock()
 };
 
 #define WINDOW_REG_POSITION	8
@@ -152,27 +171,8 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
 	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
-	unsigned long looked;
 }
 
-static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
-{
-	struct rsm_window_queue *queues = w->base + w->layout.queues;
-	bool closed;
-
-	return &queues[from * w->layout.slots + to];
-}
-
-static inline struct window_peer *to_peer(struct rsm_link *link)
-{
-	return container_of(link, struct window_peer, link);
-}
-
-static inline bool window_is_running(const struct window_peer *peer)
-{
-	/* Pairs with member.c's releases: who sees it true sees it set up. */
-	return smp_load_acquire(&peer->running);
-}
 /* Hostile, and made to be an interval that a node can have. */
 static inline u32 window_interval_ms(const struct window *w, u32 slot)
 {
@@ -187,6 +187,23 @@ static inline u64 window_beat(const struct window *w, u32 slot)
 	return le64_to_cpu(READ_ONCE(window_node(w, slot)->beat));
 }
 
+static inline struct rsm_window_queue *window_queue(const struct window *w, u32 from, u32 to)
+{
+	struct rsm_window_queue *queues = w->base + w->layout.queues;
+
+	return &queues[from * w->layout.slots + to];
+}
+
+static inline struct window_peer *to_peer(struct rsm_link *link)
+{
+	return container_of(link, struct window_peer, link);
+}
+
+static inline bool window_is_running(const struct window_peer *peer)
+{
+	/* Pairs with member.c's releases: who sees it true sees it set up. */
+	return smp_load_acquire(&peer->running);
+}
 
 /* window.c */
 struct window *window_create(struct pci_dev *pdev);
@@ -207,6 +224,13 @@ void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n);
 u32 window_chunks_sweep(struct window_chunks *chunks,
 			bool (*is_orphan)(const void *arg, u64 owner), const void *arg);
 
+/* share.c: pure but for its lock, tested by KUnit */
+void window_shares_init(struct window_shares *shares);
+void window_shares_free(struct window_shares *shares);
+int window_shares_take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most,
+		       u32 node_most);
+void window_shares_give(struct window_shares *shares, kuid_t uid, u32 n);
+
 /* queue.c: the first three are pure, tested by KUnit */
 int window_queue_put(struct rsm_window_queue *queue, u32 tail, const void *message,
 		     size_t len);
@@ -215,6 +239,7 @@ void window_queue_done(struct rsm_window_queue *queue, u32 head);
 
 /* message.c */
 int window_send(struct rsm_link *link, const void *message, size_t len);
+void window_end_sending(struct window *w);
 void window_resume(struct rsm_link *link);
 void window_look(struct window_peer *peer);
 void window_ring(struct window_peer *peer);
@@ -224,6 +249,7 @@ void window_queues_repair(struct window_peer *peer);
 
 /* member.c */
 void window_link_down(struct rsm_link *link, u64 incarnation);
+bool window_stirs(struct rsm_link *link);
 void window_kick(struct window *w);
 void window_tick(struct work_struct *work);
 void window_leave(struct window *w);
@@ -240,5 +266,3 @@ u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *pla
 extern const struct rsm_controller_ops window_ops;
 
 #endif /* RSM_IVSHMEM_H */
-void window_end_sending(struct window *w);
-bool window_stirs(struct rsm_link *link);

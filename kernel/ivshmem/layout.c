@@ -13,7 +13,7 @@
 #include <asm/byteorder.h>
 
 #define LARGE_WINDOW	(256ULL << 20)
-#define CHUNKS_MAX	65536ULL
+#define CHUNKS_MAX	262144ULL
 
 static_assert(sizeof(struct rsm_window_super) <= RSM_WINDOW_NODES);
 static_assert(sizeof(struct rsm_window_node) == 128);

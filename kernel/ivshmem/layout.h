@@ -114,7 +114,7 @@ struct rsm_window_queue {
  * @chunk_table: offset of the chunk table
  * @data: offset of the data area
  * @chunk_shift: log2 of a chunk's bytes: a page, or more so that there are at
- *	most 65536
+ *	most 262144
  * @chunks: chunks in the data area
  */
 struct rsm_window_layout {

@@ -3,14 +3,39 @@
 
 #include "ivshmem.h"
 
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
+
+static int set_share(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, 100);
+}
+
+static const struct kernel_param_ops share_ops = {
+	.set = set_share,
+	.get = param_get_uint,
+};
+
+static unsigned int node_share = 100;
+module_param_cb(node_share, &share_ops, &node_share, 0644);
+MODULE_PARM_DESC(node_share,
+		 "Most of a window that exports of this node may take, in percent (default 100)");
+
+static unsigned int user_share = 50;
+module_param_cb(user_share, &share_ops, &user_share, 0644);
+MODULE_PARM_DESC(user_share,
+		 "Most of a window that exports of one user of this node may take, in percent, CAP_SYS_RESOURCE excepted (default 50)");
 
 /**
  * struct window_mem - memory of a segment
  * @mem: as the core sees it
  * @w: the window, referenced
  * @owner: our incarnation when we took the chunks, 0 if they are another node's
+ * @uid: user that they are counted for if they are ours
  * @first: first chunk
  * @count: chunks
  */
@@ -18,6 +43,7 @@ struct window_mem {
 	struct rsm_mem mem;
 	struct window *w;
 	u64 owner;
+	kuid_t uid;
 	u32 first;
 	u32 count;
 };
@@ -69,6 +95,7 @@ static void give_back(struct window_mem *m)
 	if (window_chunks_give(&w->chunks, member ? m->owner : 0, m->first, m->count))
 		pr_warn_once("rsm: %s: somebody else has changed the owner of our chunks\n",
 			     w->ctl.name);
+	window_shares_give(&w->shares, m->uid, m->count);
 }
 
 static void window_mem_release(struct rsm_mem *mem)
@@ -102,24 +129,56 @@ static struct window_mem *mem_alloc(struct window *w, u64 length)
 	return m;
 }
 
+static u32 percent_of(const struct window *w, unsigned int percent)
+{
+	return mult_frac(w->layout.chunks, percent, 100);
+}
+
+static int take_share(struct window *w, struct window_mem *m)
+{
+	u32 node_most = percent_of(w, READ_ONCE(node_share));
+	u32 user_most = percent_of(w, READ_ONCE(user_share));
+
+	m->uid = current_euid();
+	return window_shares_take(&w->shares, m->uid, m->count,
+				  capable(CAP_SYS_RESOURCE) ? node_most : user_most, node_most);
+}
+
+/* Chunks for @m, counted for the caller. */
+static int take_chunks(struct window *w, struct window_mem *m)
+{
+	s64 first;
+	int err;
+
+	err = take_share(w, m);
+	if (err)
+		return err;
+	first = window_chunks_take(&w->chunks, m->owner, m->count);
+	if (first < 0) {
+		window_shares_give(&w->shares, m->uid, m->count);
+		return first;
+	}
+	m->first = first;
+	return 0;
+}
+
 static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
 {
 	struct window_mem *m = mem_alloc(w, length);
-	s64 first = -ENOSPC;
+	int err = -ENODEV;
 
 	if (!m)
 		return RSMERR_INSUFFICIENT_MEM;
 	m->owner = READ_ONCE(w->incarnation);
 	if (m->owner)
-		first = window_chunks_take(&w->chunks, m->owner, m->count);
-	if (first < 0) {
-		if (m->owner)
+		err = take_chunks(w, m);
+	if (err) {
+		kfree(m);
+		if (err == -ENOSPC || err == -EDQUOT)
 			rsm_limit_hit(RSM_LIMIT_CONTROLLER_MEMORY, length,
 				      w->ctl.attr.total_export_size, &w->ctl);
-		kfree(m);
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return err == -ENOMEM ? RSMERR_INSUFFICIENT_MEM : RSMERR_INSUFFICIENT_RESOURCES;
 	}
-	m->first = first;
 	kref_get(&w->ref);
 	*mem = m;
 	return RSM_SUCCESS;

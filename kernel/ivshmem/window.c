@@ -25,6 +25,7 @@ static void window_free(struct kref *ref)
 	struct window *w = container_of(ref, struct window, ref);
 
 	window_chunks_free(&w->chunks);
+	window_shares_free(&w->shares);
 	/* Not sooner: a transfer under way may hold memory of a segment. */
 	memunmap(w->base);
 	kvfree(w);
@@ -35,8 +36,6 @@ void window_put(struct window *w)
 	kref_put(&w->ref, window_free);
 }
 
-static int map_window(struct window *w)
-{
 /*
  * memremap() may give less than it was asked for, without a word: firmware that puts the
  * memory below 4 GiB leaves it in a range that the processor's range registers (MTRRs)
@@ -54,6 +53,8 @@ static bool is_cached(const void *base)
 #endif
 }
 
+static int map_window(struct window *w)
+{
 	struct pci_dev *pdev = w->pdev;
 
 	w->regs = pci_iomap(pdev, BAR_REGS, 0);
@@ -65,11 +66,11 @@ static bool is_cached(const void *base)
 		pci_iounmap(pdev, w->regs);
 		return -ENOMEM;
 	}
-	return 0;
-}
 	if (!is_cached(w->base))
 		dev_warn(&pdev->dev, "memory at %pa is not cached, all access is slow: have it placed above 4 GiB\n",
 			 &w->phys);
+	return 0;
+}
 
 /* Is this window ours to use, and is there a slot for us? */
 static int check_window(struct window *w)
@@ -158,8 +159,9 @@ static struct window *window_alloc(struct pci_dev *pdev)
 	kref_init(&w->ref);
 	w->pdev = pdev;
 	w->layout = layout;
-	w->next_sweep = jiffies;
+	window_shares_init(&w->shares);
 	w->looked = jiffies;
+	w->next_sweep = jiffies;
 	INIT_DELAYED_WORK(&w->tick, window_tick);
 	init_peers(w);
 	return w;
@@ -204,6 +206,7 @@ err_free:
 void window_destroy(struct window *w)
 {
 	window_chunks_close(&w->chunks);
+	window_end_sending(w);
 	pci_iounmap(w->pdev, w->regs);
 	window_put(w);
 }
@@ -231,7 +234,6 @@ int window_register(struct window *w)
 }
 
 /* All are down, and no interrupt comes. The controller has been removed. */
-	window_end_sending(w);
 void window_exit_links(struct window *w)
 {
 	exit_links(w, w->layout.slots);
