@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ "$kernel" = debug ] || heartbeat=1000
-[ $# -gt 0 ] || set -- super incarnation node-id ghost bell tail head length content forged chunk \
+[ $# -gt 0 ] || set -- super incarnation node-id beat ghost bell tail head length content forged chunk \
 	twice interrupt liar mute slow flood deaf all
 
 scratch=$(mktemp -d)

@@ -61,8 +61,13 @@ void node_id(Window &window, Chance &chance) {
     rsm_window_node &node = window.node(slot(window, chance));
     poke(node.node_id, chance.one_in(2) ? static_cast<u32>(chance.below(5))
                                         : chance.instead_of(peek(node.node_id)));
-    spoil(chance, node.reserved);
+    spoil(chance, node.interval_ms);
     window.ring_all();
+}
+
+// Life where there is none, and none where there is.
+void beat(Window &window, Chance &chance) {
+    spoil(chance, window.node(slot(window, chance)).beat);
 }
 
 // A guest that has appeared from nowhere, with an id that may be somebody's.
@@ -180,6 +185,7 @@ constexpr FieldMode modes[] = {
     {"super", superblock, 300},
     {"incarnation", incarnation, 3},
     {"node-id", node_id, 3},
+    {"beat", beat, 3000},
     {"ghost", ghost, 10},
     {"bell", bell, 300},
     {"tail", tail, 3},

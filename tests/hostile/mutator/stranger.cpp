@@ -85,11 +85,17 @@ void Stranger::greet(u32 slot, Guest &guest) {
     if (Clock::now() < guest.beat || peek(window_.node(slot).incarnation) == 0)
         return;
     guest.beat = Clock::now() + beat_every;
-    // Some claim to be patient beyond reason.
-    const u32 interval = chance_.one_in(4) ? ~0U : 0;
     send(slot,
          forger_.greeting(to(slot), guest.incarnation != 0 ? RSM_MSG_HEARTBEAT : RSM_MSG_HELLO,
-                          stranger_node, interval));
+                          stranger_node, interval_for(slot)));
+}
+
+// One that the guest accepts, or at times one that is beyond reason.
+u32 Stranger::interval_for(u32 slot) {
+    const u32 theirs = peek(window_.node(slot).interval_ms);
+    if (chance_.one_in(16))
+        return chance_.one_in(2) ? ~0U : 0;
+    return chance_.one_in(4) ? 4 * theirs : theirs;
 }
 
 bool Stranger::send(u32 slot, const Message &message) {
@@ -128,7 +134,7 @@ void Stranger::handle(u32 slot, Guest &guest, Message &message) {
         return;
     switch (header.type) {
     case RSM_MSG_HELLO:
-        send(slot, forger_.greeting(to(slot), RSM_MSG_WELCOME, stranger_node, 0));
+        send(slot, forger_.greeting(to(slot), RSM_MSG_WELCOME, stranger_node, interval_for(slot)));
         [[fallthrough]];
     case RSM_MSG_WELCOME:
         links_ += guest.incarnation != header.from;

@@ -68,6 +68,7 @@ class Stranger {
     // False if there is no room.
     bool send(u32 slot, const Message &message);
     Route to(u32 slot) const { return {window_.own_slot(), slot}; }
+    u32 interval_for(u32 slot);
     u64 own_chunk();
 
     Window &window_;
