@@ -35,14 +35,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define RSM_READ_PINS_UNRELIABLE (KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE)
 
 /* The array of VMAs went away in 6.5. */
-static inline long rsm_pin_remote(struct mm_struct *mm, unsigned long start,
+static inline long rsm_get_remote(struct mm_struct *mm, unsigned long start,
 				  unsigned long npages, unsigned int flags,
 				  struct page **pages)
 {
 #if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
-	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL, NULL);
+	return get_user_pages_remote(mm, start, npages, flags, pages, NULL, NULL);
 #else
-	return pin_user_pages_remote(mm, start, npages, flags, pages, NULL);
+	return get_user_pages_remote(mm, start, npages, flags, pages, NULL);
 #endif
 }
 

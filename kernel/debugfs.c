@@ -18,10 +18,19 @@ static int stats_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+/* Work that has been done: these numbers only grow. */
+static int work_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "pages_looked_at %llu\n", rsm_watch_pages_looked_at());
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(work);
+
 void rsm_debugfs_create(void)
 {
 	dir = debugfs_create_dir("rsm", NULL);
 	debugfs_create_file("stats", 0444, dir, NULL, &stats_fops);
+	debugfs_create_file("work", 0444, dir, NULL, &work_fops);
 }
 
 void rsm_debugfs_remove(void)

@@ -31,8 +31,9 @@
  * the imports that it granted are aborted: a REDEEM that has found it in the table
  * looks again under that lock. Imports keep it, and it keeps the export.
  *
- * The notifier that watches an exporter's range may not sleep: it only queues
- * export->death, which takes export->lock.
+ * The notifier that watches an exporter's range may not sleep. It queues
+ * export->death, which takes export->lock, or a look at the changed pages, which
+ * takes mmap_lock only if it is free, and no other lock but the watcher's.
  *
  * Revocation: the generation word changes first, then mappings are zapped
  * under map_lock, then the reference on the memory is dropped, and with the
@@ -213,14 +214,20 @@ void rsm_export_free(struct rsm_export *exp);
 /* watch.c */
 u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
 		    struct rsm_watch **watch);
+bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem);
 void rsm_watch_stop(struct rsm_watch *watch);
+void rsm_watch_exit(void);
+u64 rsm_watch_pages_looked_at(void);
 void rsm_watch_death(struct work_struct *work);
 extern struct workqueue_struct *rsm_wq;
 
 /* pin.c */
 u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 		  struct rsm_mem **mem);
-bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr);
+#define RSM_PIN_LOOK_MAX 64UL
+enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };
+enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,
+				unsigned long first, unsigned long n);
 
 /* range.c */
 u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);

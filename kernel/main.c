@@ -86,6 +86,7 @@ static void __exit rsm_exit(void)
 	rsm_loopback_unregister();
 	rsm_agent_exit();
 	destroy_workqueue(rsm_wq);
+	rsm_watch_exit();
 }
 module_exit(rsm_exit);
 

@@ -16,9 +16,6 @@
 /* Pages pinned or unpinned before others get a turn. */
 #define PIN_BATCH	8192UL
 
-/* Pages looked up at once to see whether they are still the pinned ones. */
-#define CHECK_BATCH	64UL
-
 /**
  * struct rsm_pinned - pinned pages of a process
  * @mem: as the core sees them
@@ -198,8 +195,8 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 }
 
 /*
- * Watch first, pin second: what happens to the range in between is then
- * noticed.
+ * Watch first, pin second: a range that changes hands between the check of its
+ * mappings and the pin is then noticed and refused.
  */
 static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem,
 			 struct rsm_watch **watch)
@@ -212,9 +209,20 @@ static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem
 		return status;
 	status = rsm_pin_range(vaddr, exp->length, 0, exp->flags, mem);
 	if (status)
-		rsm_watch_stop(w);
-	else
-		*watch = w;
+		goto err_stop_watch;
+	if (!rsm_watch_arm(w, *mem)) {
+		status = RSMERR_BAD_ADDR;
+		goto err_unpin;
+	}
+	*watch = w;
+	return RSM_SUCCESS;
+
+err_unpin:
+	rsm_watch_stop(w);
+	rsm_mem_put(*mem);
+	return status;
+err_stop_watch:
+	rsm_watch_stop(w);
 	return status;
 }
 
@@ -268,40 +276,75 @@ void rsm_pin_unbind(struct rsm_export *exp)
 }
 EXPORT_SYMBOL_GPL(rsm_pin_unbind);
 
-static bool same_pages(struct rsm_pinned *pinned, unsigned long first,
-		       struct page **now, unsigned long n)
+/*
+ * Is it the page tables that say whether a process still sees a page pinned in
+ * its range? Those of hugetlbfs can't be asked without a fault, and nobody else
+ * maps a private page while it is pinned. A shared page may be mapped or not at
+ * any moment, and stays the process's own until its file drops it.
+ */
+static bool in_page_tables(struct page *page)
 {
-	return !memcmp(&pinned->page[first], now, n * sizeof(*now));
+	return PageAnon(page) && !PageHuge(page);
+}
+
+static bool is_in_use(struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	if (folio_test_anon(folio))
+		return folio_entire_mapcount(folio) > 0;
+	return READ_ONCE(folio->mapping);
+}
+
+/* Do the page tables from @addr on show @page[0] to @page[@n - 1]? */
+static enum rsm_pin_state look_in_page_tables(struct mm_struct *mm, unsigned long addr,
+					      struct page **page, unsigned long n)
+{
+	struct page *now[RSM_PIN_LOOK_MAX];
+	long got;
+	bool same;
+
+	if (!mmap_read_trylock(mm))
+		return RSM_PIN_BUSY;
+	/* FOLL_FORCE passes entries that NUMA balancing has made inaccessible. */
+	got = rsm_get_remote(mm, addr, n, FOLL_NOFAULT | FOLL_FORCE, now);
+	mmap_read_unlock(mm);
+	same = got == (long)n && !memcmp(page, now, n * sizeof(*now));
+	while (got > 0)
+		put_page(now[--got]);
+	return same ? RSM_PIN_KEPT : RSM_PIN_LOST;
 }
 
 /**
- * rsm_pin_intact() - does a range still consist of the pages pinned there?
+ * rsm_pin_look() - does a process still see the pages pinned in its range?
  * @mem: the pinned pages
- * @mm: address space, with a user
+ * @mm: the process's address space, with a user
  * @vaddr: start of the range
+ * @first: the first page to look at
+ * @n: how many, at most RSM_PIN_LOOK_MAX
  *
- * Return: true if the process still sees the pages, and may write them if they
- * were pinned for that.
+ * Faults nothing in and waits for nobody.
+ *
+ * Return: RSM_PIN_KEPT, RSM_PIN_LOST, or RSM_PIN_BUSY when somebody has
+ * mmap_lock.
  */
-bool rsm_pin_intact(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr)
+enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,
+				unsigned long first, unsigned long n)
 {
-	struct rsm_pinned *pinned = to_pinned(mem);
-	struct page *now[CHECK_BATCH];
-	unsigned long done = 0;
-	bool same = true;
+	struct page **page = &to_pinned(mem)->page[first];
+	enum rsm_pin_state state = RSM_PIN_KEPT;
+	unsigned long done = 0, run;
 
-	mmap_read_lock(mm);
-	while (done < mem->npages && same) {
-		long got = rsm_pin_remote(mm, vaddr + (done << PAGE_SHIFT),
-					  min(mem->npages - done, CHECK_BATCH),
-					  pinned->writable ? FOLL_WRITE : 0, now);
-
-		same = got > 0 && same_pages(pinned, done, now, got);
-		if (got > 0) {
-			unpin_user_pages(now, got);
-			done += got;
+	while (done < n && state == RSM_PIN_KEPT) {
+		for (run = 0; done + run < n && in_page_tables(page[done + run]); run++)
+			;
+		if (run) {
+			state = look_in_page_tables(mm, vaddr + ((first + done) << PAGE_SHIFT),
+						    &page[done], run);
+			done += run;
+		} else {
+			state = is_in_use(page[done++]) ? RSM_PIN_KEPT : RSM_PIN_LOST;
 		}
 	}
-	mmap_read_unlock(mm);
-	return same;
+	return state;
 }

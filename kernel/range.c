@@ -19,6 +19,9 @@ static bool is_refused_file(struct file *file, u32 flags)
 {
 	unsigned long magic = file_inode(file)->i_sb->s_magic;
 
+	/* A device on devtmpfs has the magic number of tmpfs and memory of its driver's. */
+	if (!S_ISREG(file_inode(file)->i_mode))
+		return true;
 	if (file->f_path.mnt->mnt_flags & MNT_INTERNAL)
 		return magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC;
 	return !(flags & RSM_BIND_LOCAL) || magic != TMPFS_MAGIC;
@@ -42,6 +45,9 @@ static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused, u32 flags)
  * @length: bytes
  * @refused: kinds of mappings that will not do
  * @flags: those of BIND
+ *
+ * The answer is good until a mapping of the range is replaced, which the
+ * range's watch notices.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED or RSMERR_INTERRUPTED.
  */
