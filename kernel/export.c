@@ -227,9 +227,42 @@ static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
 	return RSM_SUCCESS;
 }
 
+/* Memory of an export, and the caller's account that has lent its room. */
+struct lent_room {
+	struct rsm_mem *mem;
+	struct rsm_account *account;
+	unsigned long npages;
+};
+
+/*
+ * A rebind needs no more room than the export has. Its memory stays charged until
+ * the rebind is over, so its room is lent no longer than it is there.
+ */
+static u32 lend_room(struct rsm_export *exp, struct lent_room *room)
+{
+	mutex_lock(&exp->importers_lock);
+	room->mem = rsm_mem_get(exp->mem);
+	mutex_unlock(&exp->importers_lock);
+	if (!room->mem)
+		return RSMERR_BAD_SEG_HNDL;
+	room->npages = exp->shown ? READ_ONCE(exp->shown->charged) : rsm_pin_charged(room->mem);
+	room->account = rsm_charge_lend(current->mm, room->npages);
+	if (room->account)
+		return RSM_SUCCESS;
+	rsm_mem_put(room->mem);
+	return RSMERR_INSUFFICIENT_MEM;
+}
+
+static void return_room(struct lent_room *room)
+{
+	rsm_mem_put(room->mem);
+	rsm_charge_return(room->account, room->npages);
+}
+
 /* RSM_IOC_REBIND */
 u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 {
+	struct lent_room room;
 	u32 status;
 
 	if (!(exp->flags & RSM_ALLOW_REBIND))
@@ -240,10 +273,16 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 		return RSMERR_BAD_ADDR;
 	if (arg->length != exp->length)
 		return RSMERR_BAD_LENGTH;
-	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
-	status = rebind_memory(exp, arg->vaddr);
-	mutex_unlock(&exp->lock);
+	status = lend_room(exp, &room);
+	if (status)
+		return status;
+	if (!mutex_lock_interruptible(&exp->lock)) {
+		status = rebind_memory(exp, arg->vaddr);
+		mutex_unlock(&exp->lock);
+	} else {
+		status = RSMERR_INTERRUPTED;
+	}
+	return_room(&room);
 	return status;
 }
 

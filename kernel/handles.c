@@ -44,10 +44,9 @@ void rsm_handle_put(struct rsm_handle *h)
 	kref_put(&h->ref, handle_free);
 }
 
-/* Give a handle its number; -EAGAIN when all are in use, or -ENOMEM. */
-int rsm_handle_enter(struct rsm_handle *h)
+static int take_number(struct rsm_handle *h)
 {
-	u32 most = READ_ONCE(rsm_max_segments);
+	u32 most = rsm_highest_handle();
 	int err = xa_alloc(&handles, &h->number, h, XA_LIMIT(1, most), GFP_KERNEL_ACCOUNT);
 
 	if (!err)
@@ -56,6 +55,29 @@ int rsm_handle_enter(struct rsm_handle *h)
 		return err;
 	rsm_limit_hit(RSM_LIMIT_SEGMENTS, most + 1ULL, most, NULL);
 	return -EAGAIN;
+}
+
+/* Give a handle its number; -EAGAIN when the node or the user has enough, or -ENOMEM. */
+int rsm_handle_enter(struct rsm_handle *h)
+{
+	int err;
+
+	h->user = rsm_user_get();
+	if (!h->user)
+		return -ENOMEM;
+	err = rsm_charge_handle(h->user);
+	if (err)
+		goto err_put_user;
+	err = take_number(h);
+	if (err)
+		goto err_uncharge;
+	return 0;
+
+err_uncharge:
+	rsm_user_sub_handle(h->user);
+err_put_user:
+	rsm_user_put(h->user);
+	return err;
 }
 
 /* Nobody finds its segment here any more. */
@@ -73,6 +95,8 @@ void rsm_handle_leave(struct rsm_handle *h)
 {
 	xa_erase(&handles, h->number);
 	atomic_dec(&handle_count);
+	rsm_user_sub_handle(h->user);
+	rsm_user_put(h->user);
 }
 
 unsigned int rsm_handle_count(void)

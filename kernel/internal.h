@@ -48,6 +48,12 @@
 #include <linux/mmu_notifier.h>
 #include <linux/poll.h>
 
+struct rsm_account;
+struct rsm_user;
+
+/* How many kinds of limits there are. */
+#define RSM_LIMIT_COUNT		(RSM_LIMIT_USER_MEMORY + 1)
+
 /*
  * All handles share the device's address_space. Each gets a window of its own
  * in there, found by its number, so that its mappings can be zapped by range.
@@ -64,6 +70,7 @@
  * @number: unique among open handles
  * @mapping: address space of the device node it was opened through
  * @seg: what it has become, NULL while blank
+ * @user: who opened it
  */
 struct rsm_handle {
 	struct kref ref;
@@ -72,6 +79,7 @@ struct rsm_handle {
 	u32 number;
 	struct address_space *mapping;
 	struct rsm_segment *seg;
+	struct rsm_user *user;
 };
 
 /**
@@ -155,7 +163,20 @@ unsigned long rsm_pinned_most(void);
 u64 rsm_limit_hits(enum rsm_limit kind);
 int rsm_charge(struct mm_struct *mm, unsigned long npages);
 void rsm_uncharge(struct mm_struct *mm, unsigned long npages);
+struct rsm_account *rsm_charge_lend(struct mm_struct *mm, unsigned long npages);
+void rsm_charge_return(struct rsm_account *account, unsigned long npages);
+u32 rsm_highest_handle(void);
+int rsm_charge_handle(struct rsm_user *user);
 unsigned long rsm_pinned_pages(void);
+
+/* user.c */
+struct rsm_user *rsm_user_get(void);
+void rsm_user_put(struct rsm_user *user);
+unsigned int rsm_user_add_handle(struct rsm_user *user);
+void rsm_user_sub_handle(struct rsm_user *user);
+long rsm_user_add_pages(struct rsm_user *user, unsigned long npages);
+void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages);
+void rsm_user_leaving(struct rsm_user *user, long npages);
 
 /* table.c */
 struct rsm_table *rsm_table_create(void);
@@ -224,6 +245,7 @@ extern struct workqueue_struct *rsm_wq;
 /* pin.c */
 u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 		  struct rsm_mem **mem);
+unsigned long rsm_pin_charged(const struct rsm_mem *mem);
 #define RSM_PIN_LOOK_MAX 64UL
 enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };
 enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,

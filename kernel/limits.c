@@ -6,9 +6,12 @@
 #include "trace.h"
 
 #include <linux/capability.h>
+#include <linux/hashtable.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 unsigned int rsm_max_segments = 65535;
 
@@ -23,6 +26,32 @@ static const struct kernel_param_ops max_segments_ops = {
 };
 module_param_cb(max_segments, &max_segments_ops, &rsm_max_segments, 0644);
 MODULE_PARM_DESC(max_segments, "Most export and import segments on this node (default 65535)");
+
+/*
+ * What is left to who has CAP_SYS_ADMIN when others have taken all that they may:
+ * an administrator can always look around and export a bit.
+ */
+#define RESERVE_PART	16
+
+static int set_share(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, 100);
+}
+
+static const struct kernel_param_ops share_ops = {
+	.set = set_share,
+	.get = param_get_uint,
+};
+
+static unsigned int max_segments_per_user = 50;
+module_param_cb(max_segments_per_user, &share_ops, &max_segments_per_user, 0644);
+MODULE_PARM_DESC(max_segments_per_user,
+		 "Most of max_segments that one user without CAP_SYS_ADMIN has, in percent, 1 to 100 (default 50)");
+
+static unsigned int max_exported_memory_per_user = 50;
+module_param_cb(max_exported_memory_per_user, &share_ops, &max_exported_memory_per_user, 0644);
+MODULE_PARM_DESC(max_exported_memory_per_user,
+		 "Most of what all exports may pin that one user without CAP_SYS_ADMIN pins, in percent, 1 to 100 (default 50)");
 
 static unsigned int max_exported_memory;
 
@@ -41,7 +70,9 @@ MODULE_PARM_DESC(max_exported_memory,
 		 "Most memory that exports may pin, in percent of all memory, 0 to 100 (default 0: no limit)");
 
 static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
-static atomic64_t hits[RSM_LIMIT_MEMORY + 1];
+/* Pages among them that a rebind is about to give back. */
+static atomic_long_t leaving_pages = ATOMIC_LONG_INIT(0);
+static atomic64_t hits[RSM_LIMIT_COUNT];
 
 /* As the log has them, and the administrator who can change them. */
 static const char *const limit_name[] = {
@@ -52,6 +83,8 @@ static const char *const limit_name[] = {
 	[RSM_LIMIT_GRANTS] = "the tickets of an export",
 	[RSM_LIMIT_CONTROLLER_MEMORY] = "the memory of a controller",
 	[RSM_LIMIT_MEMORY] = "the memory cgroup or the memory of the node",
+	[RSM_LIMIT_USER_SEGMENTS] = "parameter max_segments_per_user of module rsm",
+	[RSM_LIMIT_USER_MEMORY] = "parameter max_exported_memory_per_user of module rsm",
 };
 
 /**
@@ -97,47 +130,223 @@ static u64 bytes(unsigned long npages)
 	return (u64)npages << PAGE_SHIFT;
 }
 
-static bool above_node_limit(unsigned long npages)
+static unsigned long percent_of(unsigned long whole, unsigned int percent)
 {
-	unsigned long most = rsm_pinned_most();
+	return max(mult_frac(whole, percent, 100), 1UL);
+}
 
-	if (npages <= most)
+/*
+ * An address space to which pages are charged, and with it a user: that of the
+ * process when the first of the pages was.
+ */
+struct rsm_account {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	struct rsm_user *user;
+	unsigned int refs;
+	atomic_long_t leaving;
+};
+
+static DEFINE_MUTEX(accounts_lock); /* guards the table and each account's refs */
+static DEFINE_HASHTABLE(accounts, 8);
+
+static struct rsm_account *account_find(const struct mm_struct *mm)
+{
+	struct rsm_account *account;
+
+	lockdep_assert_held(&accounts_lock);
+	hash_for_each_possible(accounts, account, node, (unsigned long)mm)
+		if (account->mm == mm)
+			return account;
+	return NULL;
+}
+
+static struct rsm_account *account_new(struct mm_struct *mm)
+{
+	struct rsm_account *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+
+	lockdep_assert_held(&accounts_lock);
+	if (!account)
+		return NULL;
+	account->user = rsm_user_get();
+	if (!account->user) {
+		kfree(account);
+		return NULL;
+	}
+	account->mm = mm;
+	mmgrab(mm);
+	hash_add(accounts, &account->node, (unsigned long)mm);
+	return account;
+}
+
+/* The account of the caller's own address space with a reference more, or NULL without memory. */
+static struct rsm_account *account_get(struct mm_struct *mm)
+{
+	struct rsm_account *account;
+
+	mutex_lock(&accounts_lock);
+	account = account_find(mm) ?: account_new(mm);
+	if (account)
+		account->refs++;
+	mutex_unlock(&accounts_lock);
+	return account;
+}
+
+/* The account to which the caller has charged pages. */
+static struct rsm_account *account_of(struct mm_struct *mm)
+{
+	struct rsm_account *account;
+
+	mutex_lock(&accounts_lock);
+	account = account_find(mm);
+	mutex_unlock(&accounts_lock);
+	return account;
+}
+
+static void account_put(struct rsm_account *account)
+{
+	mutex_lock(&accounts_lock);
+	if (--account->refs) {
+		mutex_unlock(&accounts_lock);
+		return;
+	}
+	hash_del(&account->node);
+	mutex_unlock(&accounts_lock);
+	rsm_user_put(account->user);
+	mmdrop(account->mm);
+	kfree(account);
+}
+
+static bool above_node_limit(long npages)
+{
+	long most = rsm_pinned_most();
+
+	if (npages <= most - most / RESERVE_PART ||
+	    (npages <= most && capable(CAP_SYS_ADMIN)))
 		return false;
 	rsm_limit_hit(RSM_LIMIT_EXPORTED_MEMORY, bytes(npages), bytes(most), NULL);
 	return true;
 }
 
-static bool above_process_limit(unsigned long npages)
+static bool above_user_limit(long npages)
+{
+	long most = percent_of(rsm_pinned_most(),
+					READ_ONCE(max_exported_memory_per_user));
+
+	if (npages <= most || capable(CAP_SYS_ADMIN))
+		return false;
+	rsm_limit_hit(RSM_LIMIT_USER_MEMORY, bytes(npages), bytes(most), NULL);
+	return true;
+}
+
+static bool above_process_limit(long npages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK);
 
-	if (npages <= limit >> PAGE_SHIFT || capable(CAP_IPC_LOCK))
+	if (npages <= (long)(limit >> PAGE_SHIFT) || capable(CAP_IPC_LOCK))
 		return false;
 	rsm_limit_hit(RSM_LIMIT_MEMLOCK, bytes(npages), limit, NULL);
 	return true;
 }
 
+static void account_sub(struct rsm_account *account, unsigned long npages)
+{
+	rsm_user_sub_pages(account->user, npages);
+	atomic64_sub(npages, &account->mm->pinned_vm);
+	atomic_long_sub(npages, &pinned_pages);
+	account_put(account);
+}
+
 /**
- * rsm_charge() - charge pages to the node and to a process, or refuse
- * @mm: address space of the process, the caller's own
- * @npages: pages about to be pinned
+ * rsm_charge() - charge pages to the node, to a user and to a process, or refuse
+ * @mm: address space of the process, the caller's own; the caller holds it until
+ *	rsm_uncharge()
+ * @npages: pages about to be pinned, at least one
  *
- * Return: 0, or -ENOMEM when max_exported_memory or RLIMIT_MEMLOCK is in the
- * way.
+ * Return: 0, or -ENOMEM without memory or when max_exported_memory,
+ * max_exported_memory_per_user or RLIMIT_MEMLOCK is in the way.
  */
 int rsm_charge(struct mm_struct *mm, unsigned long npages)
 {
-	unsigned long node = atomic_long_add_return(npages, &pinned_pages);
-	unsigned long process = atomic64_add_return(npages, &mm->pinned_vm);
+	struct rsm_account *account = account_get(mm);
+	long node, user, process;
 
-	if (!above_node_limit(node) && !above_process_limit(process))
+	if (!account)
+		return -ENOMEM;
+	node = atomic_long_add_return(npages, &pinned_pages) -
+	       atomic_long_read(&leaving_pages);
+	user = rsm_user_add_pages(account->user, npages);
+	process = atomic64_add_return(npages, &mm->pinned_vm) -
+		  atomic_long_read(&account->leaving);
+
+	if (!above_node_limit(node) && !above_user_limit(user) && !above_process_limit(process))
 		return 0;
-	rsm_uncharge(mm, npages);
+	account_sub(account, npages);
 	return -ENOMEM;
 }
 
+/* Undo one rsm_charge() of as many pages. */
 void rsm_uncharge(struct mm_struct *mm, unsigned long npages)
 {
-	atomic64_sub(npages, &mm->pinned_vm);
-	atomic_long_sub(npages, &pinned_pages);
+	account_sub(account_of(mm), npages);
+}
+
+static void leaving(struct rsm_account *account, long npages)
+{
+	atomic_long_add(npages, &account->leaving);
+	atomic_long_add(npages, &leaving_pages);
+	rsm_user_leaving(account->user, npages);
+}
+
+/**
+ * rsm_charge_lend() - let what replaces pages have their room
+ * @mm: address space that the pages are charged to; the caller's own
+ * @npages: how many are about to be given back
+ *
+ * The caller keeps the pages charged until rsm_charge_return(): so their room is
+ * lent once only.
+ *
+ * Return: what to give to rsm_charge_return(), NULL without memory.
+ */
+struct rsm_account *rsm_charge_lend(struct mm_struct *mm, unsigned long npages)
+{
+	struct rsm_account *account = account_get(mm);
+
+	if (account)
+		leaving(account, npages);
+	return account;
+}
+
+/* The pages have been given back, or will not be. */
+void rsm_charge_return(struct rsm_account *account, unsigned long npages)
+{
+	leaving(account, -(long)npages);
+	account_put(account);
+}
+
+/* The highest number that a handle of the caller's may have. */
+u32 rsm_highest_handle(void)
+{
+	u32 most = READ_ONCE(rsm_max_segments);
+
+	return capable(CAP_SYS_ADMIN) ? most : most - most / RESERVE_PART;
+}
+
+/**
+ * rsm_charge_handle() - one handle more for a user, or not
+ * @user: the caller
+ *
+ * Return: 0, or -EAGAIN when max_segments_per_user is in the way.
+ */
+int rsm_charge_handle(struct rsm_user *user)
+{
+	unsigned long most = percent_of(READ_ONCE(rsm_max_segments),
+					READ_ONCE(max_segments_per_user));
+	unsigned int has = rsm_user_add_handle(user);
+
+	if (has <= most || capable(CAP_SYS_ADMIN))
+		return 0;
+	rsm_user_sub_handle(user);
+	rsm_limit_hit(RSM_LIMIT_USER_SEGMENTS, has, most, NULL);
+	return -EAGAIN;
 }

@@ -20,12 +20,14 @@
  * struct rsm_pinned - pinned pages of a process
  * @mem: as the core sees them
  * @mm: whom they are charged to
+ * @charged: pages charged: those and the rest of the huge pages that they keep
  * @writable: they may be written
  * @page: the pages, in order
  */
 struct rsm_pinned {
 	struct rsm_mem mem;
 	struct mm_struct *mm;
+	unsigned long charged;
 	bool writable;
 	struct page *page[];
 };
@@ -70,6 +72,8 @@ static void unpin(struct rsm_pinned *pinned, unsigned long npages)
 static void pinned_free(struct rsm_pinned *pinned)
 {
 	rsm_uncharge(pinned->mm, pinned->mem.npages);
+	if (pinned->charged > pinned->mem.npages)
+		rsm_uncharge(pinned->mm, pinned->charged - pinned->mem.npages);
 	mmdrop(pinned->mm);
 	kvfree(pinned);
 }
@@ -148,6 +152,37 @@ static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 	return RSM_SUCCESS;
 }
 
+/*
+ * How many pages the pins keep: a pin of one page of a huge one keeps all of it.
+ * A huge page that lies in the range in several pieces counts for each of them.
+ */
+static unsigned long kept_pages(const struct rsm_pinned *pinned)
+{
+	struct folio *folio, *last = NULL;
+	unsigned long kept = 0;
+
+	for (unsigned long i = 0; i < pinned->mem.npages; i++) {
+		folio = page_folio(pinned->page[i]);
+		if (folio != last)
+			kept += folio_nr_pages(folio);
+		last = folio;
+	}
+	return kept;
+}
+
+/* Charge also what the pins keep besides the range. */
+static u32 charge_kept(struct rsm_pinned *pinned)
+{
+	unsigned long kept = kept_pages(pinned);
+
+	if (kept <= pinned->mem.npages)
+		return RSM_SUCCESS;
+	if (rsm_charge(pinned->mm, kept - pinned->mem.npages))
+		return RSMERR_INSUFFICIENT_MEM;
+	pinned->charged = kept;
+	return RSM_SUCCESS;
+}
+
 /**
  * rsm_pin_range() - pin and charge memory of the caller's process
  * @vaddr: start of the range
@@ -181,17 +216,25 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	rsm_mem_init(&pinned->mem, &pinned_ops, npages);
 	pinned->mm = current->mm;
 	mmgrab(pinned->mm);
+	pinned->charged = npages;
 	pinned->writable = !(flags & RSM_BIND_READ);
 
 	status = pin_pages(pinned, vaddr);
 	if (status == RSMERR_INSUFFICIENT_MEM)
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
-	if (status) {
-		pinned_free(pinned);
-		return status;
-	}
+	if (status)
+		goto err_free;
+	status = charge_kept(pinned);
+	if (status)
+		goto err_unpin;
 	*mem = &pinned->mem;
 	return RSM_SUCCESS;
+
+err_unpin:
+	unpin(pinned, npages);
+err_free:
+	pinned_free(pinned);
+	return status;
 }
 
 /*
@@ -313,6 +356,18 @@ static enum rsm_pin_state look_in_page_tables(struct mm_struct *mm, unsigned lon
 	while (got > 0)
 		put_page(now[--got]);
 	return same ? RSM_PIN_KEPT : RSM_PIN_LOST;
+}
+
+/**
+ * rsm_pin_charged() - what is charged for an export's pages
+ * @mem: the pages
+ *
+ * Return: how many pages, until the last reference on @mem is gone; 0 if they
+ * are not pinned ones.
+ */
+unsigned long rsm_pin_charged(const struct rsm_mem *mem)
+{
+	return mem->ops == &pinned_ops ? to_pinned(mem)->charged : 0;
 }
 
 /**

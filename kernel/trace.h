@@ -32,7 +32,9 @@
 	EM(RSM_LIMIT_SLOTS, "slots")			\
 	EM(RSM_LIMIT_GRANTS, "grants")			\
 	EM(RSM_LIMIT_CONTROLLER_MEMORY, "controller-memory")	\
-	EM_LAST(RSM_LIMIT_MEMORY, "memory")
+	EM(RSM_LIMIT_MEMORY, "memory")			\
+	EM(RSM_LIMIT_USER_SEGMENTS, "user-segments")	\
+	EM_LAST(RSM_LIMIT_USER_MEMORY, "user-memory")
 
 /* First for tools, which read the numbers of the names, ... */
 #undef EM

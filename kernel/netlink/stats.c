@@ -20,7 +20,7 @@ static int put_limits(struct sk_buff *skb)
 {
 	int err = 0;
 
-	for (enum rsm_limit kind = 0; kind <= RSM_LIMIT_MEMORY && !err; kind++)
+	for (enum rsm_limit kind = 0; kind < RSM_LIMIT_COUNT && !err; kind++)
 		err = put_limit(skb, kind);
 	return err;
 }

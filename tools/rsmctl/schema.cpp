@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::array node_states{"down", "greeting", "active", "ending"};
 constexpr std::array segment_states{"bound", "published", "dead"};
-constexpr std::array limits{"memlock", "exported-memory",   "segments", "slots",
-                            "grants",  "controller-memory", "memory"};
+constexpr std::array limits{"memlock",           "exported-memory", "segments",
+                            "slots",             "grants",          "controller-memory",
+                            "memory",            "user-segments",   "user-memory"};
 constexpr std::array reasons{"asked",    "range-gone", "controller-gone", "revoked",
                              "exporter", "node-down",  "peer-error"};
 

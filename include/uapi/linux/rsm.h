@@ -21,7 +21,8 @@
  * one import segment from its first successful CONNECT or REDEEM, for life. The
  * last close() destroys or disconnects it, after the last mapping has gone.
  *
- * open() fails with EAGAIN when max_segments handles exist, and with ENOMEM.
+ * open() fails with EAGAIN when max_segments handles exist or the user has
+ * max_segments_per_user percent of them, and with ENOMEM.
  *
  * Which handle takes which command:
  *

@@ -51,6 +51,10 @@ enum rsm_segment_state {
  * @RSM_LIMIT_CONTROLLER_MEMORY: Memory of the controller itself, in bytes; for one with a
  *	window, the window
  * @RSM_LIMIT_MEMORY: The memory cgroup of the process or the memory of the node, in bytes
+ * @RSM_LIMIT_USER_SEGMENTS: Parameter max_segments_per_user of module rsm, in handles of
+ *	the user
+ * @RSM_LIMIT_USER_MEMORY: Parameter max_exported_memory_per_user of module rsm, in bytes
+ *	of the user
  */
 enum rsm_limit {
 	RSM_LIMIT_MEMLOCK,
@@ -60,6 +64,8 @@ enum rsm_limit {
 	RSM_LIMIT_GRANTS,
 	RSM_LIMIT_CONTROLLER_MEMORY,
 	RSM_LIMIT_MEMORY,
+	RSM_LIMIT_USER_SEGMENTS,
+	RSM_LIMIT_USER_MEMORY,
 };
 
 /**

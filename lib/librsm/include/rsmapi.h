@@ -173,7 +173,7 @@ int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t
  * multiple of the page size),
  * RSMERR_CTLR_NOT_PRESENT, RSMERR_PERM_DENIED (part of the range is not readable
  * and writable), RSMERR_INSUFFICIENT_MEM (no memory, or a limit on locked or exported
- * memory: RLIMIT_MEMLOCK of the process, max_exported_memory of the node),
+ * memory: RLIMIT_MEMLOCK of the process, max_exported_memory of the node or of a user),
  * RSMERR_INSUFFICIENT_RESOURCES (descriptors, or max_segments of the node, or room in
  * the interconnect's memory), RSMERR_INTERRUPTED.
  */

@@ -284,7 +284,7 @@ TEST_F(NetlinkGet, stats)
               read_line("/sys/module/rsm/parameters/max_segments"));
     EXPECT_GT(after.one().number(RSM_A_STATS_MAX_PINNED_BYTES), 0U);
     EXPECT_EQ(after.one().nested(RSM_A_STATS_LIMIT, RSM_A_LIMIT_KIND).size(),
-              std::size_t{RSM_LIMIT_MEMORY} + 1);
+              std::size_t{RSM_LIMIT_USER_MEMORY} + 1);
 }
 
 TEST_F(NetlinkGet, unknown_and_malformed_requests_are_refused)

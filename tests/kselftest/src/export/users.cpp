@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+// What one user may have of the node: handles and exported memory.
+#include "support/child.hpp"
+#include "support/raw.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace rsmtest;
+
+namespace {
+
+constexpr std::uint64_t no_more = 1000;
+
+// Opens handles, at most so many, and says how many there were.
+std::vector<Fd> open_handles(Link &link, std::uint64_t count)
+{
+    std::vector<Fd> handles;
+    while (handles.size() < count) {
+        Fd one = raw::open_segment();
+        if (!one.valid()) {
+            EXPECT_EQ(errno, EAGAIN);
+            break;
+        }
+        handles.push_back(std::move(one));
+    }
+    link.tell(handles.size());
+    return handles;
+}
+
+// A process of a user that has handles until it is told to end.
+class Holder {
+public:
+    Holder(const User &user, std::uint64_t wanted)
+        : process_(user, [wanted](Link &link) {
+              const auto handles = open_handles(link, wanted);
+              link.hear(600000);
+          }),
+          handles_(process_.hear(600000))
+    {
+    }
+    ~Holder()
+    {
+        process_.tell();
+        process_.expect_success();
+    }
+    std::uint64_t handles() const { return handles_; }
+
+private:
+    Child process_;
+    std::uint64_t handles_;
+};
+
+std::uint64_t handles_of_root()
+{
+    std::vector<Fd> handles;
+    for (;;) {
+        Fd one = raw::open_segment();
+        if (!one.valid())
+            return handles.size();
+        handles.push_back(std::move(one));
+    }
+}
+
+bool write_map(pid_t pid, const char *map, const std::string &text)
+{
+    return write_text("/proc/" + std::to_string(pid) + "/" + map, text);
+}
+
+// Another user id of a user namespace that @user owns.
+class Subuser {
+public:
+    explicit Subuser(const User &user)
+        : process_(user, [](Link &link) {
+              ASSERT_EQ(::unshare(CLONE_NEWUSER), 0);
+              link.tell();
+              link.hear(600000);
+              ASSERT_EQ(::setresgid(0, 0, 0), 0);
+              ASSERT_EQ(::setresuid(0, 0, 0), 0);
+              open_handles(link, no_more);
+          })
+    {
+    }
+    // Opens all handles that it can get, and ends.
+    std::uint64_t handles()
+    {
+        process_.hear(600000);
+        EXPECT_TRUE(write_map(process_.pid(), "uid_map", "0 200000 1"));
+        EXPECT_TRUE(write_map(process_.pid(), "gid_map",
+                              "0 " + std::to_string(rsm_group) + " 1"));
+        process_.tell();
+        const std::uint64_t count = process_.hear(600000);
+        process_.expect_success();
+        return count;
+    }
+
+private:
+    Child process_;
+};
+
+// 64 handles: 32 for a user, and 4 that only root gets.
+class UserLimits : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        ASSERT_TRUE(segments.set("64"));
+        ASSERT_TRUE(share.set("50"));
+    }
+
+    ModuleParameter segments{"max_segments"};
+    ModuleParameter share{"max_segments_per_user"};
+};
+
+rsmtest::raw::Outcome bind_of(const Pages &pages)
+{
+    const Fd seg = raw::open_segment();
+    return raw::bind(seg.get(), pages.data(), pages.size());
+}
+
+} // namespace
+
+TEST_F(UserLimits, all_processes_of_a_user_have_its_share_of_handles)
+{
+    const Holder first(alice(), 20);
+    EXPECT_EQ(first.handles(), 20u);
+    const Holder second(alice(), no_more);
+    EXPECT_EQ(second.handles(), 12u);
+    const Holder other(bob(), 10);
+    EXPECT_EQ(other.handles(), 10u);
+}
+
+TEST_F(UserLimits, a_share_is_free_again_when_handles_are_closed)
+{
+    for (int round = 0; round < 3; ++round)
+        EXPECT_EQ(Holder(alice(), no_more).handles(), 32u);
+}
+
+TEST_F(UserLimits, the_last_handles_are_for_the_administrator)
+{
+    const Holder first(alice(), no_more);
+    const Holder second(bob(), no_more);
+    EXPECT_EQ(first.handles() + second.handles(), 60u);
+    EXPECT_EQ(handles_of_root(), 4u);
+}
+
+TEST_F(UserLimits, users_of_a_namespace_count_for_its_owner)
+{
+    const Holder owner(alice(), 30);
+    EXPECT_EQ(Subuser(alice()).handles(), 2u);
+}
+
+TEST_F(UserLimits, the_administrator_has_no_share)
+{
+    EXPECT_EQ(handles_of_root(), 64u);
+}
+
+TEST_F(UserLimits, shares_are_percentages)
+{
+    for (const char *value : {"0", "101", "-1", "many"})
+        EXPECT_FALSE(share.set(value)) << value;
+}
+
+// One percent of one percent of all memory, in two processes that may lock what they like.
+TEST(UserMemory, all_processes_of_a_user_have_its_share_of_exported_memory)
+{
+    ModuleParameter most("max_exported_memory"), share("max_exported_memory_per_user");
+    ASSERT_TRUE(most.set("10"));
+    ASSERT_TRUE(share.set("10"));
+    const std::size_t pages = memory_info("MemTotal") / 100 / page_size();
+    const auto export_some = [pages](Link &link) {
+        // Small pages only: huge ones would count for more.
+        const Pages memory(pages * 6 / 10);
+        ASSERT_EQ(::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE), 0);
+        const Fd seg = raw::open_segment();
+        link.tell(raw::bind(seg.get(), memory.data(), memory.size()).status);
+        link.hear(600000);
+    };
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_MEMLOCK, &before), 0);
+    ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &none), 0);
+    Child first(alice(), export_some);
+    EXPECT_EQ(first.hear(600000), std::uint64_t{RSM_SUCCESS});
+    Child second(alice(), export_some);
+    EXPECT_EQ(second.hear(600000), std::uint64_t{RSMERR_INSUFFICIENT_MEM});
+    Child third(bob(), export_some);
+    EXPECT_EQ(third.hear(600000), std::uint64_t{RSM_SUCCESS});
+    for (Child *child : {&first, &second, &third}) {
+        child->tell();
+        child->expect_success();
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &before), 0);
+}
+
+// A pin of a small part keeps all of a huge page.
+TEST(UserMemory, a_part_of_a_huge_page_is_charged_for_all_of_it)
+{
+    constexpr std::size_t huge = 2 << 20;
+    const Pages memory(2 * huge / page_size());
+    std::byte *start =
+        memory.data() + (huge - reinterpret_cast<std::uintptr_t>(memory.data()) % huge);
+    ASSERT_EQ(::madvise(start, huge, MADV_HUGEPAGE), 0);
+    start[0] = std::byte{1};
+    const std::int64_t before = kernel_counters()["pinned_pages"];
+    const Fd seg = raw::open_segment();
+    ASSERT_EQ(raw::bind(seg.get(), start, 2 * page_size()), raw::success);
+    EXPECT_EQ(kernel_counters()["pinned_pages"] - before,
+              static_cast<std::int64_t>(huge / page_size()));
+    EXPECT_EQ(raw::destroy(seg.get()), raw::success);
+    EXPECT_EQ(kernel_counters()["pinned_pages"], before);
+}
+
+TEST(UserMemory, a_huge_page_above_the_limit_is_refused)
+{
+    in_child_as(alice(), [] {
+        constexpr std::size_t huge = 2 << 20;
+        const Pages memory(2 * huge / page_size());
+        std::byte *start =
+            memory.data() + (huge - reinterpret_cast<std::uintptr_t>(memory.data()) % huge);
+        ASSERT_EQ(::madvise(start, huge, MADV_HUGEPAGE), 0);
+        start[0] = std::byte{1};
+        const rlimit limit{huge / 2, huge / 2};
+        ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+        const Fd seg = raw::open_segment();
+        EXPECT_EQ(raw::bind(seg.get(), start, page_size()), raw::status(RSMERR_INSUFFICIENT_MEM));
+        const Pages small(1);
+        EXPECT_EQ(bind_of(small), raw::success);
+    });
+}
