@@ -103,6 +103,32 @@ TEST(EventQueue, DisownedEventsStay) {
     EXPECT_EQ(credits, 0);
 }
 
+TEST(EventQueue, ForgetsPrivateDataOfOneOwner) {
+    const auto established = [](DAT_HANDLE owner) {
+        Arrival result;
+        result.event.event_number = DAT_CONNECTION_EVENT_ESTABLISHED;
+        result.event.event_data.connect_event_data = {owner, 3, owner};
+        result.owner = owner;
+        return result;
+    };
+    EventQueue queue(3);
+    int gone = 0;
+    int other = 0;
+    queue.push(established(&gone), nullptr);
+    queue.push(established(&other), nullptr);
+    queue.push(arrival(7, &gone), nullptr);
+    queue.drop_private_data(&gone);
+    DAT_EVENT event;
+    queue.pop(event);
+    EXPECT_EQ(event.event_data.connect_event_data.ep_handle, &gone);
+    EXPECT_EQ(event.event_data.connect_event_data.private_data_size, 0);
+    EXPECT_EQ(event.event_data.connect_event_data.private_data, nullptr);
+    queue.pop(event);
+    EXPECT_EQ(event.event_data.connect_event_data.private_data_size, 3);
+    EXPECT_EQ(event.event_data.connect_event_data.private_data, &other);
+    EXPECT_EQ(pop(queue), 7U);
+}
+
 TEST(EventQueue, KeepsItsEventsWhenResized) {
     EventQueue queue(3);
     pop((queue.push(arrival(0), nullptr), queue));

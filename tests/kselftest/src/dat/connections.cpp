@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <thread>
 #include <vector>
 
 using namespace rsmtest;
@@ -121,6 +122,28 @@ TEST_F(Connections, private_data_of_every_size)
     }
 }
 
+// The memory of the data is the endpoint's. It was still pointed to after it was gone.
+TEST_F(Connections, an_event_that_outlives_its_endpoint_has_no_private_data)
+{
+    EXPECT_OK(connect(a, listen()));
+    const DAT_CR_HANDLE cr = arrival();
+    std::string data = "private";
+    EXPECT_OK(dat_cr_accept(cr, b.ep, static_cast<DAT_COUNT>(data.size()), data.data()));
+    expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    while (state_of(a.ep) != DAT_EP_STATE_CONNECTED)
+        std::this_thread::yield();
+    EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_OK(dat_ep_reset(a.ep));
+    DAT_EP_PARAM changed{};
+    changed.connect_evd_handle = a.adapter.make_evd(DAT_EVD_CONNECTION_FLAG);
+    EXPECT_OK(dat_ep_modify(a.ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &changed));
+    EXPECT_OK(dat_ep_free(a.ep));
+    const DAT_EVENT up = expect_event(a.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_EQ(up.event_data.connect_event_data.private_data_size, 0);
+    EXPECT_EQ(up.event_data.connect_event_data.private_data, nullptr);
+    expect_event(a.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
 TEST_F(Connections, rejected_by_the_consumer)
 {
     EXPECT_OK(a.receive(0, 8, 1));
@@ -205,6 +228,9 @@ TEST_F(Connections, explicit_qualifiers_use_all_their_bits_and_are_exclusive)
     if (ports) {
         EXPECT_DAT(bad_argument(2),
                    dat_psp_create(b.adapter, 2 * top, b.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
+        EXPECT_DAT(error(DAT_CONN_QUAL_IN_USE),
+                   dat_psp_create(b.adapter, 2 * top + qualifiers[1], b.arrivals,
+                                  DAT_PSP_CONSUMER_FLAG, &again));
         EXPECT_OK(connect(a, 2 * top));
         expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }
@@ -216,6 +242,22 @@ TEST_F(Connections, explicit_qualifiers_use_all_their_bits_and_are_exclusive)
     for (DAT_PSP_HANDLE point : points)
         EXPECT_OK(dat_psp_free(point));
     EXPECT_OK(dat_psp_create(a.adapter, qualifiers[1], a.arrivals, DAT_PSP_CONSUMER_FLAG, &again));
+}
+
+TEST_F(Connections, qualifiers_of_more_than_16_bits_are_served)
+{
+    const DAT_CONN_QUAL qualifier = 0x123450000 + 40077;
+    DAT_PSP_HANDLE point = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_psp_create(b.adapter, qualifier, b.arrivals, DAT_PSP_CONSUMER_FLAG, &point));
+    DAT_PSP_PARAM param{};
+    EXPECT_OK(dat_psp_query(point, DAT_PSP_FIELD_ALL, &param));
+    EXPECT_EQ(param.conn_qual, qualifier);
+    EXPECT_OK(connect(a, qualifier));
+    const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
+    EXPECT_EQ(event.event_data.cr_arrival_event_data.conn_qual, qualifier);
+    EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, b.ep, 0, nullptr));
+    expect_established();
+    EXPECT_OK(dat_psp_free(point));
 }
 
 TEST_F(Connections, handed_off_to_another_qualifier)

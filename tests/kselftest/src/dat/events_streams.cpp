@@ -165,6 +165,32 @@ TEST_F(EventStreams, solicited_send_to_an_ordinary_receiver)
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
 }
 
+// Programs that poll one EVD for all do so. Each completion notifies or does not by its own flags.
+TEST_F(EventStreams, unsignalled_requests_share_an_evd_with_default_receives)
+{
+    EXPECT_OK(dat_ep_free(b.ep));
+    DAT_EP_ATTR attributes = default_attributes(b.adapter);
+    attributes.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+    const DAT_EVD_HANDLE both = b.adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
+    EXPECT_OK(dat_ep_create(b.adapter, b.pz, both, both, b.connections, &attributes, &b.ep));
+    EXPECT_EQ(configured(both), unsigned{DAT_EVD_STATE_CONFIG_NOTIFY});
+    b.accept_from(a);
+    EXPECT_OK(b.receive(100, 8, 1));
+    EXPECT_OK(b.write(0, a.memory.remote(0, 8), 2, DAT_COMPLETION_UNSIGNALLED_FLAG));
+    expect_completion(both, 2);
+    const DAT_CNO_HANDLE cno = attach(both);
+    EXPECT_OK(b.write(0, a.memory.remote(0, 8), 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
+    EXPECT_OK(a.send(0, 8, 4));
+    EXPECT_OK(dat_cno_wait(cno, patience(), &hint)); // for the receive
+    EXPECT_EQ(hint, both);
+    const DAT_EVENT first = next_event(both);
+    const DAT_EVENT second = next_event(both);
+    EXPECT_EQ(first.event_data.dto_completion_event_data.user_cookie.as_64 +
+                  second.event_data.dto_completion_event_data.user_cookie.as_64,
+              1U + 3U);
+    expect_completion(a.requests, 4);
+}
+
 // Attributes that can't share an EVD.
 TEST_F(EventStreams, combinations_that_are_refused)
 {
@@ -177,7 +203,6 @@ TEST_F(EventStreams, combinations_that_are_refused)
     };
     attributes.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
     EXPECT_DAT(bad_argument(6), create(b.receives, both));    // other than DTO streams
-    EXPECT_DAT(bad_argument(6), create(both, b.connections)); // receives with EVD_THRESHOLD
     attributes.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
     attributes.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     EXPECT_DAT(bad_argument(6), create(both, b.connections)); // requests besides

@@ -88,7 +88,7 @@ TEST_F(Memory, what_create_returns_and_query_repeats)
 TEST_F(Memory, arguments_that_create_refuses)
 {
     Pages pages(1);
-    EXPECT_DAT(bad_argument(4), make(a, pages.data(), 0).result);
+    EXPECT_DAT(error(DAT_LENGTH_ERROR), make(a, pages.data(), 0).result);
     EXPECT_DAT(bad_argument(3), make(a, nullptr, 10).result);
     EXPECT_DAT(bad_argument(4), make(a, pages.data(), ~DAT_VLEN{0}).result);
     EXPECT_DAT(bad_argument(6), make(a, pages.data(), 10, 0x200).result);

@@ -46,6 +46,12 @@ DAT_RETURN find_all(const Ia &ia, Asked &asked) noexcept {
     return DAT_SUCCESS;
 }
 
+// Some devices check receives of an SRQ against the queue pair's protection domain.
+bool zones_fit(const Ia &ia, const Asked &asked) noexcept {
+    return ia.limits.srq_ep_pz_difference || asked.srq == nullptr || asked.pz == nullptr ||
+           asked.pz == asked.srq->pz;
+}
+
 // A direction takes posts if, and only if, it has an EVD.
 bool directions_fit(const DAT_EP_ATTR &attributes, const Asked &asked) noexcept {
     const bool receives =
@@ -152,6 +158,8 @@ DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE
             return invalid_parameter(8);
         if (attr == nullptr)
             return invalid_parameter(7);
+        if (!zones_fit(*entered, asked))
+            return invalid_parameter(2);
         return make(*entered, *attr, asked, 7, ep);
     });
 }

@@ -4,6 +4,7 @@
 
 #include "connect/attributes.h"
 #include "connect/ep.h"
+#include "transfer/srq.h"
 
 namespace rsmdat::api {
 namespace {
@@ -117,6 +118,12 @@ bool receives_fit(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &attri
     return attributes.max_recv_dtos >= posted;
 }
 
+// As at the endpoint's making.
+bool zones_fit(const Ep &ep, const Wanted &wanted) noexcept {
+    return ep.ia().limits.srq_ep_pz_difference || ep.srq == nullptr || wanted.pz == nullptr ||
+           wanted.pz == ep.srq->pz;
+}
+
 bool streams_fit(const Ep &ep, const Wanted &wanted) noexcept {
     const Streams streams{wanted.recv,
                           wanted.request,
@@ -133,7 +140,8 @@ DAT_RETURN check(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param
     take_attributes(mask, param.ep_attr, wanted.attributes);
     if (!take_handles(ep.ia(), mask, param, wanted) ||
         check_attributes(ep.ia().limits, wanted.attributes, ep.srq != nullptr, 3) != DAT_SUCCESS ||
-        !receives_fit(ep, mask, wanted.attributes) || !streams_fit(ep, wanted))
+        !zones_fit(ep, wanted) || !receives_fit(ep, mask, wanted.attributes) ||
+        !streams_fit(ep, wanted))
         return invalid_parameter(3);
     return DAT_SUCCESS;
 }

@@ -36,7 +36,9 @@ struct Plan {
 DAT_RETURN plan_range(const Ia &ia, const void *start, Plan &plan) {
     Wanted &wanted = plan.wanted;
     wanted.length = plan.param.length;
-    if (wanted.length == 0 || wanted.length > ia.limits.lmr_length)
+    if (wanted.length == 0)
+        return failure(DAT_LENGTH_ERROR);
+    if (wanted.length > ia.limits.lmr_length)
         return invalid_parameter(4);
     wanted.address = reinterpret_cast<std::uintptr_t>(start);
     const auto pages = pages_around(wanted.address, wanted.length);

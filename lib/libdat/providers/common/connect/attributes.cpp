@@ -50,7 +50,8 @@ bool good_names(DAT_COUNT count, const DAT_NAMED_ATTR *names) noexcept {
     return count == 0 || (count > 0 && names != nullptr);
 }
 
-// What feeds an EVD: counts of receive and request streams, how many of them are special.
+// What feeds an EVD: counts of receive and request streams, how many of them are special. Signalled
+// and unsignalled streams mix: each completion notifies or does not by its own flags.
 struct Census {
     int receives = 0;
     int solicited = 0;
@@ -78,10 +79,9 @@ struct Census {
         others = others || streams.connect == &evd;
     }
     [[nodiscard]] bool allowed() const noexcept {
-        const bool mixed = unsignalled > 0 && unsignalled != receives + requests;
         const bool alone = solicited == receives && requests == 0 && !others;
         const bool below = solicited > 0 || unsignalled > 0;
-        return (!others || thorough) && !mixed && (solicited == 0 || alone) &&
+        return (!others || thorough) && (solicited == 0 || alone) &&
                (!threshold_wanted || !below);
     }
 };

@@ -122,6 +122,8 @@ DAT_RETURN Ep::reset() noexcept {
     if (state != DAT_EP_STATE_DISCONNECTED)
         return wrong_state();
     transfer.reset();
+    if (connect_evd != nullptr)
+        connect_evd->drop_private_data(handle());
     established_data.clear();
     state = DAT_EP_STATE_UNCONNECTED;
     return DAT_SUCCESS;

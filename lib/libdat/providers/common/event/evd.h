@@ -45,6 +45,9 @@ class Evd final : public Object {
     // Keeps them, but they are nobody's any more (an EP that goes to another EVD).
     void disown(DAT_HANDLE owner) noexcept { queue_.disown(owner); }
 
+    // Keeps them, without the private data of one owner (an EP that is reset).
+    void drop_private_data(DAT_HANDLE owner) noexcept { queue_.drop_private_data(owner); }
+
     // The API's operations; `guard` holds Ia::lock.
     // Behind an empty queue there may be more: whoever polls need not be woken.
     DAT_RETURN dequeue(DAT_EVENT &event) noexcept {

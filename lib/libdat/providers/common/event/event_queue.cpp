@@ -44,6 +44,18 @@ void EventQueue::disown(DAT_HANDLE owner) noexcept {
     }
 }
 
+void EventQueue::drop_private_data(DAT_HANDLE owner) noexcept {
+    for (DAT_COUNT place = 0; place < count_; ++place) {
+        Entry &entry = at(place);
+        if (entry.owner != owner ||
+            entry.event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
+            continue;
+        auto &data = entry.event.event_data.connect_event_data;
+        data.private_data_size = 0;
+        data.private_data = nullptr;
+    }
+}
+
 DAT_CR_HANDLE EventQueue::take_request() noexcept {
     DAT_CR_HANDLE request = nullptr;
     filter([&request](const Entry &entry) {

@@ -73,6 +73,9 @@ class EventQueue {
     void purge(DAT_HANDLE owner) noexcept;
     // Keeps them, but forgets whose they are.
     void disown(DAT_HANDLE owner) noexcept;
+    // The private data that connection events of an owner point to is about to go: the events stay,
+    // without it.
+    void drop_private_data(DAT_HANDLE owner) noexcept;
     void clear() noexcept;
     // The request of a connection that nobody has taken; null if there is none. It is dropped.
     DAT_CR_HANDLE take_request() noexcept;

@@ -11,7 +11,6 @@
 namespace rsmdat {
 namespace {
 
-constexpr DAT_CONN_QUAL LAST_PORT = 65535;
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
 // The active side completes an accept on its own: if it has not by then it is stopped.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
@@ -56,7 +55,7 @@ bool is_ours(const Identifier &id, const Device &device) noexcept {
 
 DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
                               DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
-    if (qualifier > LAST_PORT) {
+    if (port_of(qualifier) == 0) {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
         return DAT_SUCCESS;
     }
@@ -142,8 +141,7 @@ DAT_RETURN Connector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
 
 void Connector::resolve() noexcept {
     const Link &link = *ep_.link;
-    const auto port = static_cast<std::uint16_t>(link.qualifier);
-    sockaddr_storage to = with_port(link.remote, port);
+    sockaddr_storage to = with_port(link.remote, port_of(link.qualifier));
     if (::rdma_resolve_addr(link.id.get(), nullptr, reinterpret_cast<sockaddr *>(&to), RESOLVE) !=
         0)
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);

@@ -13,7 +13,6 @@
 namespace rsmdat {
 namespace {
 
-constexpr DAT_CONN_QUAL LAST_PORT = 65535;
 constexpr int QUALIFIER_ARGUMENT = 2; // of dat_psp_create and dat_rsp_create
 constexpr int BACKLOG = 1024;         // requests that the kernel keeps; the EVD has a limit, too
 
@@ -46,10 +45,10 @@ std::unique_ptr<Link> link_of(Ia &ia, Happening &event, DAT_CONN_QUAL qualifier)
 } // namespace
 
 DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noexcept {
-    if (qualifier > LAST_PORT)
+    if (port_of(qualifier) == 0)
         return invalid_parameter(QUALIFIER_ARGUMENT);
     Identifier id = ia.manager->create();
-    sockaddr_storage address = with_port(ia.address(), static_cast<std::uint16_t>(qualifier));
+    sockaddr_storage address = with_port(ia.address(), port_of(qualifier));
     if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0 ||
         ::rdma_listen(id.get(), BACKLOG) != 0)
         return why_not(errno);

@@ -43,6 +43,12 @@ class Link final : public Party {
 // A service point has taken a request: who asks need not know before it is answered.
 inline void acknowledge(Link & /*link*/) noexcept {}
 
+// The port that a qualifier stands for: its low 16 bits, as other implementations have it. Port 0
+// stands for none.
+constexpr std::uint16_t port_of(DAT_CONN_QUAL qualifier) noexcept {
+    return static_cast<std::uint16_t>(qualifier);
+}
+
 // An IA's address and a port of ours.
 sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) noexcept;
 

@@ -10,7 +10,7 @@
 namespace rsmtest::dat {
 
 struct Differences {
-    // Qualifiers are ports: rdma_cm knows no more. Else they are numbers of 64 bits.
+    // Qualifiers stand for ports, by their low 16 bits: rdma_cm knows no more. Else all 64 bits count.
     bool qualifiers_are_ports;
     // Bytes; a request of InfiniBand's connection manager has no more.
     DAT_COUNT least_private_data;
