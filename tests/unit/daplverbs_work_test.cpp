@@ -49,11 +49,32 @@ TEST(DaplVerbsWork, statuses_are_the_customary_ones) {
 
 TEST(DaplVerbsWork, pieces_are_gathered_in_order) {
     const std::array<DAT_LMR_TRIPLET, 2> pieces{{{7, 0, 0x1000, 10}, {8, 0, 0x2000, 0xffffffff}}};
-    Gathered gathered(pieces);
+    Gathered gathered(pieces, 0xffffffff + 10ULL);
     ASSERT_EQ(gathered.count(), 2);
     EXPECT_EQ(gathered.list()[0].addr, 0x1000U);
     EXPECT_EQ(gathered.list()[0].lkey, 7U);
     EXPECT_EQ(gathered.list()[1].length, 0xffffffffU);
+}
+
+// A device moves what its list holds: a read of 16 bytes into 4096 moved 4096.
+TEST(DaplVerbsWork, list_ends_where_the_request_does) {
+    const std::array<DAT_LMR_TRIPLET, 3> pieces{
+        {{7, 0, 0x1000, 10}, {8, 0, 0x2000, 4096}, {9, 0, 0x9000, 4096}}};
+    Gathered gathered(pieces, 16);
+    ASSERT_EQ(gathered.count(), 2);
+    EXPECT_EQ(gathered.list()[0].length, 10U);
+    EXPECT_EQ(gathered.list()[1].addr, 0x2000U);
+    EXPECT_EQ(gathered.list()[1].length, 6U);
+    EXPECT_EQ(Gathered(pieces, 0).count(), 0);
+}
+
+// A piece of 4 GiB and 16 bytes is not one of 16 bytes.
+TEST(DaplVerbsWork, long_pieces_are_cut_at_the_longest_message) {
+    constexpr std::uint64_t LONGEST = 1ULL << 31;
+    const std::array<DAT_LMR_TRIPLET, 1> pieces{{{7, 0, 0x1000, (1ULL << 32) + 16}}};
+    Gathered gathered(pieces, LONGEST);
+    ASSERT_EQ(gathered.count(), 1);
+    EXPECT_EQ(gathered.list()[0].length, LONGEST);
 }
 
 // A device has to be able to write what peers may write; reads of its own need no right.

@@ -111,6 +111,28 @@ TEST_F(Transfers, write_and_read_any_part)
         }
 }
 
+// The remote triplet says how much; the local ones only where.
+TEST_F(Transfers, a_read_moves_what_the_remote_side_names_and_no_more)
+{
+    fill(b, 0, 4096, 5);
+    for (const std::size_t size : {0UL, 1UL, 16UL, 100UL, 4095UL}) {
+        DAT_LMR_TRIPLET to[] = {a.memory.piece(1000, 10), a.memory.piece(2000, 4096),
+                                a.memory.piece(8000, 4096)};
+        DAT_RMR_TRIPLET from = b.memory.remote(0, size);
+        std::memset(a.memory.start, 0xee, 16384);
+        EXPECT_OK(dat_ep_post_rdma_read(a.ep, 3, to, cookie(size), &from,
+                                        DAT_COMPLETION_DEFAULT_FLAG));
+        EXPECT_EQ(expect_completion(a.requests, size), size);
+        const std::size_t first = std::min(size, 10UL);
+        EXPECT_EQ(0, std::memcmp(a.memory.start + 1000, b.memory.start, first));
+        EXPECT_EQ(0, std::memcmp(a.memory.start + 2000, b.memory.start + first, size - first));
+        EXPECT_EQ(std::count(a.memory.start, a.memory.start + 16384, std::byte{0xee}),
+                  static_cast<std::ptrdiff_t>(16384 - size) +
+                      std::count(b.memory.start, b.memory.start + size, std::byte{0xee}))
+            << size;
+    }
+}
+
 TEST_F(Transfers, both_directions_at_once)
 {
     for (unsigned i = 0; i < 8; i++) {

@@ -54,7 +54,6 @@ class Connector final : public Feeder {
     [[nodiscard]] bool answer(const Greeting &greeting) const noexcept;
     [[nodiscard]] bool bring_up() const noexcept;
     void establish(std::span<const std::byte> private_data) noexcept;
-    void disarm() noexcept;
     void drop_link() noexcept;
     void ask_soon() noexcept;
 

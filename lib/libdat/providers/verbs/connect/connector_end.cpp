@@ -62,20 +62,11 @@ void Connector::communication_established() const noexcept {
 // but the latter is not looked for each time.
 void Connector::poll(bool again) noexcept {
     if (again && ep_.transferring())
-        disarm();
+        ep_.transfer.disarm();
     if (!ep_.transferring() || ++polls_ % POLLS_PER_LOOK == 0)
         ep_.ia().manager->look();
     if (ep_.transferring())
         ep_.transfer.progress();
-}
-
-void Connector::disarm() noexcept {
-    Channel &channel = ep_.transfer.channel();
-    channel.recently_polled = true;
-    if (!channel.armed())
-        return;
-    channel.disarm();
-    ep_.ia().engine->disarmed(channel, *this);
 }
 
 // What has been taken from an SRQ may bring an asynchronous event, and what was outstanding when
@@ -113,7 +104,6 @@ void Connector::give_up() noexcept {
 void Connector::drop_link() noexcept {
     ep_.unlimit();
     ep_.ia().engine->cancel(std::exchange(question_, 0));
-    ep_.ia().engine->gone(ep_.transfer.channel());
     ep_.unfeed();
     ep_.link.reset();
 }

@@ -3,6 +3,7 @@
 #include "connect/manager.h"
 #include "core/ia.h"
 #include "memory/contexts.h"
+#include "wire/channel.h"
 #include "wire/device.h"
 #include "wire/engine.h"
 #include "wire/news.h"
@@ -10,7 +11,8 @@
 namespace rsmdat {
 
 Means::Means(const Options &options)
-    : device(std::make_unique<Device>(options)), contexts(std::make_unique<Contexts>()),
+    : device(std::make_unique<Device>(options)), channels(std::make_unique<Channels>(*device)),
+      contexts(std::make_unique<Contexts>()),
       manager(std::make_unique<Manager>()), news(std::make_unique<News>(*device)) {}
 
 Means::~Means() = default;

@@ -10,6 +10,7 @@
 
 namespace rsmdat {
 
+class Channels;
 class Contexts;
 class Device;
 class Ia;
@@ -27,6 +28,7 @@ struct Means {
     [[nodiscard]] const sockaddr_storage &address() const noexcept; // the IA's
 
     const std::unique_ptr<Device> device;     // wire/device.h
+    const std::unique_ptr<Channels> channels; // wire/channel.h
     const std::unique_ptr<Contexts> contexts; // memory/contexts.h
     const std::unique_ptr<Manager> manager;   // connect/manager.h
     const std::unique_ptr<News> news;         // wire/news.h

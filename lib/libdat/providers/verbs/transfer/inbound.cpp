@@ -2,16 +2,21 @@
 #include "transfer/inbound.h"
 
 #include "connect/ep.h"
+#include "memory/contexts.h"
 #include "transfer/srq.h"
 #include "wire/device.h"
+
+#include <algorithm>
 
 namespace rsmdat {
 namespace {
 
-// Soft RoCE calls a receive malformed when a message does not fit; nothing else can be wrong with
-// one that has been checked.
-DAT_DTO_COMPLETION_STATUS status_of_receive(ibv_wc_status status) noexcept {
-    return status_of(status == IBV_WC_LOC_QP_OP_ERR ? IBV_WC_LOC_LEN_ERR : status);
+// Soft RoCE calls a receive malformed, be it that a message does not fit or that the receive's memory
+// is not registered any more. Nothing else can be wrong with one that was checked when it was posted.
+DAT_DTO_COMPLETION_STATUS status_of_receive(ibv_wc_status status, bool registered) noexcept {
+    if (status != IBV_WC_LOC_QP_OP_ERR)
+        return status_of(status);
+    return status_of(registered ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
 }
 
 } // namespace
@@ -27,7 +32,7 @@ Buffers &Inbound::buffers() noexcept {
 
 bool Inbound::start(ibv_qp &qp) noexcept {
     for (; handed_over_ < own_.waiting(); ++handed_over_) {
-        Gathered pieces(own_.pieces(own_.peek(handed_over_)));
+        Gathered pieces(own_.pieces(own_.peek(handed_over_)), ep_.ia().limits.message);
         ibv_recv_wr work{};
         work.wr_id = number_of(Work::RECEIVE);
         work.sg_list = pieces.list();
@@ -51,6 +56,15 @@ Buffers::Slot Inbound::take(const ibv_wc &completion) noexcept {
     return own_.take();
 }
 
+// Whether all of a receive's memory still is.
+bool Inbound::is_registered(Buffers::Slot slot) noexcept {
+    const auto pieces = buffers().pieces(slot);
+    return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
+        const Region *region = ep_.ia().contexts->find(piece.lmr_context);
+        return region != nullptr && region->contains(piece.virtual_address, piece.segment_length);
+    });
+}
+
 // Where no word can come with a send all are.
 bool Inbound::is_solicited(const ibv_wc &completion) const noexcept {
     return !ep_.ia().device->has_immediates() || (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
@@ -67,8 +81,10 @@ void Inbound::completed(const ibv_wc &completion) noexcept {
     taking_ = ep_.srq != nullptr;
     check_watermarks();
     taking_ = false;
-    complete(slot, status_of_receive(completion.status), good ? completion.byte_len : 0,
-             good && is_solicited(completion));
+    if (good)
+        complete(slot, DAT_DTO_SUCCESS, completion.byte_len, is_solicited(completion));
+    else
+        complete(slot, status_of_receive(completion.status, is_registered(slot)), 0, false);
 }
 
 void Inbound::flush() noexcept {

@@ -41,6 +41,7 @@ class Inbound {
     [[nodiscard]] DAT_RETURN may_post(const Post &post) const noexcept;
     [[nodiscard]] Buffers &buffers() noexcept;
     [[nodiscard]] Buffers::Slot take(const ibv_wc &completion) noexcept;
+    [[nodiscard]] bool is_registered(Buffers::Slot slot) noexcept;
     [[nodiscard]] bool is_solicited(const ibv_wc &completion) const noexcept;
     void complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
                   bool solicited) noexcept;

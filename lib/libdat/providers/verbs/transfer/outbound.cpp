@@ -105,7 +105,7 @@ bool Outbound::start(Request &request, ibv_qp &qp, std::uint32_t inline_limit) n
 
 bool Outbound::start_message(const Request &request, ibv_qp &qp,
                              std::uint32_t inline_limit) noexcept {
-    Gathered pieces(queue_.pieces(request));
+    Gathered pieces(queue_.pieces(request), request.length);
     ibv_send_wr work{};
     work.wr_id = number_of(Work::REQUEST);
     work.sg_list = pieces.list();

@@ -13,10 +13,12 @@ constexpr std::uint32_t INLINE = 220; // bytes: more costs more than it saves
 
 } // namespace
 
-bool QueuePair::open(Ep &ep, ibv_cq &completions, const QueueSizes &sizes) noexcept {
+bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives,
+                     const QueueSizes &sizes) noexcept {
     ibv_qp_init_attr wanted{};
     wanted.qp_context = &ep;
-    wanted.send_cq = wanted.recv_cq = &completions;
+    wanted.send_cq = &requests;
+    wanted.recv_cq = &receives;
     wanted.srq = ep.srq != nullptr ? &ep.srq->queue() : nullptr;
     wanted.cap = {.max_send_wr = sizes.requests,
                   .max_recv_wr = sizes.receives,

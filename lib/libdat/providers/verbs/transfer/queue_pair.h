@@ -28,8 +28,9 @@ class QueuePair {
     QueuePair() noexcept = default;
 
     // False, and errno, if it can't be had; then there is none.
-    [[nodiscard]] bool open(Ep &ep, ibv_cq &completions, const QueueSizes &sizes) noexcept;
-    // Nothing touches the program's memory any more. The completions stay.
+    [[nodiscard]] bool open(Ep &ep, ibv_cq &requests, ibv_cq &receives,
+                            const QueueSizes &sizes) noexcept;
+    // Nothing touches the program's memory any more. The completions stay where they are.
     void close() noexcept;
     // The device is to stop, and to say what it has done.
     void stop() noexcept;

@@ -34,7 +34,7 @@ Srq::~Srq() {
 
 DAT_RETURN Srq::posted() noexcept {
     const Buffers::Slot slot = buffers.take();
-    Gathered pieces(buffers.pieces(slot));
+    Gathered pieces(buffers.pieces(slot), ia().limits.message);
     ibv_recv_wr work{};
     work.wr_id = number_of(Work::RECEIVE, slot);
     work.sg_list = pieces.list();

@@ -7,16 +7,11 @@
 #include "transfer/queue_pair.h"
 #include "transfer/srq.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
+#include <utility>
+#include <vector>
 
 namespace rsmdat {
-namespace {
-
-constexpr std::size_t BATCH = 16; // completions that are taken at a time
-
-} // namespace
 
 struct Transfer::Inside final : Channel::Owner, Feeder {
     explicit Inside(Ep &owner); // throws std::bad_alloc
@@ -28,32 +23,42 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
 
     // The SRQ asks what has been taken from it.
     void poll(bool /*again*/) noexcept override { progress(); }
-    [[nodiscard]] bool has_listeners() const noexcept override { return false; }
-    void completed() noexcept override { progress(); }
+    // As an owner of completions, and for the SRQ, which does not ask.
+    [[nodiscard]] bool has_listeners() const noexcept override {
+        return ep.connector.has_listeners();
+    }
+    void completed(const ibv_wc &completion) noexcept override;
     void failed() noexcept override { ep.broken(); }
 
     [[nodiscard]] QueueSizes sizes() const noexcept;
-    bool open() noexcept;
+    [[nodiscard]] Channel::Room room_for_receives(const QueueSizes &wanted) const noexcept;
+    bool find_channels(const QueueSizes &wanted);
+    bool open();
+    void abandon() noexcept;
     template <class Post>
     DAT_RETURN post(Post what);
     void posted() noexcept;
     void progress() noexcept;
     void take_all() noexcept;
+    void take_early() noexcept;
     void take(const ibv_wc &completion) noexcept;
     void settle() noexcept;
+    void close() noexcept;
     void flush() noexcept;
 
     Ep &ep;
     Outbound out;
     Inbound in;
-    Channel channel;
+    Channel::Place requests; // where they complete
+    Channel::Place receives; // none where that is the same channel
     QueuePair pair;
+    std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
     bool live = false;
     bool pinged = false;  // and no answer yet
     bool unheard = false; // nor will there be one
 };
 
-Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner), channel(*this) {
+Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
     if (ep.srq != nullptr)
         ep.srq->takers.add(*this);
 }
@@ -74,14 +79,51 @@ QueueSizes Transfer::Inside::sizes() const noexcept {
 }
 
 // An SRQ's receives may all be this endpoint's.
-bool Transfer::Inside::open() noexcept {
+Channel::Room Transfer::Inside::room_for_receives(const QueueSizes &wanted) const noexcept {
+    const bool own = ep.srq == nullptr;
+    return {.entries = static_cast<int>(wanted.receives),
+            .srq = ep.srq,
+            .shared = own ? 0 : static_cast<int>(at_least_one(ep.ia().limits.recvs_per_srq))};
+}
+
+// One for both directions if they have one EVD, or only one of them has any.
+bool Transfer::Inside::find_channels(const QueueSizes &wanted) {
+    Channels &channels = *ep.ia().channels;
+    Engine &engine = *ep.ia().engine;
+    const Evd *request_evd = ep.request_evd != nullptr ? ep.request_evd : ep.recv_evd;
+    const Evd *recv_evd = ep.recv_evd != nullptr ? ep.recv_evd : ep.request_evd;
+    const Channel::Room in_room = room_for_receives(wanted);
+    Channel::Room room{.entries = static_cast<int>(wanted.requests), .srq = nullptr, .shared = 0};
+    const int both = room.entries + in_room.entries + in_room.shared;
+    const bool together =
+        request_evd == recv_evd && both <= ep.ia().device->attributes().max_cqe;
+    if (together)
+        room = {.entries = room.entries + in_room.entries, .srq = in_room.srq,
+                .shared = in_room.shared};
+    requests = channels.get(engine, request_evd, room);
+    if (!requests || together)
+        return static_cast<bool>(requests);
+    receives = channels.get(engine, recv_evd, in_room);
+    return static_cast<bool>(receives);
+}
+
+bool Transfer::Inside::open() {
     const QueueSizes wanted = sizes();
-    const std::uint32_t receives =
-        ep.srq != nullptr ? at_least_one(ep.ia().limits.recvs_per_srq) : wanted.receives;
-    const int most = ep.ia().device->attributes().max_cqe;
-    const int room = std::min(static_cast<int>(wanted.requests + receives), most);
-    return channel.open(*ep.ia().device, room) && pair.open(ep, *channel.queue(), wanted) &&
-           in.start(*pair);
+    if (!find_channels(wanted))
+        return false;
+    ibv_cq &in_queue = receives ? *receives->queue() : *requests->queue();
+    if (!pair.open(ep, *requests->queue(), in_queue, wanted))
+        return false;
+    requests->add((*pair).qp_num, *this);
+    if (receives)
+        receives->add((*pair).qp_num, *this);
+    return in.start(*pair);
+}
+
+// There was no connection with it.
+void Transfer::Inside::abandon() noexcept {
+    close();
+    in.withdraw();
 }
 
 // A queue that is full may be so only because nobody has looked how far the device has come.
@@ -108,20 +150,34 @@ void Transfer::Inside::posted() noexcept {
 void Transfer::Inside::progress() noexcept {
     if (!live)
         return;
+    if (!early.empty()) [[unlikely]]
+        take_early();
     take_all();
     settle();
 }
 
-// As many as can be outstanding, at most: each was posted before the lock was taken.
 void Transfer::Inside::take_all() noexcept {
-    std::array<ibv_wc, BATCH> room{};
-    bool more = true;
-    while (more) {
-        const auto completions = channel.take(room);
-        for (const ibv_wc &completion : completions)
-            take(completion);
-        more = completions.size() == room.size();
+    requests->take_all();
+    if (receives)
+        receives->take_all();
+}
+
+// Those of an Ep that is not CONNECTED yet wait: another Ep's look at the queue has found them.
+void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
+    if (live) {
+        take(completion);
+        return settle();
     }
+    try {
+        early.push_back(completion);
+    } catch (const std::bad_alloc &) {
+        unheard = true;
+    }
+}
+
+void Transfer::Inside::take_early() noexcept {
+    for (const ibv_wc &completion : std::exchange(early, {}))
+        take(completion);
 }
 
 void Transfer::Inside::take(const ibv_wc &completion) noexcept {
@@ -143,6 +199,26 @@ void Transfer::Inside::settle() noexcept {
         ep.drained();
 }
 
+// The queue pair's last completions come until it is destroyed, and none of its number is left in
+// the queues then. Buffers of an SRQ come back even if there never was a connection.
+void Transfer::Inside::close() noexcept {
+    const std::uint32_t number = pair ? (*pair).qp_num : 0;
+    pair.close();
+    if (requests) {
+        take_all();
+        requests->remove(number);
+    }
+    if (receives)
+        receives->remove(number);
+    for (ibv_wc completion : std::exchange(early, {}))
+        if (kind_of(completion.wr_id) == Work::RECEIVE && ep.srq != nullptr) {
+            completion.status = IBV_WC_WR_FLUSH_ERR;
+            in.completed(completion);
+        }
+    requests = {};
+    receives = {};
+}
+
 // What the device has done until it stops counts, the rest is flushed.
 void Transfer::Inside::flush() noexcept {
     if (pair) {
@@ -150,9 +226,8 @@ void Transfer::Inside::flush() noexcept {
             pair.stop();
             take_all();
         }
+        close();
         live = false;
-        pair.close();
-        channel.close();
     }
     pinged = unheard = false;
     out.flush();
@@ -179,9 +254,7 @@ DAT_RETURN Transfer::prepare() {
     if (inside.open())
         return DAT_SUCCESS;
     const int error = errno;
-    inside.pair.close();
-    inside.channel.close();
-    inside.in.withdraw();
+    inside.abandon();
     return no_resource(error == ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEP);
 }
 
@@ -235,7 +308,9 @@ void Transfer::connected() noexcept {
     inside.live = true;
     inside.out.connected();
     inside.in.connected();
-    inside.channel.arm();
+    inside.requests->arm();
+    if (inside.receives)
+        inside.receives->arm();
 }
 
 void Transfer::progress() noexcept {
@@ -270,8 +345,10 @@ void Transfer::ping() noexcept {
     inside.pinged = ::ibv_post_send(&*inside.pair, &work, &bad) == 0;
 }
 
-Channel &Transfer::channel() noexcept {
-    return inside_->channel;
+void Transfer::disarm() noexcept {
+    inside_->requests->disarm();
+    if (inside_->receives)
+        inside_->receives->disarm();
 }
 
 bool Transfer::recv_idle() const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data transfer of one Ep: a queue pair and its completion queue, and the bookkeeping that turns
-// their completions into events.
+// Data transfer of one Ep: a queue pair, and the bookkeeping that turns its completions, which come
+// to the channels of the Ep's EVDs, into events.
 //
 // The queue pair is made when a connection is asked for or accepted, and destroyed when that ends:
 // so nothing of an old connection can reach a new one, and memory is the program's again when the
@@ -73,8 +73,8 @@ class Transfer {
     // Asks whether the peer is there, if nothing else is under way: the answer is no event, but
     // that there is none breaks the connection.
     void ping() noexcept;
-    // What the Connector hands to the engine when somebody polls.
-    [[nodiscard]] Channel &channel() noexcept;
+    // Somebody polls, and need not be woken: the Ep is CONNECTED or DISCONNECT_PENDING.
+    void disarm() noexcept;
 
   private:
     struct Inside;

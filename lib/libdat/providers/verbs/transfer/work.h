@@ -4,6 +4,7 @@
 
 #include "core/limits.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <infiniband/verbs.h>
@@ -27,14 +28,20 @@ constexpr std::uint32_t slot_of(std::uint64_t number) noexcept {
     return static_cast<std::uint32_t>(number >> WORK_BITS);
 }
 
-// The pieces as a device wants them; valid as long as this is. Their lengths have been checked: no
-// message is longer than a device's limit, which fits 32 bits.
+// The first `length` bytes of the pieces as a device wants them; valid as long as this is. A device
+// moves as much as its list holds, whatever the request's other side says. `length` is at most the
+// longest message of the device, which fits 32 bits.
 class Gathered {
   public:
-    explicit Gathered(std::span<const DAT_LMR_TRIPLET> pieces) noexcept {
-        for (const DAT_LMR_TRIPLET &piece : pieces)
-            list_[count_++] = {piece.virtual_address,
-                               static_cast<std::uint32_t>(piece.segment_length), piece.lmr_context};
+    Gathered(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t length) noexcept {
+        for (const DAT_LMR_TRIPLET &piece : pieces) {
+            const std::uint64_t part = std::min<std::uint64_t>(piece.segment_length, length);
+            if (part == 0)
+                continue;
+            list_[count_++] = {piece.virtual_address, static_cast<std::uint32_t>(part),
+                               piece.lmr_context};
+            length -= part;
+        }
     }
     [[nodiscard]] ibv_sge *list() noexcept { return list_.data(); }
     [[nodiscard]] int count() const noexcept { return static_cast<int>(count_); }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+// The order of events of endpoints that share an EVD (udapl-functions.md 7.2): an effect does not
+// come before its cause.
+#include "dat/support/side.hpp"
+
+#include <gtest/gtest.h>
+#include <utility>
+
+using namespace rsmtest;
+using namespace rsmtest::dat;
+
+namespace {
+
+// Two endpoints of one side share all its EVDs; each has a peer of its own.
+class Order : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        early.accept_from(here);
+        DAT_EP_HANDLE other = DAT_HANDLE_NULL;
+        EXPECT_OK(dat_ep_create(here.adapter, here.pz, here.receives, here.requests,
+                                here.connections, nullptr, &other));
+        std::swap(here.ep, other);
+        late.accept_from(here);
+        std::swap(here.ep, other);
+        second = other;
+    }
+    void receive(DAT_EP_HANDLE ep, DAT_UINT64 id)
+    {
+        DAT_LMR_TRIPLET piece = here.memory.piece(0, 8);
+        EXPECT_OK(dat_ep_post_recv(ep, 1, &piece, cookie(id), DAT_COMPLETION_DEFAULT_FLAG));
+    }
+    // Once this returns the sender has seen the completion, so what it does next is an effect.
+    static void send_and_see(Side &from)
+    {
+        EXPECT_OK(from.send(0, 8, 1));
+        expect_completion(from.requests, 1);
+    }
+
+    Side here;
+    Side early; // the peer of here.ep
+    Side late;  // the peer of `second`
+    DAT_EP_HANDLE second = DAT_HANDLE_NULL;
+};
+
+TEST_F(Order, messages_are_dequeued_as_they_came_whichever_endpoint_took_them)
+{
+    for (int round = 0; round < 20; round++) {
+        receive(here.ep, 1);
+        receive(second, 2);
+        send_and_see(round % 2 == 0 ? late : early);
+        send_and_see(round % 2 == 0 ? early : late);
+        expect_completion(here.receives, round % 2 == 0 ? 2 : 1);
+        expect_completion(here.receives, round % 2 == 0 ? 1 : 2);
+    }
+}
+
+// The messages of one that is freed do not take those of the other along.
+TEST_F(Order, endpoints_that_share_an_evd_end_apart)
+{
+    receive(here.ep, 1);
+    receive(second, 2);
+    send_and_see(early);
+    EXPECT_OK(dat_ep_disconnect(second, DAT_CLOSE_ABRUPT_FLAG));
+    expect_completion(here.receives, 1);
+    expect_completion(here.receives, 2, DAT_DTO_ERR_FLUSHED);
+    expect_event(here.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_OK(dat_ep_free(second));
+    receive(here.ep, 3);
+    send_and_see(early);
+    expect_completion(here.receives, 3);
+}
+
+} // namespace
