@@ -19,6 +19,8 @@
 
 #include <new>
 
+#include "device/uncancelled.h"
+
 namespace dat {
 
 // The value of a failure, class bit and all.
@@ -30,6 +32,7 @@ constexpr DAT_RETURN error(DAT_RETURN_TYPE type,
 // Runs the body of a public function; no exception leaves it.
 template <class Body>
 DAT_RETURN guarded(const Body &body) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     try {
         return body();
     } catch (const std::bad_alloc &) {

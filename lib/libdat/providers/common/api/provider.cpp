@@ -3,6 +3,7 @@
 
 #include "api/functions.h"
 #include "core/object.h"
+#include "device/uncancelled.h"
 
 #include <array>
 #include <mutex>
@@ -43,77 +44,93 @@ opens_of(std::index_sequence<N...> /*numbers*/) {
 
 constexpr auto OPENS = opens_of(std::make_index_sequence<MOST_RECORDS>());
 
+// A function in which the calling thread is not cancelled. Posts and dequeue can't afford the two
+// switches: there, and where a thread waits, the steps that call the C library say so themselves.
+template <auto function>
+struct Slow;
+
+template <class... Arguments, DAT_RETURN (*function)(Arguments...) noexcept>
+struct Slow<function> {
+    static DAT_RETURN call(Arguments... arguments) noexcept {
+        const rsmdev::Uncancelled uncancelled;
+        return function(arguments...);
+    }
+};
+
+template <auto function>
+constexpr auto slow = Slow<function>::call;
+
 void fill_ia(DAT_PROVIDER &table) noexcept {
-    table.ia_query_func = ia_query;
-    table.ia_close_func = ia_close;
-    table.set_consumer_context_func = set_consumer_context;
-    table.get_consumer_context_func = get_consumer_context;
-    table.get_handle_type_func = get_handle_type;
-    table.pz_create_func = pz_create;
-    table.pz_query_func = pz_query;
-    table.pz_free_func = pz_free;
+    table.ia_query_func = slow<ia_query>;
+    table.ia_close_func = slow<ia_close>;
+    table.set_consumer_context_func = slow<set_consumer_context>;
+    table.get_consumer_context_func = slow<get_consumer_context>;
+    table.get_handle_type_func = slow<get_handle_type>;
+    table.pz_create_func = slow<pz_create>;
+    table.pz_query_func = slow<pz_query>;
+    table.pz_free_func = slow<pz_free>;
 }
 
 void fill_cno(DAT_PROVIDER &table) noexcept {
-    table.cno_create_func = cno_create;
-    table.cno_modify_agent_func = cno_modify_agent;
-    table.cno_query_func = cno_query;
-    table.cno_free_func = cno_free;
+    table.cno_create_func = slow<cno_create>;
+    table.cno_modify_agent_func = slow<cno_modify_agent>;
+    table.cno_query_func = slow<cno_query>;
+    table.cno_free_func = slow<cno_free>;
     table.cno_wait_func = cno_wait;
 }
 
 void fill_evd(DAT_PROVIDER &table) noexcept {
-    table.evd_create_func = evd_create;
-    table.evd_query_func = evd_query;
-    table.evd_modify_cno_func = evd_modify_cno;
-    table.evd_enable_func = evd_enable;
-    table.evd_disable_func = evd_disable;
+    table.evd_create_func = slow<evd_create>;
+    table.evd_query_func = slow<evd_query>;
+    table.evd_modify_cno_func = slow<evd_modify_cno>;
+    table.evd_enable_func = slow<evd_enable>;
+    table.evd_disable_func = slow<evd_disable>;
     table.evd_wait_func = evd_wait;
-    table.evd_resize_func = evd_resize;
-    table.evd_post_se_func = evd_post_se;
+    table.evd_resize_func = slow<evd_resize>;
+    table.evd_post_se_func = slow<evd_post_se>;
     table.evd_dequeue_func = evd_dequeue;
-    table.evd_free_func = evd_free;
-    table.evd_set_unwaitable_func = evd_set_unwaitable;
-    table.evd_clear_unwaitable_func = evd_clear_unwaitable;
+    table.evd_free_func = slow<evd_free>;
+    table.evd_set_unwaitable_func = slow<evd_set_unwaitable>;
+    table.evd_clear_unwaitable_func = slow<evd_clear_unwaitable>;
 }
 
 void fill_memory(DAT_PROVIDER &table) noexcept {
-    table.lmr_create_func = lmr_create;
-    table.lmr_query_func = lmr_query;
-    table.lmr_free_func = lmr_free;
-    table.lmr_sync_rdma_read_func = lmr_sync_rdma_read;
-    table.lmr_sync_rdma_write_func = lmr_sync_rdma_write;
-    table.rmr_create_func = rmr_create;
-    table.rmr_query_func = rmr_query;
-    table.rmr_bind_func = rmr_bind;
-    table.rmr_free_func = rmr_free;
+    table.lmr_create_func = slow<lmr_create>;
+    table.lmr_query_func = slow<lmr_query>;
+    table.lmr_free_func = slow<lmr_free>;
+    table.lmr_sync_rdma_read_func = slow<lmr_sync_rdma_read>;
+    table.lmr_sync_rdma_write_func = slow<lmr_sync_rdma_write>;
+    table.rmr_create_func = slow<rmr_create>;
+    table.rmr_query_func = slow<rmr_query>;
+    table.rmr_bind_func = slow<rmr_bind>;
+    table.rmr_free_func = slow<rmr_free>;
 }
 
 void fill_ep(DAT_PROVIDER &table) noexcept {
-    table.ep_create_func = ep_create;
-    table.ep_create_with_srq_func = ep_create_with_srq;
-    table.ep_query_func = ep_query;
-    table.ep_modify_func = ep_modify;
-    table.ep_connect_func = ep_connect;
-    table.ep_dup_connect_func = ep_dup_connect;
-    table.ep_disconnect_func = ep_disconnect;
-    table.ep_get_status_func = ep_get_status;
-    table.ep_free_func = ep_free;
-    table.ep_reset_func = ep_reset;
+    table.ep_create_func = slow<ep_create>;
+    table.ep_create_with_srq_func = slow<ep_create_with_srq>;
+    table.ep_query_func = slow<ep_query>;
+    table.ep_modify_func = slow<ep_modify>;
+    table.ep_connect_func = slow<ep_connect>;
+    table.ep_dup_connect_func = slow<ep_dup_connect>;
+    table.ep_disconnect_func = slow<ep_disconnect>;
+    table.ep_get_status_func = slow<ep_get_status>;
+    table.ep_free_func = slow<ep_free>;
+    table.ep_reset_func = slow<ep_reset>;
 }
 
 void fill_services(DAT_PROVIDER &table) noexcept {
-    table.psp_create_func = psp_create;
-    table.psp_create_any_func = psp_create_any;
-    table.psp_query_func = psp_query;
-    table.psp_free_func = psp_free;
-    table.rsp_create_func = rsp_create;
-    table.rsp_query_func = rsp_query;
-    table.rsp_free_func = rsp_free;
-    table.cr_query_func = cr_query;
-    table.cr_accept_func = cr_accept;
-    table.cr_reject_func = cr_reject;
-    table.cr_handoff_func = cr_handoff;
+    table.psp_create_func = slow<psp_create>;
+    table.psp_create_any_func = slow<psp_create_any>;
+    table.psp_query_func = slow<psp_query>;
+    table.psp_free_func = slow<psp_free>;
+    table.rsp_create_func = slow<rsp_create>;
+    table.rsp_query_func = slow<rsp_query>;
+    table.rsp_free_func = slow<rsp_free>;
+    table.cr_query_func = slow<cr_query>;
+    table.cr_accept_func = slow<cr_accept>;
+    table.cr_reject_func = slow<cr_reject>;
+    table.cr_handoff_func = slow<cr_handoff>;
 }
 
 void fill_transfer(DAT_PROVIDER &table) noexcept {
@@ -121,14 +138,14 @@ void fill_transfer(DAT_PROVIDER &table) noexcept {
     table.ep_post_recv_func = ep_post_recv;
     table.ep_post_rdma_read_func = ep_post_rdma_read;
     table.ep_post_rdma_write_func = ep_post_rdma_write;
-    table.ep_recv_query_func = ep_recv_query;
-    table.ep_set_watermark_func = ep_set_watermark;
-    table.srq_create_func = srq_create;
-    table.srq_free_func = srq_free;
+    table.ep_recv_query_func = slow<ep_recv_query>;
+    table.ep_set_watermark_func = slow<ep_set_watermark>;
+    table.srq_create_func = slow<srq_create>;
+    table.srq_free_func = slow<srq_free>;
     table.srq_post_recv_func = srq_post_recv;
-    table.srq_query_func = srq_query;
-    table.srq_resize_func = srq_resize;
-    table.srq_set_lw_func = srq_set_lw;
+    table.srq_query_func = slow<srq_query>;
+    table.srq_resize_func = slow<srq_resize>;
+    table.srq_set_lw_func = slow<srq_set_lw>;
 }
 
 void fill(DAT_PROVIDER &table) noexcept {

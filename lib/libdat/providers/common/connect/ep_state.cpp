@@ -3,6 +3,7 @@
 #include "connect/ep.h"
 
 #include "connect/service.h"
+#include "device/uncancelled.h"
 
 #include <chrono>
 
@@ -72,6 +73,7 @@ void Ep::drained() noexcept {
 
 // Everything that was outstanding completes before the event that says why.
 void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     state = DAT_EP_STATE_DISCONNECTED;
     transfer.disconnected();
     connector.hang_up(ending);
@@ -79,6 +81,7 @@ void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
 }
 
 void Ep::fail(DAT_EVENT_NUMBER event) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     state = DAT_EP_STATE_DISCONNECTED;
     if (link)
         connector.give_up();

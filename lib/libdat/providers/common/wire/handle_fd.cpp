@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/handle_fd.h"
 
+#include "device/uncancelled.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -37,12 +39,15 @@ HandleFd &HandleFd::operator=(HandleFd &&other) noexcept {
 }
 
 HandleFd::~HandleFd() {
-    if (fd_ >= 0)
-        ::close(fd_);
+    if (fd_ < 0)
+        return;
+    const rsmdev::Uncancelled uncancelled;
+    ::close(fd_);
 }
 
 // Without room above it stays where it is.
 HandleFd HandleFd::keep(int fd) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     HandleFd kept(fd);
     if (fd < 0 || fd >= LOWEST_FD)
         return kept;
@@ -51,6 +56,7 @@ HandleFd HandleFd::keep(int fd) noexcept {
 }
 
 int HandleFd::open(const char *path, int flags, HandleFd &handle) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     const int fd = within_limit([&] { return ::open(path, flags | O_CLOEXEC); });
     if (fd < 0)
         return errno;

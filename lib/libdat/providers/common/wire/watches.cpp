@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/watches.h"
 
+#include "device/uncancelled.h"
+
 #include <cerrno>
 #include <new>
 #include <sys/eventfd.h>
@@ -60,6 +62,7 @@ int Watches::wait(std::span<epoll_event> events, int timeout) const noexcept {
 
 // Edge-triggered: nobody reads it. Its counter can't be full in this world's time.
 void Watches::wake() const noexcept {
+    const rsmdev::Uncancelled uncancelled;
     (void)::eventfd_write(bell_.get(), 1);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "connect/manager.h"
 
+#include "device/uncancelled.h"
+
 #include "wire/device.h"
 
 #include <algorithm>
@@ -50,6 +52,7 @@ void Manager::ready(std::uint32_t /*events*/) noexcept {
 }
 
 void Manager::look() noexcept {
+    const rsmdev::Uncancelled uncancelled;
     for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wire/channel.h"
 
+#include "device/uncancelled.h"
 #include "event/evd.h"
 #include "wire/engine.h"
 
@@ -114,8 +115,10 @@ bool Channel::has_listeners() const noexcept {
 }
 
 void Channel::arm() noexcept {
-    if (!armed_)
-        armed_ = ::ibv_req_notify_cq(queue_, 0) == 0;
+    if (armed_)
+        return;
+    const rsmdev::Uncancelled uncancelled; // rxe: a system call
+    armed_ = ::ibv_req_notify_cq(queue_, 0) == 0;
 }
 
 // One wake-up too many may follow.
