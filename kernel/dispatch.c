@@ -37,6 +37,7 @@ union rsm_arg {
 	struct rsm_grant grant;
 	struct rsm_revoke revoke;
 	struct rsm_redeem redeem;
+	struct rsm_unmap unmap;
 };
 
 /**
@@ -249,6 +250,13 @@ static int run_barrier(struct rsm_handle *h, union rsm_arg *arg)
 	return imp ? rsm_barrier(imp, &arg->barrier) : RSMERR_BAD_SEG_HNDL;
 }
 
+static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_import *imp = rsm_handle_import(h);
+
+	return imp ? rsm_import_unmap(imp, &arg->unmap) : RSMERR_BAD_SEG_HNDL;
+}
+
 #define ENTRY(_cmd, _struct, _run, _results, _restarts)			\
 	[_IOC_NR(_cmd)] = {						\
 		.cmd = _cmd,						\
@@ -286,6 +294,7 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_GRANT, rsm_grant, run_grant, true),
 	COMMAND(RSM_IOC_REVOKE, rsm_revoke, run_revoke, false),
 	COMMAND(RSM_IOC_REDEEM, rsm_redeem, run_redeem, true),
+	COMMAND(RSM_IOC_UNMAP, rsm_unmap, run_unmap, false),
 };
 
 /*

@@ -283,6 +283,7 @@ void rsm_import_close(struct rsm_import *imp);
 void rsm_import_free(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
 bool rsm_import_mappable(const struct rsm_import *imp);
+int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
 void rsm_import_zap(struct rsm_import *imp);
 void rsm_zap_handle(struct address_space *mapping, u32 number);
 void rsm_place_vma(struct vm_area_struct *vma, u32 number);

@@ -273,6 +273,13 @@ std::size_t Fuzzer::prepare(unsigned command)
         redeem.control_fd = one_in(3) ? descriptor() : -1;
         return sizeof(redeem);
     }
+    case 0x13: {
+        // Not of the fuzzer's own pages: only mappings of the handle go.
+        auto &unmap = as<rsm_unmap>(argument_);
+        unmap.vaddr = address();
+        unmap.length = length();
+        return sizeof(unmap);
+    }
     default:
         as<rsm_barrier_request>(argument_).op = static_cast<std::uint32_t>(below(4));
         return sizeof(rsm_barrier_request);
@@ -281,7 +288,7 @@ std::size_t Fuzzer::prepare(unsigned command)
 
 void Fuzzer::command()
 {
-    const auto which = static_cast<unsigned>(below(0x13));
+    const auto which = static_cast<unsigned>(below(0x14));
     std::size_t size = prepare(which);
     if (one_in(32))
         size = static_cast<std::uint32_t>(one_in(2) ? below(page + 16) : number());

@@ -774,4 +774,29 @@ struct rsm_redeem {
 
 #define RSM_IOC_REDEEM		_IO(RSM_IOC_TYPE, 0x12)
 
+/**
+ * struct rsm_unmap - ioctl(RSM_IOC_UNMAP)
+ * @size: sizeof(struct rsm_unmap)
+ * @status: out: RSM_SUCCESS, RSMERR_BAD_SEG_HNDL (the handle is no import),
+ *	RSMERR_BAD_MEM_ALIGNMENT (@vaddr), RSMERR_BAD_ADDR (the range is empty or
+ *	not in the caller's address space), RSMERR_INSUFFICIENT_MEM (a mapping
+ *	could not be split; parts of the range may be unmapped already), or
+ *	RSMERR_INTERRUPTED (by a fatal signal)
+ * @vaddr: start of the range, page aligned
+ * @length: its length in bytes; the last page counts as a whole
+ *
+ * Unmaps what maps the handle in a range of the caller's address space, and
+ * nothing else. munmap() would take whatever is there: a program that unmapped
+ * the range before may have something else at that address. It is no error if
+ * nothing of the handle is mapped there.
+ */
+struct rsm_unmap {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 vaddr;
+	__aligned_u64 length;
+};
+
+#define RSM_IOC_UNMAP		_IO(RSM_IOC_TYPE, 0x13)
+
 #endif /* _UAPI_LINUX_RSM_H */

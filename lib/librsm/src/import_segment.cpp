@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "import_segment.h"
 
+#include <array>
 #include <mutex>
 
 #include "device.h"
@@ -41,6 +42,13 @@ int status_of_map_error(int error) noexcept {
     default:
         return RSMERR_MAP_FAILED;
     }
+}
+
+// Whether the page-aligned ranges of one length that begin there have a page in common.
+bool overlaps(const Mapping &mapping, const void *address) noexcept {
+    const auto first = rsmdev::address_of(mapping.data());
+    const auto other = rsmdev::address_of(address);
+    return first < other ? other - first < mapping.size() : first - other < mapping.size();
 }
 
 } // namespace
@@ -119,15 +127,34 @@ int ImportSegment::admit(Direction direction, const Transfer &transfer) {
     return implicit && current_barrier_ == nullptr ? RSMERR_BARRIER_UNINITIALIZED : RSM_SUCCESS;
 }
 
+// Where the kernel likes it, but not across the address that was asked for: it is moved there next.
+// What the program has there is replaced by a mapping that is known to be possible, or not at all.
+bool ImportSegment::make_view(const MapRequest &request, Mapping &result) const noexcept {
+    // The kernel puts each below the one before: a target has room for parts of two.
+    std::array<Mapping, 3> views;
+    for (Mapping &view : views) {
+        view = Mapping(::mmap(nullptr, request.length, protection_for(request.permission),
+                              MAP_SHARED, device(), static_cast<off_t>(request.offset)),
+                       request.length);
+        if (!view)
+            return false;
+        if (request.fixed && overlaps(view, request.address))
+            continue;
+        result = std::move(view);
+        return true;
+    }
+    errno = ENOMEM;
+    return false;
+}
+
 int ImportSegment::map(const MapRequest &request, void **address) {
     const std::lock_guard guard(lock());
     if (mapped_)
         return RSMERR_SEG_ALREADY_MAPPED;
-    const int flags = MAP_SHARED | (request.fixed ? MAP_FIXED : 0);
-    void *mapped = ::mmap(request.address, request.length, protection_for(request.permission),
-                          flags, device(), static_cast<off_t>(request.offset));
-    if (mapped == MAP_FAILED)
+    Mapping mapping;
+    if (!make_view(request, mapping) || (request.fixed && !move_to(request.address, mapping)))
         return status_of_map_error(errno);
+    void *mapped = request.fixed ? request.address : mapping.release();
     mapped_ = true;
     address_ = mapped;
     length_ = request.length;
@@ -137,12 +164,23 @@ int ImportSegment::map(const MapRequest &request, void **address) {
     return RSM_SUCCESS;
 }
 
+// A program may have unmapped the range itself, and anybody may have something there since: so only
+// what maps this segment goes.
+void ImportSegment::remove_explicit_mapping() noexcept {
+    rsm_unmap range{};
+    range.vaddr = rsmdev::address_of(address_);
+    range.length = length_;
+    range.size = sizeof(range);
+    if (::ioctl(device(), RSM_IOC_UNMAP, &range) != 0 && errno == ENOTTY)
+        ::munmap(address_, length_); // rsm.ko is older than the command
+}
+
 int ImportSegment::unmap() {
     const std::lock_guard guard(lock());
     if (!mapped_ && !implicitly_mapped_)
         return RSMERR_SEG_NOT_MAPPED;
     if (mapped_)
-        ::munmap(address_, length_);
+        remove_explicit_mapping();
     mapped_ = false;
     implicitly_mapped_ = false;
     window_ = {0, size_};

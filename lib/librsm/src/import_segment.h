@@ -105,6 +105,8 @@ class ImportSegment : public Segment {
   private:
     [[nodiscard]] std::mutex &lock() const noexcept;
     int ensure_mapping() noexcept;
+    bool make_view(const MapRequest &request, Mapping &result) const noexcept;
+    void remove_explicit_mapping() noexcept;
     [[nodiscard]] int check_range(const Transfer &transfer) const noexcept;
     void refresh() noexcept;
 

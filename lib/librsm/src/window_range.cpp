@@ -22,15 +22,6 @@ Mapping ordinary_memory(std::size_t length) noexcept {
     return {::mmap(nullptr, length, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), length};
 }
 
-// What lies at the target gives way at once: other threads see one or the other.
-bool move_to(void *target, Mapping &from) noexcept {
-    const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
-    if (::mremap(from.data(), from.size(), from.size(), flags, target) == MAP_FAILED)
-        return false;
-    (void)from.release();
-    return true;
-}
-
 // The same for the segment. Its view is not moved: mremap() succeeds even if it can't take
 // the old one away, and that would keep the handle. While there is a view this fails for want
 // of memory only, also for a segment that has died meanwhile: the kernel unmaps the target

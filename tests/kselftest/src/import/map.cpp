@@ -147,6 +147,74 @@ TEST_F(ImportMap, I8_fixed_replaces_a_mapping)
     EXPECT_EQ(h.unmap(), RSM_SUCCESS);
 }
 
+// The connection has ended, so there is nothing to map: what the program has there stays.
+TEST_F(ImportMap, fixed_that_fails_leaves_what_was_there)
+{
+    const Pages area(page_count);
+    area.at(0) = 1;
+    ImportSegment h(ctl, seg.id());
+    ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
+    void *address = area.data();
+    EXPECT_EQ(rsm_memseg_import_map(h, &address, RSM_MAP_FIXED, 0600, 0, memory.size()),
+              RSMERR_CONN_ABORTED);
+    EXPECT_EQ(area.at(0), 1u);
+}
+
+// Where nothing is mapped the kernel may put the first view that the library makes.
+TEST_F(ImportMap, fixed_into_a_hole)
+{
+    ImportSegment h(ctl, seg.id());
+    for (std::size_t pages = 1; pages <= page_count; pages++) {
+        void *probe = mmap(nullptr, memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(probe, MAP_FAILED);
+        ASSERT_EQ(munmap(probe, memory.size()), 0);
+        void *address = static_cast<std::byte *>(probe) + (pages - 1) * page_size();
+        ASSERT_EQ(rsm_memseg_import_map(h, &address, RSM_MAP_FIXED, 0600, 0, page_size()),
+                  RSM_SUCCESS);
+        EXPECT_EQ(h.unmap(), RSM_SUCCESS);
+        address = probe;
+        ASSERT_EQ(rsm_memseg_import_map(h, &address, RSM_MAP_FIXED, 0600, 0, memory.size()),
+                  RSM_SUCCESS);
+        *static_cast<volatile std::uint64_t *>(probe) = pages;
+        EXPECT_EQ(memory.at(0), pages);
+        EXPECT_EQ(h.unmap(), RSM_SUCCESS);
+    }
+}
+
+// A program that has unmapped the segment itself owns what is at that address now.
+TEST_F(ImportMap, unmap_takes_the_mapping_of_the_segment_and_nothing_else)
+{
+    ImportSegment h(ctl, seg.id());
+    ASSERT_EQ(h.init_barrier(), RSM_SUCCESS);
+    Pages area(page_count);
+    for (std::size_t mine = 0; mine < page_count; mine++) {
+        void *address = area.data();
+        ASSERT_EQ(rsm_memseg_import_map(h, &address, RSM_MAP_FIXED, 0600, 0, memory.size()),
+                  RSM_SUCCESS);
+        void *page_of_mine = area.data() + mine * page_size();
+        ASSERT_EQ(mmap(page_of_mine, page_size(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                  page_of_mine);
+        area.at(mine * page_size()) = 7;
+        EXPECT_EQ(h.unmap(), RSM_SUCCESS);
+        unsigned char present = 0;
+        for (std::size_t page = 0; page < page_count; page++)
+            EXPECT_EQ(mincore(area.data() + page * page_size(), page_size(), &present),
+                      page == mine ? 0 : -1)
+                << page;
+        EXPECT_EQ(area.at(mine * page_size()), 7u);
+    }
+    // The library's own mapping, which the kernel may have put where the program's was.
+    void *address = nullptr;
+    ASSERT_EQ(rsm_memseg_import_map(h, &address, RSM_MAP_NONE, 0600, 0, memory.size()),
+              RSM_SUCCESS);
+    ASSERT_EQ(munmap(address, memory.size()), 0);
+    EXPECT_EQ(h.put64(0, 1), RSM_SUCCESS);
+    EXPECT_EQ(h.unmap(), RSM_SUCCESS);
+    EXPECT_EQ(h.put64(0, 2), RSM_SUCCESS);
+    EXPECT_EQ(memory.at(0), 2u);
+}
+
 TEST_F(ImportMap, I9_put_then_map)
 {
     ImportSegment h(ctl, seg.id());

@@ -152,6 +152,14 @@ Outcome redeem(int fd, const Ticket &ticket)
     return call(fd, RSM_IOC_REDEEM, argument);
 }
 
+Outcome unmap(int fd, const void *address, std::uint64_t length)
+{
+    rsm_unmap argument{};
+    argument.vaddr = reinterpret_cast<std::uintptr_t>(address);
+    argument.length = length;
+    return call(fd, RSM_IOC_UNMAP, argument);
+}
+
 Outcome post(int fd, std::uint32_t flags)
 {
     rsm_post argument{};

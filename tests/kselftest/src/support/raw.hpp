@@ -63,6 +63,7 @@ Outcome grant(int fd, Ticket &ticket, std::uint64_t offset, std::uint64_t length
 Outcome revoke(int fd, const Ticket &ticket);
 rsm_redeem redeem_argument(const Ticket &ticket, int control = -1);
 Outcome redeem(int fd, const Ticket &ticket);
+Outcome unmap(int fd, const void *address, std::uint64_t length);
 
 Outcome post(int fd, std::uint32_t flags = 0);
 Outcome wait(int fd, std::int64_t timeout_ns = 0);

@@ -54,6 +54,7 @@ const Command commands[] = {
     {"GRANT", RSM_IOC_GRANT, sizeof(rsm_grant), offsetof(rsm_grant, reserved), 0},
     {"REVOKE", RSM_IOC_REVOKE, sizeof(rsm_revoke), 0, 0},
     {"REDEEM", RSM_IOC_REDEEM, sizeof(rsm_redeem), offsetof(rsm_redeem, reserved), 0},
+    {"UNMAP", RSM_IOC_UNMAP, sizeof(rsm_unmap), 0, 0},
 };
 
 int call(int fd, unsigned long command, void *argument)

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 
 using namespace rsmtest;
 using raw::error;
@@ -75,6 +76,7 @@ TEST_F(UapiKinds, table_of_commands)
         EXPECT_EQ(raw::transfer(fd, RSM_IOC_PUTV, {&entry, 1}), wrong_kind);
         EXPECT_EQ(raw::transfer(fd, RSM_IOC_GETV, {&entry, 1}), wrong_kind);
         EXPECT_EQ(raw::barrier(fd, RSM_BARRIER_OPEN), wrong_kind);
+        EXPECT_EQ(raw::unmap(fd, memory.data(), memory.size()), wrong_kind);
     }
     for (const int fd : {exported, imported.get()}) {
         const int other = fd == exported ? imported.get() : exported;
@@ -258,4 +260,29 @@ TEST_F(UapiKinds, epoll_of_a_blank_handle)
     ASSERT_EQ(raw::unpublish(published.handle.get()), success);
     ASSERT_EQ(epoll_wait(poller.get(), &event, 1, -1), 1);
     EXPECT_EQ(event.events, static_cast<std::uint32_t>(EPOLLRDHUP));
+}
+
+TEST_F(UapiKinds, unmap_statuses)
+{
+    Unchanged unchanged;
+    const int fd = imported.get();
+    const std::size_t page = page_size();
+    auto *mapped = static_cast<std::byte *>(raw::map(fd, 2 * page));
+    ASSERT_NE(mapped, MAP_FAILED);
+    EXPECT_EQ(raw::unmap(fd, mapped + 8, page), status(RSMERR_BAD_MEM_ALIGNMENT));
+    EXPECT_EQ(raw::unmap(fd, mapped, 0), status(RSMERR_BAD_ADDR));
+    EXPECT_EQ(raw::unmap(fd, mapped, ~std::uint64_t{0}), status(RSMERR_BAD_ADDR));
+    EXPECT_EQ(raw::unmap(fd, mapped, ~std::uint64_t{0} - 2 * page), status(RSMERR_BAD_ADDR));
+    EXPECT_EQ(raw::unmap(fd, reinterpret_cast<void *>(~(page - 1)), page), status(RSMERR_BAD_ADDR));
+    EXPECT_EQ(raw::unmap(fd, memory.data(), memory.size()), success) << "nothing of it is there";
+    memory.at(0) = 1;
+
+    // Another handle's mapping of the same segment stays.
+    const Fd other = raw::open_segment();
+    ASSERT_EQ(raw::connect(other.get(), published.id), success);
+    EXPECT_EQ(raw::unmap(other.get(), mapped, 2 * page), success);
+    EXPECT_EQ(msync(mapped, 2 * page, MS_ASYNC), 0);
+    EXPECT_EQ(raw::unmap(fd, mapped, page + 1), success) << "the last page counts as a whole";
+    EXPECT_EQ(msync(mapped, page, MS_ASYNC), -1);
+    EXPECT_EQ(msync(mapped + page, page, MS_ASYNC), -1);
 }
