@@ -21,6 +21,15 @@ class Waiting(SegmentTest):
         self.assertTrue(self.connection.wait(10))
         self.assertFalse(self.connection.wait(-1), "consumed")
 
+    def test_the_end_of_a_connection_ends_a_wait(self):
+        self.segment.post()
+        thread = threading.Thread(target=self.segment.unpublish)
+        thread.start()
+        self.assertTrue(self.connection.wait(), "the event that was there")
+        with self.assertRaises(rsm.ConnectionAborted):
+            self.connection.wait()
+        thread.join()
+
     def test_events_that_do_not_accumulate(self):
         self.connection.post()
         self.connection.post(accumulate=False)
@@ -115,6 +124,15 @@ class Awaiting(SegmentTest):
             with self.assertRaises(rsm.Closed):
                 await asyncio.wait_for(other, 60)
         asyncio.run(close())
+
+    def test_the_end_of_a_connection_is_heard_by_those_who_wait(self):
+        async def end():
+            tasks = [asyncio.create_task(self.connection.event()) for _ in range(3)]
+            await asyncio.sleep(0)  # each has run up to where it waits
+            self.segment.unpublish()
+            for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+                self.assertIsInstance(outcome, rsm.ConnectionAborted)
+        asyncio.run(end())
 
     def test_one_loop_at_a_time(self):
         async def other_loop():

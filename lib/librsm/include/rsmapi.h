@@ -569,7 +569,10 @@ int rsm_intr_signal_post(void *memseg, uint_t flags);
  * @memseg: a connection or an export segment
  * @timeout: milliseconds; 0 to test only, negative for no limit
  *
- * A broken connection does not end the wait.
+ * A broken connection does not end the wait. A program that wants to know calls
+ * rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to the events of
+ * the entry that rsm_memseg_get_pollfd() filled in. A cancellation point:
+ * pthread_cancel(3) ends a thread that waits here.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_INSUFFICIENT_MEM,
  * RSMERR_INSUFFICIENT_RESOURCES, RSMERR_BAD_ARGS_ERRORS (any failure that has no
@@ -584,7 +587,10 @@ int rsm_intr_signal_wait(void *memseg, int timeout);
  * @timeout: milliseconds as for poll()
  * @numfdsp: out, may be NULL: number of entries with non-zero revents
  *
- * One event is consumed for each entry of a segment that reports POLLRDNORM.
+ * One event is consumed for each entry of a segment that reports POLLRDNORM. An
+ * entry with POLLRDHUP among its events reports POLLRDHUP when its connection is
+ * broken, so that a wait for the peer's events ends with the peer. A cancellation
+ * point, as poll() is.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ADDR (@fds can't
  * be accessed), RSMERR_INSUFFICIENT_MEM, RSMERR_INSUFFICIENT_RESOURCES,

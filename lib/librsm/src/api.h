@@ -16,15 +16,34 @@
 #include <rsmapi.h>
 #pragma GCC visibility pop
 
+#include <cxxabi.h>
 #include <new>
+
+#include "device/uncancelled.h"
 
 namespace rsm {
 
-// Runs the body of a public function; no exception leaves it.
+// Runs the body of a public function; no exception leaves it, and no cancellation of the thread
+// takes place in it.
 template <class Body>
 int guarded(const Body &body) noexcept {
+    const rsmdev::Uncancelled uncancelled;
     try {
         return body();
+    } catch (const std::bad_alloc &) {
+        return RSMERR_INSUFFICIENT_MEM;
+    } catch (...) {
+        return RSMERR_INTERNAL_ERROR;
+    }
+}
+
+// The same for a function that waits for others, which is a cancellation point.
+template <class Body>
+int guarded_wait(const Body &body) {
+    try {
+        return body();
+    } catch (const abi::__forced_unwind &) {
+        throw;
     } catch (const std::bad_alloc &) {
         return RSMERR_INSUFFICIENT_MEM;
     } catch (...) {

@@ -141,5 +141,5 @@ int rsm_memseg_release_pollfd(void *memseg) {
 int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, int *numfdsp) {
     if (numfdsp != nullptr)
         *numfdsp = 0;
-    return rsm::guarded([&] { return rsm::wait_pollfd(fds, nfds, timeout, numfdsp); });
+    return rsm::guarded_wait([&] { return rsm::wait_pollfd(fds, nfds, timeout, numfdsp); });
 }

@@ -2,6 +2,7 @@
 #include "segment.h"
 
 #include "device.h"
+#include "device/wait.h"
 #include "export_segment.h"
 #include "import_segment.h"
 
@@ -23,7 +24,7 @@ Segment::Attempt Segment::try_consume() noexcept {
     return Attempt::none_pending;
 }
 
-int Segment::consume_event(int timeout) noexcept {
+int Segment::consume_event(int timeout) {
     switch (try_consume()) {
     case Attempt::consumed:
         return RSM_SUCCESS;
@@ -37,7 +38,12 @@ int Segment::consume_event(int timeout) noexcept {
     constexpr std::int64_t ns_per_ms = 1'000'000;
     rsm_wait wait{};
     wait.timeout_ns = timeout < 0 ? -1 : timeout * ns_per_ms;
-    return command(device(), RSM_IOC_WAIT, wait);
+    if (timeout == 0)
+        return command(device(), RSM_IOC_WAIT, wait);
+    wait.size = sizeof(wait);
+    if (rsmdev_wait(device(), RSM_IOC_WAIT, &wait) == 0)
+        return static_cast<int>(wait.status);
+    return rsmdev::status_of_errno(errno);
 }
 
 Segment *find_segment(const void *handle) noexcept {

@@ -21,7 +21,7 @@ class Segment {
 
     // Waits for an event and consumes it; milliseconds as for poll(). RSM_SUCCESS,
     // RSMERR_TIMEOUT, RSMERR_INTERRUPTED or what went wrong.
-    int consume_event(int timeout) noexcept;
+    int consume_event(int timeout); // a cancellation point unless `timeout` is 0
 
     // References that get_pollfd handed out; guarded by locks.pollfds.
     unsigned pollfd_references = 0;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 SUCCESS = 0
+CONN_ABORTED = 40
 INTERRUPTED = 41
 TIMEOUT = 42
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import select
 import time
-from ctypes import byref
+from ctypes import byref, c_int
 
-from .errors import INTERRUPTED, TIMEOUT, check
+from .errors import CONN_ABORTED, INTERRUPTED, TIMEOUT, check
 from .library import NO_ACCUMULATE, Pollfd, call, lib
 
 _LONGEST_MS = (1 << 31) - 1
@@ -24,6 +25,7 @@ class EventSource:
     def __init__(self, handle: int):
         self.handle = handle
         self._fd: int | None = None
+        self._epoll: select.epoll | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: set[asyncio.Future[None]] = set()
 
@@ -37,21 +39,31 @@ class EventSource:
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for an event and consumes it; False when timeout, in seconds, is over.
 
-        Without a timeout there is no limit; a broken connection does not end the wait. Signals
-        are handled meanwhile, and what their handlers raise comes out of here.
+        Without a timeout there is no limit. ConnectionAborted: no event is pending, and there
+        will be none, since the connection is broken. Signals are handled meanwhile, and what
+        their handlers raise comes out of here.
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
+        entry = Pollfd(self.fileno(), select.POLLRDNORM | select.POLLRDHUP)
+        ready = c_int()
         while True:
             left = end - time.monotonic()
-            status = lib.rsm_intr_signal_wait(self.handle, _milliseconds(left))
+            status = lib.rsm_intr_signal_wait_pollfd(byref(entry), 1, _milliseconds(left),
+                                                     byref(ready))
             if status == TIMEOUT and time.monotonic() >= end:
                 return False
-            if status not in (INTERRUPTED, TIMEOUT):
-                check(status, "rsm_intr_signal_wait")
-                return True
+            if status in (INTERRUPTED, TIMEOUT):
+                continue
+            check(status, "rsm_intr_signal_wait_pollfd")
+            if not entry.revents & select.POLLRDNORM:
+                check(CONN_ABORTED, "rsm_intr_signal_wait_pollfd")
+            return True
 
     async def event(self) -> None:
-        """Waits in the running loop of asyncio until there is an event, and consumes it."""
+        """Waits in the running loop of asyncio until there is an event, and consumes it.
+
+        ConnectionAborted: as wait().
+        """
         while not self.wait(0):
             await self._readable()
 
@@ -66,10 +78,17 @@ class EventSource:
             self._fd = entry.fd
         return self._fd
 
+    def _watched(self) -> int:
+        """A descriptor that polls readable at the end of a connection, too: asyncio asks no more."""
+        if self._epoll is None:
+            self._epoll = select.epoll()
+            self._epoll.register(self.fileno(), select.EPOLLIN | select.EPOLLRDHUP)
+        return self._epoll.fileno()
+
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
         if not self._waiters:
-            loop.add_reader(self.fileno(), self._wake)
+            loop.add_reader(self._watched(), self._wake)
             self._loop = loop
         elif loop is not self._loop:
             raise RuntimeError("the events of a segment can be awaited in one loop only")
@@ -87,8 +106,8 @@ class EventSource:
                 waiter.set_result(None)
 
     def _stop_reading(self) -> None:
-        if not self._waiters and self._loop is not None:
-            self._loop.remove_reader(self._fd)
+        if not self._waiters and self._loop is not None and self._epoll is not None:
+            self._loop.remove_reader(self._epoll.fileno())
             self._loop = None
 
     def _end_descriptor(self, reason: str) -> None:
@@ -98,6 +117,9 @@ class EventSource:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(Closed(reason))
+        if self._epoll is not None:
+            self._epoll.close()
+            self._epoll = None
         if self._fd is not None:
             call("rsm_memseg_release_pollfd", self.handle)
             self._fd = None

@@ -101,6 +101,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "rsm_memseg_import_get_mode": (_HANDLE, POINTER(c_int)),
     "rsm_intr_signal_post": (_HANDLE, c_uint),
     "rsm_intr_signal_wait": (_HANDLE, c_int),
+    "rsm_intr_signal_wait_pollfd": (POINTER(Pollfd), c_ulong, c_int, POINTER(c_int)),
     "rsm_memseg_get_pollfd": (_HANDLE, POINTER(Pollfd)),
     "rsm_memseg_release_pollfd": (_HANDLE,),
 }

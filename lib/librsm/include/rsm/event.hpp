@@ -36,6 +36,26 @@ int milliseconds(std::chrono::duration<Rep, Period> time) noexcept {
     return static_cast<int>(std::chrono::ceil<Milliseconds>(time).count());
 }
 
+/** POLLRDHUP, which <poll.h> has only where GNU extensions are asked for. */
+constexpr short hangup = 0x2000;
+
+/**
+ * Waits as rsm_intr_signal_wait() does, but not for what can't come any more.
+ *
+ * @entry: of the segment's pollfd
+ *
+ * Return: the status of rsm_intr_signal_wait(); RSMERR_CONN_ABORTED if no event is pending and
+ * there is nobody left who could post one.
+ */
+inline int wait_for_event(pollfd entry, int milliseconds) {
+    entry.events = static_cast<short>(entry.events | hangup);
+    int ready = 0;
+    const int status = rsm_intr_signal_wait_pollfd(&entry, 1, milliseconds, &ready);
+    if (status != RSM_SUCCESS)
+        return status;
+    return (entry.revents & POLLRDNORM) != 0 ? RSM_SUCCESS : RSMERR_CONN_ABORTED;
+}
+
 } // namespace detail
 
 /**
@@ -105,9 +125,10 @@ class EventSource {
     /**
      * Waits for an event, without limit, and consumes it.
      *
-     * A broken connection does not end it: see Import::aborted(). Errc::interrupted: by a signal.
+     * Errc::conn_aborted: no event is pending, and there will be none, since the connection of an
+     * Import is broken, or an administrator has revoked an Export. Errc::interrupted: by a signal.
      */
-    void wait() { detail::check(rsm_intr_signal_wait(handle(), -1), "rsm_intr_signal_wait"); }
+    void wait() { detail::check(wait(-1), "rsm_intr_signal_wait"); }
 
     /** The same for @limit at most, in whole milliseconds; whether there was an event. */
     template <class Rep, class Period>
@@ -120,8 +141,8 @@ class EventSource {
     }
     /** Errc::timeout where wait_for() is false. */
     template <class Rep, class Period>
-    [[nodiscard]] std::error_code try_wait_for(std::chrono::duration<Rep, Period> limit) noexcept {
-        return detail::code(rsm_intr_signal_wait(handle(), detail::milliseconds(limit)));
+    [[nodiscard]] std::error_code try_wait_for(std::chrono::duration<Rep, Period> limit) {
+        return detail::code(wait(detail::milliseconds(limit)));
     }
 
     /** For loops that wait for other things, too. */
@@ -134,6 +155,18 @@ class EventSource {
     EventSource() = default;
 
   private:
+    // An event that is there already needs no descriptor. A thread that is cancelled leaves from
+    // here, so this must be able to throw.
+    [[nodiscard]] int wait(int milliseconds) {
+        const int status = rsm_intr_signal_wait(handle(), 0);
+        if (status != RSMERR_TIMEOUT)
+            return status;
+        try {
+            return detail::wait_for_event(event_descriptor().entry(), milliseconds);
+        } catch (const Error &error) {
+            return error.status();
+        }
+    }
     [[nodiscard]] void *handle() const noexcept {
         return static_cast<const Segment *>(this)->handle();
     }

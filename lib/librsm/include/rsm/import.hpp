@@ -197,11 +197,9 @@ class Import : public EventSource<Import> {
 
     /** Whether the connection is broken: it never becomes whole again. */
     [[nodiscard]] bool aborted() const {
-        // POLLRDHUP, which <poll.h> has only where GNU extensions are asked for.
-        constexpr short hangup = 0x2000;
         const EventDescriptor descriptor = event_descriptor();
-        pollfd entry{descriptor.fd(), hangup, 0};
-        return ::poll(&entry, 1, 0) == 1 && (entry.revents & hangup) != 0;
+        pollfd entry{descriptor.fd(), detail::hangup, 0};
+        return ::poll(&entry, 1, 0) == 1 && (entry.revents & detail::hangup) != 0;
     }
 
     /**

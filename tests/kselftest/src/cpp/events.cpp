@@ -4,7 +4,9 @@
 
 #include <array>
 #include <chrono>
+#include <future>
 #include <poll.h>
+#include <pthread.h>
 #include <thread>
 
 using namespace rsmtest;
@@ -81,6 +83,38 @@ TEST_F(CppEvents, waiting_for_any_of_several)
     EXPECT_EQ(entries[0].revents, 0);
     EXPECT_NE(entries[1].revents & POLLRDNORM, 0);
     EXPECT_FALSE(connection.wait_for(0s)) << "consumed";
+}
+
+// An event that has come is not lost with the connection; then there is nothing to wait for.
+TEST_F(CppEvents, the_end_of_a_connection_ends_a_wait)
+{
+    segment.post();
+    std::jthread waiter([this] {
+        connection.wait();
+        EXPECT_EQ(thrown_by([this] { connection.wait(); }), RSMERR_CONN_ABORTED);
+        EXPECT_EQ(connection.try_wait_for(1h), rsm::Errc::conn_aborted);
+    });
+    segment.unpublish();
+}
+
+TEST_F(CppEvents, a_thread_that_waits_can_be_cancelled)
+{
+    for (const bool any : {false, true}) {
+        std::promise<pthread_t> waits;
+        std::jthread waiter([&] {
+            waits.set_value(pthread_self());
+            auto descriptor = segment.event_descriptor();
+            std::array entries{descriptor.entry()};
+            if (any)
+                (void)rsm::wait_any(entries, 1h);
+            else
+                segment.wait();
+            ADD_FAILURE() << "went on";
+        });
+        ASSERT_EQ(pthread_cancel(waits.get_future().get()), 0);
+    }
+    connection.post();
+    EXPECT_TRUE(segment.wait_for(1h)) << "a lock stayed behind";
 }
 
 TEST_F(CppEvents, the_end_of_a_connection)
