@@ -7,6 +7,8 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <optional>
+#include <pthread.h>
+#include <thread>
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
@@ -158,4 +160,27 @@ TEST_F(LifetimeClose, again_and_again)
         close(round % 2 ? side : peer);
         ASSERT_FALSE(HasFailure());
     }
+}
+
+// A cancelled thread goes on to its next cancellation point, and none is in the library.
+TEST(LifetimeCancel, no_function_is_a_cancellation_point)
+{
+    bool finished = false;
+    std::thread thread([&] {
+        pthread_cancel(pthread_self());
+        {
+            Side a, b;
+            b.accept_from(a);
+            EXPECT_OK(b.receive(0, 8, 1));
+            EXPECT_OK(a.send(0, 8, 2));
+            expect_completion(b.receives, 1);
+            expect_completion(a.requests, 2);
+            EXPECT_OK(dat_ep_free(a.ep));
+            expect_event(b.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
+        }
+        finished = true;
+        pthread_testcancel();
+    });
+    thread.join();
+    EXPECT_TRUE(finished);
 }
