@@ -55,6 +55,13 @@ HandleFd HandleFd::keep(int fd) noexcept {
     return moved ? std::move(moved) : std::move(kept);
 }
 
+void keep_room_above(int fd) noexcept {
+    constexpr rlim_t ROOM = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(fd) + ROOM >= limit.rlim_cur)
+        (void)raise_limit();
+}
+
 int HandleFd::open(const char *path, int flags, HandleFd &handle) noexcept {
     const rsmdev::Uncancelled uncancelled;
     const int fd = within_limit([&] { return ::open(path, flags | O_CLOEXEC); });

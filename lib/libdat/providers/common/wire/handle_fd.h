@@ -26,4 +26,7 @@ class HandleFd {
     int fd_ = -1;
 };
 
+// For descriptors that other libraries make: raises the soft limit when one comes near it.
+void keep_room_above(int fd) noexcept;
+
 } // namespace rsmdat

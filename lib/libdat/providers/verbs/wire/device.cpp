@@ -3,6 +3,7 @@
 
 #include "connect/greeting.h"
 #include "core/options.h"
+#include "wire/handle_fd.h"
 #include "wire/port_address.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ Device::Device(const Options &options) {
     completions_.reset(::ibv_create_comp_channel(context_.get()));
     if (!completions_)
         throw Unavailable("the device has no completion channel for us");
+    keep_room_above(completions_->fd);
 }
 
 void Device::choose(const Options &options) {
