@@ -39,7 +39,7 @@ help:
 	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make demo-dat     uDAPL at work: a server and a client"
 	@echo "make demo-dat-vms the same between two virtual machines"
-	@echo "make check        build and run every test (check-quick: without debug kernel)"
+	@echo "make check        build and run every test (check-quick: a part that takes minutes)"
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"

@@ -4,6 +4,7 @@ processors that emulates its guests, with filled caches; tests/check/run uses wh
 once it has."""
 
 import os
+import subprocess
 from pathlib import Path
 
 from .stage import Stage
@@ -68,18 +69,28 @@ def _host():
     ]
 
 
-def _stock():
+def _stock_tests(area=""):
+    """What the debug kernel can't say, and a little of all: a filter for kselftests."""
+    found = subprocess.run(["tests/check/stock-filter", *([area] if area else [])], check=True,
+                           capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+def _stock(quick):
+    tests, net, datnet = (("*", "net.*", "datnet.*") if quick else
+                          (_stock_tests(), _stock_tests("net"), _stock_tests("datnet")))
     return [
-        Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock"), kind="tap", needs=BUILT),
+        Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock", tests), kind="tap",
+              needs=BUILT),
         Stage("kselftest-verbs", "stock", 120, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
               kind="tap", needs=BUILT),
         Stage("boot-backports", "stock", 20,
               (VM, "--kernel", "backports", "--copy", DEMO, "--", "/demo/hello"),
               needs=("build-user", "build-backports")),
-        Stage("kselftest-net-stock", "stock", 120, ("tests/check/kselftest-net", "stock"), kind="tap",
+        Stage("kselftest-net-stock", "stock", 120, ("tests/check/kselftest-net", "stock", net), kind="tap",
               needs=BUILT),
-        Stage("kselftest-dat-stock", "stock", 60, ("tests/check/kselftest-dat", "stock"), kind="tap",
-              needs=BUILT),
+        Stage("kselftest-dat-stock", "stock", 60, ("tests/check/kselftest-dat", "stock", datnet),
+              kind="tap", needs=BUILT),
         # All but machines that are killed and networks and devices that fail.
         Stage("kselftest-rdma-stock", "stock", 120,
               ("tests/check/kselftest-rdma", "stock", "net.Net[/NS]*", "net.Net*Net[KUw]*"), kind="tap",
@@ -113,12 +124,20 @@ def groups():
     return sorted({stage.group for stage in _everything() + _rdma()})
 
 
-def _everything():
-    return _builds() + _style() + _demo() + _host() + _stock() + _debug()
+def _everything(quick=False):
+    return _builds() + _style() + _demo() + _host() + _stock(quick) + _debug()
+
+
+# Left out of a quick run, besides all that takes the debug kernel: packages and installation, other
+# compilers and kernels, RDMA, and the tests of rsm-vm.
+THOROUGH = {"build-backports", "boot-backports", "style-compilers", "style-modules", "bench-smoke",
+            "demo-vms", "demo-dat-vms", "vm-runner", "install", "packages", "kselftest-verbs",
+            "kselftest-rdma-stock"}
 
 
 def selected(quick, only):
     """The stages of a run; what other groups build is the caller's business when only one is wanted."""
     if only:
         return [stage for stage in _everything() + _rdma() if stage.group == only]
-    return [stage for stage in _everything() if not (quick and stage.group == "debug")]
+    return [stage for stage in _everything(quick)
+            if not (quick and (stage.group == "debug" or stage.name in THOROUGH))]

@@ -64,10 +64,14 @@ class RunnerTest(unittest.TestCase):
         result = run("Some/*", "--except", "*/1", "--list")
         self.assertEqual(result.lines, ["sample.Some/Values.AreSeen/0"])
 
+    def test_takes_several_patterns(self):
+        result = Run("--filter", "other.* sample.Some/*/0  sample.Log.Is*", "--except", "none *Log*", "--list")
+        self.assertEqual(result.lines, ["sample.Some/Values.AreSeen/0"])
+
     def test_fails_when_nothing_matches(self):
         result = Run("--filter", "other.*")
         self.assertEqual(result.status, 1)
-        self.assertIn("# no test matches other.*", result.lines)
+        self.assertIn("# no test matches the filter", result.lines)
 
     def test_refuses_unknown_options_and_bad_numbers(self):
         for options in (["--what"], ["--filter"], ["--time-limit", "-1"], ["--time-factor", "x"]):

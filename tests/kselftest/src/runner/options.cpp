@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 
 namespace rsmrun {
@@ -17,12 +19,18 @@ bool read_number(std::string_view text, int &value)
     return result.ec == std::errc{} && result.ptr == text.data() + text.size() && value > 0;
 }
 
+std::vector<std::string> words(const char *text)
+{
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
 bool take_value(Options &options, std::string_view name, const char *value)
 {
     if (name == "--filter")
-        options.filter = value;
+        options.filter = words(value);
     else if (name == "--except")
-        options.except = value;
+        options.except = words(value);
     else if (name == "--root")
         options.root = value;
     else if (name == "--binaries")
@@ -68,8 +76,8 @@ void print_usage(std::FILE *stream)
     std::fputs(
         "usage: run-tap [--filter PATTERN] [--except PATTERN] [--time-limit SECONDS]\n"
         "               [--time-factor N] [--times] [--list]\n"
-        "  --filter PATTERN   shell pattern of area.Suite.Name (default *)\n"
-        "  --except PATTERN   leaves out tests that match this pattern, too (default none)\n"
+        "  --filter PATTERN   shell pattern of area.Suite.Name, or several with blanks (default *)\n"
+        "  --except PATTERN   leaves out tests that match one of these patterns (default none)\n"
         "  --time-limit N     seconds a test may take (default 60)\n"
         "  --time-factor N    this machine is N times slower than usual (default 1)\n"
         "  --times            prints after each test how long the test took\n"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rsmrun {
 
@@ -12,8 +13,9 @@ enum class Request { run, list, help };
 
 struct Options {
     Request request = Request::run;
-    std::string filter = "*";
-    std::string except;
+    // Shell patterns of area.Suite.Name.
+    std::vector<std::string> filter{"*"};
+    std::vector<std::string> except;
     // Seconds that a test may take on a machine of usual speed.
     int limit = 60;
     int factor = 1;

@@ -35,9 +35,21 @@ bool needs_peers(const std::string &area)
     return area == "net" || area == "datnet";
 }
 
-bool match(const std::string &pattern, const std::string &text)
+bool match(const std::vector<std::string> &patterns, const std::string &text)
 {
-    return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    return std::ranges::any_of(patterns, [&](const std::string &pattern) {
+        return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    });
+}
+
+// A pattern whose begin, up to its first special character, is not that of an area's name matches none
+// of the area's tests.
+bool may_match(const std::string &pattern, const std::string &area)
+{
+    const std::string fixed = pattern.substr(0, pattern.find_first_of("*?[\\"));
+    const std::string begin = area + ".";
+    const auto common = std::min(fixed.size(), begin.size());
+    return fixed.compare(0, common, begin, 0, common) == 0;
 }
 
 void append(Lines &lines, const std::string &head, const Lines &more, std::size_t most)
@@ -65,20 +77,18 @@ Runner::Runner(const Options &options)
     find_areas();
 }
 
-// An area whose name does not begin as the pattern does, up to the pattern's first special character,
-// has no test that matches: its binary need not be loaded.
+// The binary of an area of which no test is selected need not be loaded.
 bool Runner::may_select(const std::string &area) const
 {
-    const std::string fixed = options_.filter.substr(0, options_.filter.find_first_of("*?[\\"));
-    const std::string begin = area + ".";
-    const auto common = std::min(fixed.size(), begin.size());
-    return fixed.compare(0, common, begin, 0, common) == 0 && (!needs_peers(area) || has_peers());
+    return (!needs_peers(area) || has_peers()) &&
+           std::ranges::any_of(options_.filter, [&](const std::string &pattern) {
+               return may_match(pattern, area);
+           });
 }
 
 bool Runner::selected(const std::string &title) const
 {
-    return match(options_.filter, title) &&
-           (options_.except.empty() || !match(options_.except, title));
+    return match(options_.filter, title) && !match(options_.except, title);
 }
 
 void Runner::find_areas()
@@ -128,7 +138,7 @@ template <class Condition> bool Runner::soon(Condition condition) const
 void Runner::stop_overrun(pid_t session, const Test &test, Lines &problems)
 {
     problems.push_back("took more than " + std::to_string(options_.limit * options_.factor) +
-                       " s; its threads wait here:");
+                       " s; counters of rsm.ko:" + counters_.read() + "; its threads wait here:");
     const Lines waits = describe_waits(session);
     problems.insert(problems.end(), waits.begin(), waits.end());
     request_stacks(session);
@@ -248,7 +258,7 @@ bool Runner::run()
     if (has_kmemleak)
         scan_leaks();
     if (tests_.empty())
-        tap_.comment("no test matches " + options_.filter);
+        tap_.comment("no test matches the filter");
     return tap_.finish() && !tests_.empty();
 }
 
