@@ -155,7 +155,7 @@ struct rsm_link_message {
  *	or NULL; the link stays GREETING for as long as the peer lives
  * @why: reason for which it ends or has ended, a constant string
  * @incarnation: ours, as the peer knows it
- * @peer: the peer's; 0 until it is known
+ * @peer: the peer's; 0 until it has greeted
  * @expected: what @peer has to be; 0 if any will do
  * @silence: when the peer gave its last sign of life
  * @sent: when the last heartbeat went out, in jiffies
@@ -166,6 +166,11 @@ struct rsm_link_message {
  *	importer has gone
  * @requests: keeps our own requests so few that the peer's answers, and
  *	so ours, always fit into the boxes
+ * @unsent: requests to importers that wait to be sent, in their order
+ * @unanswered: those that have been sent, likewise
+ * @blocked: the peer has no room for @unsent
+ * @blocked_since: since when, in jiffies
+ * @up: listeners have been told that the node is up; @work's alone
  * @inbox: ring of messages for @work
  * @inbox_head: next to be handled
  * @inbox_tail: next to be filled
@@ -206,6 +211,11 @@ struct rsm_link {
 	struct work_struct work;
 	wait_queue_head_t changed;
 	struct semaphore requests;
+	struct list_head unsent;
+	struct list_head unanswered;
+	bool blocked;
+	unsigned long blocked_since;
+	bool up;
 	struct rsm_link_message *inbox;
 	u32 inbox_head;
 	u32 inbox_tail;

@@ -15,12 +15,14 @@
  * All that needs process context is done by link->work, one thing at a time.
  * Entries of link->importers are added and freed by it only. It waits for
  * exp->importers_lock, so nobody waits for the peer's answer while holding that.
+ * Nobody but link->work fails a link because a request is not answered.
  */
 #ifndef RSM_AGENT_H
 #define RSM_AGENT_H
 
 #include "../internal.h"
 #include "../rsm_link.h"
+#include "policy.h"
 #include "protocol.h"
 
 extern struct mutex rsm_agent_lock;
@@ -46,9 +48,15 @@ struct rsm_lease {
  * @link: the way there
  * @peer: incarnation of that node
  * @exp: the segment, referenced
- * @now: its memory
- * @next: while it moves: the memory that its node has been told of
- * @moving: there is @next; changed under the export's importers_lock
+ * @now: its memory; @now and @next change under the export's importers_lock
+ * @next: the memory that its node is told of by MOVE
+ * @leaving: it is being taken away; changed under the export's importers_lock
+ * @request: what its node is asked, or is to be asked: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0.
+ *	Set under the export's importers_lock and link->lock, cleared by link->work
+ * @asked: @request has been sent; this and what follows is guarded by link->lock
+ * @part: RSM_MSG_UNPUBLISH is to follow
+ * @since: when @request was made, or was sent if @asked, in jiffies
+ * @on_link: place among the link's requests, if there is @request
  * @cookie: the importer's name for the segment
  * @handle: our name for the importer, its index in the link's xarray
  * @serial: importers of a segment are in the order of their serials
@@ -60,7 +68,12 @@ struct rsm_importer {
 	struct rsm_export *exp;
 	struct rsm_lease now;
 	struct rsm_lease next;
-	bool moving;
+	bool leaving;
+	enum rsm_message_type request;
+	bool asked;
+	bool part;
+	unsigned long since;
+	struct list_head on_link;
 	u32 cookie;
 	u32 handle;
 	u64 serial;
@@ -68,7 +81,7 @@ struct rsm_importer {
 };
 
 /* link.c */
-void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello);
+void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
 u32 rsm_link_changes(void);
 bool rsm_link_is_shown(const struct rsm_link *link);
@@ -79,7 +92,9 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 		      enum rsm_message_type type, size_t len);
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
 int rsm_send(struct rsm_link *link, u64 peer, void *message);
+int rsm_send_in_turn(struct rsm_link *link, const void *message);
 int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end);
+void rsm_answer_hello(struct rsm_link *link);
 void rsm_answer(struct rsm_link *link, void *message);
 bool rsm_answer_flush(struct rsm_link *link);
 void rsm_message_handle(struct rsm_link *link, const void *message);
@@ -109,7 +124,14 @@ u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
 int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
 bool rsm_mode_writes(int mode);
-extern wait_queue_head_t rsm_importer_changed;
 extern atomic64_t rsm_importer_serial;
+
+/* request.c: what importers' nodes are asked, and what is waited for */
+void rsm_request(struct rsm_importer *importer, enum rsm_message_type type);
+void rsm_request_end(struct rsm_importer *importer);
+void rsm_request_slot_free(struct rsm_link *link);
+void rsm_requests_run(struct rsm_link *link, bool drained);
+void rsm_importers_changed(void);
+bool rsm_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp));
 
 #endif /* RSM_AGENT_H */

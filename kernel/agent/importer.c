@@ -12,8 +12,6 @@
 #include <linux/cred.h>
 #include <linux/slab.h>
 
-/* Somebody waits for importers to go or to move. */
-DECLARE_WAIT_QUEUE_HEAD(rsm_importer_changed);
 atomic64_t rsm_importer_serial = ATOMIC64_INIT(0);
 
 /* May anybody on a node with this mode write? */
@@ -194,20 +192,35 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 	rsm_segment_put(&exp->seg);
 }
 
-/* The link's work only: nobody else takes importers away. */
+static void leave_export(struct rsm_importer *importer)
+{
+	struct rsm_export *exp = importer->exp;
+
+	mutex_lock(&exp->importers_lock);
+	list_del(&importer->on_export);
+	mutex_unlock(&exp->importers_lock);
+	rsm_importers_changed();
+}
+
+/*
+ * The link's work only: nobody else takes importers away. It stays on the segment's list until
+ * its node reaches nothing any more.
+ */
 static void remove_importer(struct rsm_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
 	trace_importer_disconnect(exp, importer->link);
 	mutex_lock(&exp->importers_lock);
-	list_del(&importer->on_export);
+	importer->leaving = true;
+	importer->part = false;
 	mutex_unlock(&exp->importers_lock);
+	rsm_request_end(importer);
 	rsm_lease_end(importer->link, &importer->now);
 	rsm_lease_end(importer->link, &importer->next);
 	/* After which no event is delivered by it. */
 	xa_erase_irq(&importer->link->importers, importer->handle);
-	wake_up_all(&rsm_importer_changed);
+	leave_export(importer);
 	rsm_segment_put(&exp->seg);
 	kfree(importer);
 }
@@ -235,15 +248,15 @@ void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *
 	struct rsm_importer *importer = find_named(link, msg);
 	struct rsm_lease old = {};
 
-	if (!importer || !READ_ONCE(importer->moving))
+	if (!importer || importer->request != RSM_MSG_MOVE || !importer->asked)
 		return;
 	mutex_lock(&importer->exp->importers_lock);
 	swap(old, importer->now);
 	swap(importer->now, importer->next);
 	mutex_unlock(&importer->exp->importers_lock);
 	rsm_lease_end(link, &old);
-	WRITE_ONCE(importer->moving, false);
-	wake_up_all(&rsm_importer_changed);
+	rsm_request_end(importer);
+	rsm_importers_changed();
 }
 
 /* BELL from an importer; any context. */

@@ -111,6 +111,12 @@ static const char *death(const struct rsm_link *link)
 	return link->objection ?: "no answer";
 }
 
+static bool has_requests(const struct rsm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return !list_empty(&link->unsent) || !list_empty(&link->unanswered);
+}
+
 /* Returns what is to be sent now, 0 for nothing. */
 static enum rsm_message_type tick(struct rsm_link *link)
 {
@@ -118,7 +124,7 @@ static enum rsm_message_type tick(struct rsm_link *link)
 	enum rsm_message_type type = 0;
 
 	lockdep_assert_held(&link->lock);
-	if (link->outbox_head != link->outbox_tail)
+	if (link->outbox_head != link->outbox_tail || has_requests(link))
 		queue_work(rsm_link_wq, &link->work);
 	if (!is_started(link))
 		return 0;
@@ -167,31 +173,51 @@ static bool take_message(struct rsm_link *link, struct rsm_link_message *message
 	return found;
 }
 
-static void handle_inbox(struct rsm_link *link)
+/*
+ * Handle messages, no more than the inbox holds: a peer that goes on sending does not keep the
+ * link from its other work. Returns true if the inbox was emptied.
+ */
+static bool handle_messages(struct rsm_link *link)
 {
 	struct rsm_link_message message;
-	bool refused;
 
-	while (rsm_answer_flush(link) && take_message(link, &message)) {
+	for (int i = 0; i < RSM_LINK_INBOX; i++) {
+		if (!rsm_answer_flush(link))
+			return false;
+		if (!take_message(link, &message))
+			return true;
 		rsm_message_handle(link, message.data);
 		cond_resched();
 	}
+	queue_work(rsm_link_wq, &link->work);
+	return false;
+}
+
+/* Returns true if all messages that have arrived were handled. */
+static bool handle_inbox(struct rsm_link *link)
+{
+	bool emptied = handle_messages(link);
+	bool refused;
+
 	spin_lock_irq(&link->lock);
 	refused = link->inbox_refused;
 	link->inbox_refused = false;
 	spin_unlock_irq(&link->lock);
 	if (refused)
 		link->ops->resume(link);
+	return emptied && !refused;
 }
 
 /* Leave nothing that hangs on the link. */
 static void finish(struct rsm_link *link)
 {
 	u64 peer = link->peer ?: link->expected;
-	bool was_up = link->peer;
+	bool was_up = link->up;
 
 	del_timer_sync(&link->timer);
 	link->outbox_head = link->outbox_tail;
+	link->blocked = false;
+	link->up = false;
 	rsm_remote_link_down(link);
 	rsm_importer_link_down(link);
 	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
@@ -213,8 +239,9 @@ static void link_work(struct work_struct *work)
 {
 	struct rsm_link *link = container_of(work, struct rsm_link, work);
 	enum rsm_link_state state;
+	bool drained = handle_inbox(link);
 
-	handle_inbox(link);
+	rsm_requests_run(link, drained);
 	spin_lock_irq(&link->lock);
 	state = link->state;
 	spin_unlock_irq(&link->lock);
@@ -252,6 +279,8 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	INIT_WORK(&link->work, link_work);
 	init_waitqueue_head(&link->changed);
 	sema_init(&link->requests, RSM_LINK_REQUESTS);
+	INIT_LIST_HEAD(&link->unsent);
+	INIT_LIST_HEAD(&link->unanswered);
 	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
@@ -392,42 +421,24 @@ void rsm_link_stop(struct rsm_link *link, const char *why)
 }
 EXPORT_SYMBOL_GPL(rsm_link_stop);
 
-/* False if it was so already. */
-static bool become_active(struct rsm_link *link, const struct rsm_msg_hello *hello)
+/* The peer greets: what it says next is understood from now on, as is what it said to us. */
+static void note_peer(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
 	link->peer = le64_to_cpu(hello->header.from);
 	link->interval = common_interval(le32_to_cpu(hello->interval_ms));
-	if (link->state == RSM_LINK_ACTIVE)
-		return false;
-	link->state = RSM_LINK_ACTIVE;
-	next_tick(link);
-	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->node);
-	return true;
 }
 
-/* Does a HELLO or WELCOME come from whom the link was started for? */
-static bool is_from_peer(const struct rsm_link *link, const struct rsm_msg_hello *hello)
+static void note_other_version(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
-	u64 from = le64_to_cpu(hello->header.from);
-
-	return from && le32_to_cpu(hello->node) == link->node &&
-	       (!link->expected || from == link->expected);
-}
-
-static bool speaks_our_version(struct rsm_link *link, const struct rsm_msg_hello *hello)
-{
-	u16 version = le16_to_cpu(hello->header.version);
-
 	lockdep_assert_held(&link->lock);
-	if (version == RSM_PROTOCOL_VERSION)
-		return true;
 	if (!link->refused)
 		pr_warn_ratelimited("rsm: %s: node %u speaks version %u of the protocol, not %u\n",
-				    link->ctl->name, link->node, version, RSM_PROTOCOL_VERSION);
+				    link->ctl->name, link->node,
+				    le16_to_cpu(hello->header.version),
+				    RSM_PROTOCOL_VERSION);
 	link->refused = true;
 	link->objection = "speaks another version of the protocol";
-	return false;
 }
 
 /*
@@ -451,37 +462,57 @@ static bool has_fitting_interval(struct rsm_link *link, const struct rsm_msg_hel
 	return false;
 }
 
-static bool greeting_fits(struct rsm_link *link, const struct rsm_msg_hello *hello)
+/* A HELLO or WELCOME arrives; false if it means nothing to link->work. */
+static bool take_greeting(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
-	if (!is_started(link) || !is_from_peer(link, hello))
-		return false;
-	if (link->peer && link->peer != le64_to_cpu(hello->header.from)) {
+	switch (rsm_greeting_verdict(link, hello)) {
+	case RSM_GREETING_PEER:
+		if (!has_fitting_interval(link, hello))
+			return false;
+		note_peer(link, hello);
+		return true;
+	case RSM_GREETING_RESTARTED:
 		begin_end(link, "restarted");
 		return false;
+	case RSM_GREETING_OTHER_VERSION:
+		note_other_version(link, hello);
+		return false;
+	default:
+		return false;
 	}
-	return speaks_our_version(link, hello) && has_fitting_interval(link, hello);
 }
 
-/* HELLO or WELCOME. Either tells who the peer is; the first is answered. */
-void rsm_greeting_receive(struct rsm_link *link, const struct rsm_msg_hello *hello)
+/* False if it was so already, or is over. */
+static bool become_active(struct rsm_link *link)
 {
-	bool answer = false;
 	bool up = false;
 
 	spin_lock_irq(&link->lock);
-	if (greeting_fits(link, hello)) {
-		up = become_active(link, hello);
-		answer = le16_to_cpu(hello->header.type) == RSM_MSG_HELLO;
+	if (link->state == RSM_LINK_GREETING) {
+		link->state = RSM_LINK_ACTIVE;
+		next_tick(link);
+		up = true;
 	}
 	spin_unlock_irq(&link->lock);
+	return up;
+}
+
+/*
+ * HELLO or WELCOME of the peer. Either makes the link active, the first is answered. No other
+ * task sends anything before the link is active, so the answer goes first.
+ */
+void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello)
+{
+	if (le16_to_cpu(hello->header.type) == RSM_MSG_HELLO)
+		rsm_answer_hello(link);
+	if (!become_active(link))
+		return;
+	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->node);
+	link->up = true;
 	wake_up_all(&link->changed);
-	if (answer)
-		rsm_send_hello(link, RSM_MSG_WELCOME);
-	if (up) {
-		trace_node_up(link);
-		rsm_tell_node(link, true);
-	}
+	trace_node_up(link);
+	rsm_tell_node(link, true);
 }
 
 /* Is a message of this link's two incarnations, or a greeting? */
@@ -535,6 +566,11 @@ static enum verdict judge(struct rsm_link *link, const struct rsm_msg_header *he
 		return DROP;
 	case RSM_MSG_BELL:
 		return DELIVER;
+	case RSM_MSG_HELLO:
+	case RSM_MSG_WELCOME:
+		if (!take_greeting(link, (const void *)header))
+			return DROP;
+		fallthrough;
 	default:
 		return put_into_inbox(link, header, len) ? LEAVE : NO_ROOM;
 	}

@@ -28,26 +28,41 @@ static int send_now(struct rsm_link *link, const void *message)
 	return link->ops->send(link, message, le32_to_cpu(header->len));
 }
 
+/* Fill in HELLO, WELCOME, HEARTBEAT or BYE. */
+static void hello_init(struct rsm_link *link, struct rsm_msg_hello *hello,
+		       enum rsm_message_type type)
+{
+	rsm_message_init(link, &hello->header, type, sizeof(*hello));
+	hello->node = cpu_to_le32(rsm_node_id());
+	hello->interval_ms = cpu_to_le32(rsm_heartbeat_ms());
+}
+
 /*
- * HELLO, WELCOME, HEARTBEAT or BYE. Any context. One that finds no room is
- * lost: HELLO and HEARTBEAT are repeated by the timer, the answer to HELLO
- * with the next HELLO, and who misses BYE misses the heartbeats.
+ * HELLO, HEARTBEAT or BYE. Any context. One that finds no room is lost: the timer
+ * repeats HELLO and HEARTBEAT, and a peer that misses BYE misses the heartbeats.
  */
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 {
 	struct rsm_msg_hello hello;
 
-	rsm_message_init(link, &hello.header, type, sizeof(hello));
-	hello.node = cpu_to_le32(rsm_node_id());
-	hello.interval_ms = cpu_to_le32(rsm_heartbeat_ms());
+	hello_init(link, &hello, type);
 	send_now(link, &hello);
+}
+
+/* WELCOME goes before all that is said to a peer that it has made active. */
+void rsm_answer_hello(struct rsm_link *link)
+{
+	struct rsm_msg_hello welcome;
+
+	hello_init(link, &welcome, RSM_MSG_WELCOME);
+	rsm_answer(link, &welcome);
 }
 
 /*
  * What is sent must not overtake an answer that it is about: UNPUBLISH would reach
  * a node that does not know yet that it is connected.
  */
-static int send_in_turn(struct rsm_link *link, const void *message)
+int rsm_send_in_turn(struct rsm_link *link, const void *message)
 {
 	if (READ_ONCE(link->outbox_head) != READ_ONCE(link->outbox_tail))
 		return -EAGAIN;
@@ -68,7 +83,7 @@ static int send_in_turn(struct rsm_link *link, const void *message)
 int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end)
 {
 	while (rsm_link_is_active(link, peer)) {
-		int err = send_in_turn(link, message);
+		int err = rsm_send_in_turn(link, message);
 
 		if (err != -EAGAIN)
 			return err;
@@ -159,7 +174,7 @@ void rsm_message_handle(struct rsm_link *link, const void *message)
 	switch (le16_to_cpu(header->type)) {
 	case RSM_MSG_HELLO:
 	case RSM_MSG_WELCOME:
-		rsm_greeting_receive(link, message);
+		rsm_greeting_handle(link, message);
 		break;
 	case RSM_MSG_BYE:
 		rsm_link_fail(link, "left");

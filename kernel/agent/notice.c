@@ -7,18 +7,16 @@
 #include "agent.h"
 
 #include <linux/jiffies.h>
-#include <linux/wait.h>
 
 /* The first importer of @exp with a serial above copy->serial, copied, or false. */
-static bool next_importer(struct rsm_export *exp, const struct rsm_link *link,
-			  struct rsm_importer *copy, int *mode)
+static bool next_importer(struct rsm_export *exp, struct rsm_importer *copy, int *mode)
 {
 	struct rsm_importer *importer;
 	bool found = false;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (importer->serial > copy->serial && (!link || importer->link == link)) {
+		if (importer->serial > copy->serial) {
 			*copy = *importer;
 			*mode = rsm_importer_mode(exp, importer->link);
 			found = true;
@@ -51,93 +49,70 @@ static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 fla
 	struct rsm_importer importer = {};
 	int mode;
 
-	while (next_importer(exp, NULL, &importer, &mode) && importer.serial <= last) {
-		u32 value = type == RSM_MSG_BELL ? flags : max(mode, 0);
+	while (next_importer(exp, &importer, &mode) && importer.serial <= last) {
+		u32 value = type == RSM_MSG_BELL ? flags :
+			    mode < 0 ? RSM_MODE_CLOSED : mode;
 
 		tell(&importer, type, value, start + rsm_link_patience(importer.link));
 	}
 }
 
-/* @copy is one that next_importer() made. Does not sleep. */
-static bool is_gone(const struct rsm_importer *copy)
+/* No importer is left. */
+static bool are_gone(struct rsm_export *exp)
 {
-	struct xarray *importers = &copy->link->importers;
-	struct rsm_importer *importer;
 	bool gone;
 
-	xa_lock_irq(importers);
-	importer = xa_load(importers, copy->handle);
-	gone = !importer || importer->serial != copy->serial;
-	xa_unlock_irq(importers);
+	mutex_lock(&exp->importers_lock);
+	gone = list_empty(&exp->remote_importers);
+	mutex_unlock(&exp->importers_lock);
 	return gone;
 }
 
-/* Likewise. */
-static bool has_moved(const struct rsm_importer *copy)
+/* No importer is asked anything. */
+static bool are_settled(struct rsm_export *exp)
 {
-	struct xarray *importers = &copy->link->importers;
 	struct rsm_importer *importer;
-	bool moved;
+	bool settled = true;
 
-	xa_lock_irq(importers);
-	importer = xa_load(importers, copy->handle);
-	moved = !importer || importer->serial != copy->serial || !READ_ONCE(importer->moving);
-	xa_unlock_irq(importers);
-	return moved;
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export)
+		settled &= !importer->leaving && !READ_ONCE(importer->request);
+	mutex_unlock(&exp->importers_lock);
+	return settled;
 }
 
-static unsigned long time_left(unsigned long end)
+/* Does an importer reach other memory, or less of it, than it is to? */
+static bool is_to_move(const struct rsm_importer *importer)
 {
-	return time_before(jiffies, end) ? end - jiffies : 0;
+	const struct rsm_export *exp = importer->exp;
+
+	lockdep_assert_held(&exp->importers_lock);
+	return importer->now.mem != exp->mem ||
+	       (rsm_mode_writes(rsm_importer_mode(exp, importer->link)) &&
+		!importer->now.writable);
 }
 
-/*
- * Send a request to an importer's node and wait until it has been fulfilled, or the
- * node has failed. Whoever is killed meanwhile waits all the same: it is not
- * long, and somebody has to see whether the node answers.
- */
-static void request(const struct rsm_importer *importer, void *message,
-		    bool (*is_done)(const struct rsm_importer *copy), unsigned long end)
+/* The first importer that is to move and whose node is asked nothing, copied, or false. */
+static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
 {
-	struct rsm_link *link = importer->link;
-	bool done = false;
+	struct rsm_importer *importer;
+	bool found = false;
 
-	if (!down_timeout(&link->requests, time_left(end))) {
-		if (!rsm_send_until(link, importer->peer, message, end))
-			done = wait_event_timeout(rsm_importer_changed, is_done(importer),
-						  time_left(end));
-		up(&link->requests);
-	}
-	if (done)
-		return;
-	if (rsm_link_is_active(link, importer->peer))
-		rsm_link_fail(link, "does not answer");
-	/* The end of the link takes all importers away. */
-	wait_event(rsm_importer_changed, is_gone(importer));
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export)
+		if (!importer->leaving && !READ_ONCE(importer->request) &&
+		    is_to_move(importer)) {
+			*copy = *importer;
+			copy->now.writable |=
+				rsm_mode_writes(rsm_importer_mode(exp, importer->link));
+			found = true;
+			break;
+		}
+	mutex_unlock(&exp->importers_lock);
+	return found;
 }
 
-/* Tell one importer, and wait until its node has cut the connection. */
-static void part_with(const struct rsm_importer *importer, unsigned long end)
-{
-	struct rsm_msg_connection message;
-
-	rsm_connection_init(importer->link, &message, RSM_MSG_UNPUBLISH, importer->cookie,
-			    importer->handle);
-	request(importer, &message, is_gone, end);
-}
-
-/* A node that answers for each of many importers just in time is late in the end. */
-static void part_with_node(struct rsm_export *exp, struct rsm_link *link)
-{
-	unsigned long end = jiffies + rsm_link_patience(link);
-	struct rsm_importer importer = {};
-	int mode;
-
-	while (next_importer(exp, link, &importer, &mode))
-		part_with(&importer, end);
-}
-
-/* The importer that @copy is one of, if it is still there. */
+/* The importer that @copy is one of, if it is still there and its node is asked nothing. */
 static struct rsm_importer *find_again(struct rsm_export *exp, const struct rsm_importer *copy)
 {
 	struct rsm_importer *importer;
@@ -145,68 +120,46 @@ static struct rsm_importer *find_again(struct rsm_export *exp, const struct rsm_
 	lockdep_assert_held(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
 		if (importer->serial == copy->serial)
-			return importer;
+			return importer->leaving || READ_ONCE(importer->request) ? NULL : importer;
 	return NULL;
 }
 
-/* Note what an importer's node is going to be told; false if that can't be. */
-static bool begin_move(struct rsm_export *exp, const struct rsm_importer *copy,
-		       const struct rsm_lease *lease)
+/*
+ * Have an importer's node told where the memory is now. A connection for which that
+ * can't be arranged is cut. Keys are made here, on the caller's time.
+ */
+static void move_importer(struct rsm_export *exp, const struct rsm_importer *copy)
 {
 	struct rsm_importer *importer;
-	bool begun = false;
+	struct rsm_lease lease;
+	u32 status;
 
+	status = rsm_lease_take(copy->link, exp->mem, copy->now.writable, &lease);
 	mutex_lock(&exp->importers_lock);
 	importer = find_again(exp, copy);
-	if (importer && !importer->moving) {
-		importer->next = *lease;
-		WRITE_ONCE(importer->moving, true);
-		begun = true;
-	}
+	if (importer && !status)
+		swap(importer->next, lease);
+	if (importer)
+		rsm_request(importer, status ? RSM_MSG_UNPUBLISH : RSM_MSG_MOVE);
 	mutex_unlock(&exp->importers_lock);
-	return begun;
+	if (!status)
+		rsm_lease_end(copy->link, &lease);
 }
 
-/*
- * Tell an importer's node where the memory is now, and wait until it uses nothing
- * else. A connection for which that can't be arranged is cut.
- */
-static void move(struct rsm_export *exp, const struct rsm_importer *importer, int mode)
-{
-	bool writable = importer->now.writable || rsm_mode_writes(mode);
-	struct rsm_link *link = importer->link;
-	unsigned long end = jiffies + rsm_link_patience(link);
-	struct rsm_msg_move message;
-	struct rsm_lease lease;
-
-	if (rsm_lease_take(link, exp->mem, writable, &lease)) {
-		part_with(importer, end);
-		return;
-	}
-	if (!begin_move(exp, importer, &lease)) {
-		rsm_lease_end(link, &lease);
-		part_with(importer, end);
-		return;
-	}
-	rsm_message_init(link, &message.header, RSM_MSG_MOVE, sizeof(message));
-	message.cookie = cpu_to_le32(importer->cookie);
-	message.handle = cpu_to_le32(importer->handle);
-	message.place[0] = cpu_to_le64(lease.place.word[0]);
-	message.place[1] = cpu_to_le64(lease.place.word[1]);
-	request(importer, &message, has_moved, end);
-}
-
-/* Move the importers that reach other memory, or less of it, than they are to. */
+/* Move all importers that are to move, those too that something else was asked of before. */
 static void move_all(struct rsm_export *exp)
 {
-	struct rsm_importer importer = {};
-	int mode;
+	struct rsm_importer copy;
+	bool any;
 
 	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, NULL, &importer, &mode))
-		if (importer.now.mem != exp->mem ||
-		    (rsm_mode_writes(mode) && !importer.now.writable))
-			move(exp, &importer, mode);
+	do {
+		any = false;
+		while (next_to_move(exp, &copy)) {
+			move_importer(exp, &copy);
+			any = true;
+		}
+	} while (rsm_importers_wait(exp, are_settled) && any);
 }
 
 /**
@@ -240,16 +193,21 @@ EXPORT_SYMBOL_GPL(rsm_agent_republish);
  * rsm_agent_unpublish() - &rsm_controller_ops.unpublish with links
  * @exp: the export, closed to new connections
  *
- * On return no node reaches the segment. A node that does not answer is down.
+ * On return no node reaches the segment: a node that does not answer is down. Unless the caller is
+ * killed, is exiting or is a kernel thread: then importing nodes are asked, and their importers go
+ * when they answer or are down.
  */
 void rsm_agent_unpublish(struct rsm_export *exp)
 {
-	struct rsm_importer importer = {};
-	int mode;
+	struct rsm_importer *importer;
 
 	lockdep_assert_held(&exp->lock);
-	while (next_importer(exp, NULL, &importer, &mode))
-		part_with_node(exp, importer.link);
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export)
+		if (!importer->leaving)
+			rsm_request(importer, RSM_MSG_UNPUBLISH);
+	mutex_unlock(&exp->importers_lock);
+	rsm_importers_wait(exp, are_gone);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
 

@@ -11,6 +11,14 @@
 #define RSM_PROTOCOL_VERSION	1
 
 /**
+ * RSM_MODE_CLOSED - in the mode of REPUBLISH: the list does not name your node any more
+ *
+ * Nobody there may connect, whatever the capabilities; connections go on. The digits are 0, which
+ * is all that a node understands that does not know this bit.
+ */
+#define RSM_MODE_CLOSED		(1U << 31)
+
+/**
  * enum rsm_message_type - messages; the gap is that of memory suspension on
  *	Solaris
  * @RSM_MSG_HELLO: I am here, answer with WELCOME
@@ -114,7 +122,7 @@ struct rsm_msg_connected {
  * @header: see there
  * @cookie: the importer's
  * @handle: the exporter's
- * @value: REPUBLISH: the new mode. BELL: flags, RSM_SIGPOST_NO_ACCUMULATE
+ * @value: REPUBLISH: the new mode, or RSM_MODE_CLOSED. BELL: flags, RSM_SIGPOST_NO_ACCUMULATE
  * @to_exporter: BELL: 1 for an event to the exporter, 0 for one to importers
  */
 struct rsm_msg_connection {

@@ -28,6 +28,7 @@ enum remote_state { CONNECTING, CONNECTED, ENDED };
  * @imports: connected ones; changed under the xarray's lock, too
  * @length: bytes
  * @mode: what owner, group and others may do
+ * @closed: nobody of this node may connect any more
  * @uid: owner, invalid if there is no such user here
  * @gid: group, likewise
  * @mem: its memory, if the controller has any to show
@@ -44,6 +45,7 @@ struct rsm_remote {
 	struct list_head imports;
 	u64 length;
 	unsigned int mode;
+	bool closed;
 	kuid_t uid;
 	kgid_t gid;
 	struct rsm_mem *mem;
@@ -213,15 +215,14 @@ static u32 ask(struct rsm_remote *remote)
 
 static u32 negotiate(struct rsm_remote *remote)
 {
-	struct semaphore *requests = &remote->link->requests;
 	u32 status;
 
 	if (!is_connecting(remote))
 		return RSM_SUCCESS;
-	if (down_interruptible(requests))
+	if (down_interruptible(&remote->link->requests))
 		return RSMERR_INTERRUPTED;
 	status = ask(remote);
-	up(requests);
+	rsm_request_slot_free(remote->link);
 	return status;
 }
 
@@ -231,6 +232,8 @@ static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
 		return remote->status;
+	if (remote->closed)
+		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
 	if (!rsm_import_admit(imp, remote->uid, remote->gid, remote->mode))
 		return RSMERR_PERM_DENIED;
 	imp->length = remote->length;
@@ -478,8 +481,10 @@ void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connecti
 
 	mutex_lock(&rsm_agent_lock);
 	remote = find_named(link, msg->cookie, msg->handle);
-	if (remote)
+	if (remote) {
 		remote->mode = le32_to_cpu(msg->value) & 0777;
+		remote->closed = le32_to_cpu(msg->value) & RSM_MODE_CLOSED;
+	}
 	mutex_unlock(&rsm_agent_lock);
 }
 

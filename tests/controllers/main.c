@@ -66,8 +66,13 @@ static int __init testctl_init(void)
 	err = testctl_linked_init();
 	if (err)
 		goto err_unregister_window;
+	err = testctl_nodes_init();
+	if (err)
+		goto err_exit_linked;
 	return 0;
 
+err_exit_linked:
+	testctl_linked_exit();
 err_unregister_window:
 	rsm_unregister_controller(&testctl_window);
 err_unregister_nomap:
@@ -79,6 +84,7 @@ module_init(testctl_init);
 /* The core holds this module while a segment uses a controller. */
 static void __exit testctl_exit(void)
 {
+	testctl_nodes_exit();
 	testctl_linked_exit();
 	if (!window_removed)
 		rsm_unregister_controller(&testctl_window);

@@ -8,11 +8,22 @@
 /* A peer that two list: where nothing is, so that it can be seen. The third has a link to it. */
 #define TESTCTL_PEER_NODE	7
 
+/* Nodes that programs play, and how they are known. */
+#define TESTCTL_NODES		48U
+#define TESTCTL_FIRST_NODE	100U
+#define TESTCTL_INCARNATION	0x2000
+#define TESTCTL_OWN_INCARNATION	0x1002
+#define TESTCTL_PLACE		0x1234
+
 extern struct rsm_controller testctl_nomap;
 extern struct rsm_controller testctl_window;
 
 int testctl_linked_init(void);
 void testctl_linked_exit(void);
+int testctl_nodes_init(void);
+void testctl_nodes_exit(void);
+
+struct rsm_mem *testctl_window_alloc(u64 length);
 
 u32 testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl);
 u32 testctl_connect(struct rsm_import *imp);

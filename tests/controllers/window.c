@@ -74,6 +74,17 @@ static struct window_mem *window_alloc(u64 length)
 	return w;
 }
 
+/* Zeroed memory for a segment, which belongs to the caller; NULL if there is none. */
+struct rsm_mem *testctl_window_alloc(u64 length)
+{
+	struct window_mem *w;
+
+	if (length > PAGE_SIZE << MAX_ORDER_USED)
+		return NULL;
+	w = window_alloc(length);
+	return w ? &w->mem : NULL;
+}
+
 static u32 window_bind(struct rsm_export *exp)
 {
 	struct window_mem *w = window_alloc(exp->length);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Verdicts about the peer of a link. Pure functions of state, time and input, tested by KUnit. */
+
+#include "policy.h"
+
+#include <asm/byteorder.h>
+#include <linux/jiffies.h>
+
+/* A node that has many requests to fulfil is given this many times the usual patience. */
+#define BACKLOG	8
+
+static bool has_passed(const struct rsm_requests *requests, unsigned long since,
+		       unsigned int patiences)
+{
+	return time_after_eq(requests->now, since + patiences * requests->patience);
+}
+
+/**
+ * rsm_requests_objection() - what is wrong with how a peer treats our requests
+ * @requests: how they are
+ *
+ * The time of a request begins when it is sent: a peer that answers all in time is at fault only
+ * if those that wait for their turn do not get it.
+ *
+ * Return: a constant string for the log, or NULL.
+ */
+const char *rsm_requests_objection(const struct rsm_requests *requests)
+{
+	if (requests->unanswered &&
+	    has_passed(requests, requests->unanswered_since, requests->drained ? 1 : BACKLOG))
+		return "does not answer";
+	if (requests->unsent && requests->blocked &&
+	    has_passed(requests, requests->blocked_since, 1))
+		return "takes no messages";
+	if (requests->unsent && has_passed(requests, requests->unsent_since, BACKLOG))
+		return "answers too slowly";
+	return NULL;
+}
+
+/**
+ * rsm_greeting_verdict() - what a HELLO or WELCOME means
+ * @link: the link that it came by, as it is now
+ * @hello: the message, sound
+ *
+ * Return: see &enum rsm_greeting_verdict.
+ */
+enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
+					       const struct rsm_msg_hello *hello)
+{
+	u64 from = le64_to_cpu(hello->header.from);
+
+	if (!from || le32_to_cpu(hello->node) != link->node ||
+	    (link->expected && from != link->expected))
+		return RSM_GREETING_STRANGER;
+	if (link->peer && link->peer != from)
+		return RSM_GREETING_RESTARTED;
+	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION)
+		return RSM_GREETING_OTHER_VERSION;
+	return RSM_GREETING_PEER;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Verdicts about the peer of a link: pure functions of state, time and input. */
+#ifndef RSM_POLICY_H
+#define RSM_POLICY_H
+
+#include "../rsm_link.h"
+#include "protocol.h"
+
+/**
+ * struct rsm_requests - how requests to a peer are at a time
+ * @now: that time, in jiffies, as all times here
+ * @patience: how long a peer may take
+ * @drained: what the peer has sent by now has been handled
+ * @unanswered: some have been sent and not been fulfilled
+ * @unanswered_since: when the oldest of them was sent
+ * @unsent: some wait to be sent
+ * @unsent_since: when the oldest of them was made
+ * @blocked: the peer makes no room for them
+ * @blocked_since: since when
+ */
+struct rsm_requests {
+	unsigned long now;
+	unsigned long patience;
+	bool drained;
+	bool unanswered;
+	unsigned long unanswered_since;
+	bool unsent;
+	unsigned long unsent_since;
+	bool blocked;
+	unsigned long blocked_since;
+};
+
+const char *rsm_requests_objection(const struct rsm_requests *requests);
+
+/**
+ * enum rsm_greeting_verdict - what a HELLO or WELCOME means
+ * @RSM_GREETING_STRANGER: it is not from the node that the link was started for
+ * @RSM_GREETING_RESTARTED: it is from a later incarnation of the peer
+ * @RSM_GREETING_OTHER_VERSION: the peer speaks another version of the protocol
+ * @RSM_GREETING_PEER: it is from the peer
+ */
+enum rsm_greeting_verdict {
+	RSM_GREETING_STRANGER,
+	RSM_GREETING_RESTARTED,
+	RSM_GREETING_OTHER_VERSION,
+	RSM_GREETING_PEER,
+};
+
+enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
+					       const struct rsm_msg_hello *hello);
+
+#endif /* RSM_POLICY_H */

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests to importing nodes: MOVE and UNPUBLISH. A caller only queues its requests at the
+ * importers' links and waits, if it can be killed. The work of each link sends the requests of its
+ * link and judges the peer. So all nodes are asked at once, and the time that one node takes is not
+ * added to that of another. Requests of a caller that is killed, or that may not wait, are carried
+ * out all the same.
+ */
+
+#include "agent.h"
+
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+/* An importer has gone, or has fulfilled a request. */
+static DECLARE_WAIT_QUEUE_HEAD(changed);
+static atomic_t changes = ATOMIC_INIT(0);
+
+/* Wake those who wait for importers to fulfil requests. */
+void rsm_importers_changed(void)
+{
+	atomic_inc(&changes);
+	wake_up_all(&changed);
+}
+
+/* A task that is exiting can't be killed any more, and other work needs a worker. */
+static bool may_wait(void)
+{
+	return !(current->flags & (PF_EXITING | PF_KTHREAD));
+}
+
+/**
+ * rsm_importers_wait() - wait until importers have fulfilled their requests
+ * @exp: their segment
+ * @is_done: have they?
+ *
+ * Each link whose node does not fulfil a request fails, so this ends.
+ *
+ * Return: true if they have, false if the caller has been killed or may not wait.
+ */
+bool rsm_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp))
+{
+	int seen;
+
+	for (;;) {
+		seen = atomic_read(&changes);
+		if (is_done(exp))
+			return true;
+		if (!may_wait() || wait_event_killable(changed, atomic_read(&changes) != seen))
+			return false;
+	}
+}
+
+static void queue_request(struct rsm_importer *importer, enum rsm_message_type type)
+{
+	lockdep_assert_held(&importer->link->lock);
+	importer->request = type;
+	importer->since = jiffies;
+	list_add_tail(&importer->on_link, &importer->link->unsent);
+}
+
+/**
+ * rsm_request() - have an importer's node asked to do something
+ * @importer: the importer. UNPUBLISH follows a MOVE that is under way, which nothing else does
+ * @type: RSM_MSG_UNPUBLISH, or RSM_MSG_MOVE to the place of importer->next
+ */
+void rsm_request(struct rsm_importer *importer, enum rsm_message_type type)
+{
+	struct rsm_link *link = importer->link;
+
+	lockdep_assert_held(&importer->exp->importers_lock);
+	spin_lock_irq(&link->lock);
+	if (!importer->request)
+		queue_request(importer, type);
+	else if (type == RSM_MSG_UNPUBLISH && importer->asked)
+		importer->part = importer->request != RSM_MSG_UNPUBLISH;
+	else if (type == RSM_MSG_UNPUBLISH)
+		importer->request = RSM_MSG_UNPUBLISH;
+	spin_unlock_irq(&link->lock);
+	queue_work(rsm_link_wq, &link->work);
+}
+
+/**
+ * rsm_request_end() - an importer's request is fulfilled, or the importer goes
+ * @importer: the importer
+ *
+ * The link's work only.
+ */
+void rsm_request_end(struct rsm_importer *importer)
+{
+	struct rsm_link *link = importer->link;
+	bool asked;
+
+	spin_lock_irq(&link->lock);
+	asked = importer->asked;
+	if (importer->request)
+		list_del(&importer->on_link);
+	importer->asked = false;
+	importer->request = 0;
+	if (importer->part)
+		queue_request(importer, RSM_MSG_UNPUBLISH);
+	importer->part = false;
+	spin_unlock_irq(&link->lock);
+	if (asked)
+		rsm_request_slot_free(link);
+}
+
+/* Another request may be sent over the link. */
+void rsm_request_slot_free(struct rsm_link *link)
+{
+	up(&link->requests);
+	if (!list_empty_careful(&link->unsent))
+		queue_work(rsm_link_wq, &link->work);
+}
+
+/* The oldest request that has not been sent, or NULL. The link's work only. */
+static struct rsm_importer *next_unsent(struct rsm_link *link)
+{
+	struct rsm_importer *importer;
+
+	spin_lock_irq(&link->lock);
+	importer = list_first_entry_or_null(&link->unsent, struct rsm_importer, on_link);
+	spin_unlock_irq(&link->lock);
+	return importer;
+}
+
+static int send_move(const struct rsm_importer *importer)
+{
+	struct rsm_msg_move message;
+
+	rsm_message_init(importer->link, &message.header, RSM_MSG_MOVE, sizeof(message));
+	message.cookie = cpu_to_le32(importer->cookie);
+	message.handle = cpu_to_le32(importer->handle);
+	message.place[0] = cpu_to_le64(importer->next.place.word[0]);
+	message.place[1] = cpu_to_le64(importer->next.place.word[1]);
+	return rsm_send_in_turn(importer->link, &message);
+}
+
+static int send_unpublish(const struct rsm_importer *importer)
+{
+	struct rsm_msg_connection message;
+
+	rsm_connection_init(importer->link, &message, RSM_MSG_UNPUBLISH, importer->cookie,
+			    importer->handle);
+	return rsm_send_in_turn(importer->link, &message);
+}
+
+static void note_sent(struct rsm_importer *importer, enum rsm_message_type type)
+{
+	struct rsm_link *link = importer->link;
+
+	spin_lock_irq(&link->lock);
+	link->blocked = false;
+	importer->asked = true;
+	importer->since = jiffies;
+	/* UNPUBLISH has taken the place of MOVE while that was being sent. */
+	importer->part = importer->request != type;
+	importer->request = type;
+	list_move_tail(&importer->on_link, &link->unanswered);
+	spin_unlock_irq(&link->lock);
+}
+
+/* There is no room, since now or since before. */
+static void note_blocked(struct rsm_link *link)
+{
+	spin_lock_irq(&link->lock);
+	if (!link->blocked)
+		link->blocked_since = jiffies;
+	link->blocked = true;
+	spin_unlock_irq(&link->lock);
+	mod_timer(&link->timer, jiffies + 1);
+}
+
+/* False if no more requests can be sent now. */
+static bool send_request(struct rsm_importer *importer)
+{
+	enum rsm_message_type type = READ_ONCE(importer->request);
+	struct rsm_link *link = importer->link;
+	int err;
+
+	if (down_trylock(&link->requests))
+		return false;
+	err = type == RSM_MSG_MOVE ? send_move(importer) : send_unpublish(importer);
+	if (!err) {
+		note_sent(importer, type);
+		return true;
+	}
+	up(&link->requests);
+	if (err == -EAGAIN)
+		note_blocked(link);
+	else
+		rsm_link_fail(link, "can't be reached");
+	return false;
+}
+
+static void look_at_requests(struct rsm_link *link, struct rsm_requests *requests)
+{
+	struct rsm_importer *importer;
+
+	spin_lock_irq(&link->lock);
+	requests->now = jiffies;
+	requests->patience = rsm_link_patience(link);
+	requests->blocked = link->blocked;
+	requests->blocked_since = link->blocked_since;
+	importer = list_first_entry_or_null(&link->unsent, struct rsm_importer, on_link);
+	requests->unsent = importer;
+	requests->unsent_since = importer ? importer->since : 0;
+	importer = list_first_entry_or_null(&link->unanswered, struct rsm_importer, on_link);
+	requests->unanswered = importer;
+	requests->unanswered_since = importer ? importer->since : 0;
+	spin_unlock_irq(&link->lock);
+}
+
+/**
+ * rsm_requests_run() - send what can be sent, and judge the peer
+ * @link: the link
+ * @drained: all that the peer has sent so far has been handled
+ *
+ * The link's work only. What the peer has answered in time counts, however late this node gets
+ * to reading it.
+ */
+void rsm_requests_run(struct rsm_link *link, bool drained)
+{
+	struct rsm_requests requests = { .drained = drained };
+	struct rsm_importer *importer;
+	const char *why;
+
+	while ((importer = next_unsent(link)))
+		if (!send_request(importer))
+			break;
+	look_at_requests(link, &requests);
+	why = rsm_requests_objection(&requests);
+	if (why)
+		rsm_link_fail(link, why);
+}

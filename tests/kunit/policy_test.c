@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Verdicts about the peer of a link. */
+
+#include <kunit/test.h>
+
+#include "../../kernel/agent/policy.c"
+
+#define START		(ULONG_MAX - 50)	/* jiffies wrap meanwhile */
+#define PATIENCE	100UL
+
+static const char *objection_at(struct rsm_requests requests, unsigned long after)
+{
+	requests.now = START + after;
+	requests.patience = PATIENCE;
+	return rsm_requests_objection(&requests);
+}
+
+static void nothing_is_asked(struct kunit *test)
+{
+	struct rsm_requests none = { .drained = true, .blocked = true, .blocked_since = START };
+
+	KUNIT_EXPECT_NULL(test, objection_at(none, 1000 * PATIENCE));
+}
+
+static void an_answer_is_missed_after_one_patience(struct kunit *test)
+{
+	struct rsm_requests asked = {
+		.drained = true, .unanswered = true, .unanswered_since = START,
+	};
+
+	KUNIT_EXPECT_NULL(test, objection_at(asked, PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "does not answer", objection_at(asked, PATIENCE));
+}
+
+/* Its answer may be among what this node has not read; a flood buys some time only. */
+static void what_has_arrived_is_read_first(struct kunit *test)
+{
+	struct rsm_requests asked = { .unanswered = true, .unanswered_since = START };
+
+	KUNIT_EXPECT_NULL(test, objection_at(asked, BACKLOG * PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "does not answer", objection_at(asked, BACKLOG * PATIENCE));
+}
+
+static void room_is_missed_after_one_patience(struct kunit *test)
+{
+	struct rsm_requests full = {
+		.drained = true, .unsent = true, .unsent_since = START,
+		.blocked = true, .blocked_since = START + 10,
+	};
+
+	KUNIT_EXPECT_NULL(test, objection_at(full, PATIENCE + 9));
+	KUNIT_EXPECT_STREQ(test, "takes no messages", objection_at(full, PATIENCE + 10));
+}
+
+/* Each answer comes just in time, so that others wait for their turn. */
+static void many_requests_take_some_patiences(struct kunit *test)
+{
+	struct rsm_requests slow = {
+		.drained = true, .unsent = true, .unsent_since = START,
+		.unanswered = true, .unanswered_since = START + (BACKLOG - 1) * PATIENCE + 1,
+	};
+
+	KUNIT_EXPECT_NULL(test, objection_at(slow, BACKLOG * PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "answers too slowly", objection_at(slow, BACKLOG * PATIENCE));
+}
+
+static enum rsm_greeting_verdict greeting(u64 expected, u64 known, u32 node, u64 from,
+					  u16 version)
+{
+	struct rsm_link link = { .node = 7, .expected = expected, .peer = known };
+	struct rsm_msg_hello hello = {
+		.header.version = cpu_to_le16(version),
+		.header.from = cpu_to_le64(from),
+		.node = cpu_to_le32(node),
+	};
+
+	return rsm_greeting_verdict(&link, &hello);
+}
+
+static void greetings(struct kunit *test)
+{
+	u16 version = RSM_PROTOCOL_VERSION;
+
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_PEER, greeting(0, 0, 7, 5, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_PEER, greeting(5, 5, 7, 5, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_STRANGER, greeting(0, 0, 7, 0, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_STRANGER, greeting(0, 0, 8, 5, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_STRANGER, greeting(4, 0, 7, 5, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_RESTARTED, greeting(0, 4, 7, 5, version));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_RESTARTED, greeting(0, 4, 7, 5, version + 1));
+	KUNIT_EXPECT_EQ(test, RSM_GREETING_OTHER_VERSION, greeting(0, 0, 7, 5, version + 1));
+}
+
+static struct kunit_case policy_cases[] = {
+	KUNIT_CASE(nothing_is_asked),
+	KUNIT_CASE(an_answer_is_missed_after_one_patience),
+	KUNIT_CASE(what_has_arrived_is_read_first),
+	KUNIT_CASE(room_is_missed_after_one_patience),
+	KUNIT_CASE(many_requests_take_some_patiences),
+	KUNIT_CASE(greetings),
+	{}
+};
+
+static struct kunit_suite policy_suite = {
+	.name = "rsm_policy",
+	.test_cases = policy_cases,
+};
+
+kunit_test_suite(policy_suite);
