@@ -53,6 +53,24 @@ void rsm_event_post(struct rsm_segment *seg, u32 flags)
 }
 EXPORT_SYMBOL_GPL(rsm_event_post);
 
+/* As many times rsm_event_post() with accumulation. */
+void rsm_events_post(struct rsm_segment *seg, u32 count)
+{
+	struct rsm_words *words = &seg->words;
+	u32 room, posted = READ_ONCE(*words->posted);
+
+	do {
+		room = U32_MAX - (posted - READ_ONCE(*words->consumed));
+		count = min(count, room);
+		if (!count)
+			return;
+	} while (!try_cmpxchg(words->posted, &posted, posted + count));
+	/* The compare-and-swap is the barrier that this needs. */
+	if (waitqueue_active(&seg->handle->wq))
+		__wake_up(&seg->handle->wq, TASK_INTERRUPTIBLE, min_t(u32, count, INT_MAX),
+			  poll_to_key(EPOLLIN | EPOLLRDNORM));
+}
+
 /**
  * rsm_local_post() - deliver an event to an export of this node
  * @imp: the import that posts

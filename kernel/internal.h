@@ -190,6 +190,7 @@ void rsm_words_release(struct rsm_words *words);
 u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns);
 __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait);
 u32 rsm_post(struct rsm_segment *seg, u32 flags);
+void rsm_events_post(struct rsm_segment *seg, u32 count);
 
 /* controller.c */
 struct rsm_controller *rsm_controller_get(const char *name);

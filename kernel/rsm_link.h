@@ -59,7 +59,9 @@ struct rsm_place {
  *	@mem until @leave has returned. NULL when there is nothing to say.
  * @leave: undo one @place: on return the peer can't reach the memory any more,
  *	even one that pays no heed to messages. NULL for a controller that
- *	has no means to that. Process context.
+ *	has no means to that. Process context. With this function @place is taken to
+ *	be expensive: it is called only once the peer says that a user there may have the
+ *	segment, several at a time, and never by the link's work.
  * @attach: memory of @length bytes that the peer says is at @place; a
  *	reference goes to the caller. The place is hostile input: nothing in it
  *	may lead to memory that is not the peer's to give. The memory's pfn and
@@ -186,6 +188,7 @@ struct rsm_link_message {
  *	given up must not mean something else while messages about it travel
  * @next_handle: the same for handles
  * @dropped: messages that were malformed or of another incarnation
+ * @kcov_handle: on whose behalf @work collects coverage, for a fuzzer's controller; else 0
  */
 struct rsm_link {
 	struct rsm_controller *ctl;
@@ -230,6 +233,7 @@ struct rsm_link {
 	u32 next_cookie;
 	u32 next_handle;
 	u64 dropped;
+	u64 kcov_handle;
 };
 
 /**

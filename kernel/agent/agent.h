@@ -28,6 +28,7 @@
 extern struct mutex rsm_agent_lock;
 extern struct list_head rsm_links;
 extern struct workqueue_struct *rsm_link_wq;
+extern struct workqueue_struct *rsm_keys_wq;
 
 /**
  * struct rsm_lease - memory that a peer may reach, and by what
@@ -48,11 +49,14 @@ struct rsm_lease {
  * @link: the way there
  * @peer: incarnation of that node
  * @exp: the segment, referenced
- * @now: its memory; @now and @next change under the export's importers_lock
- * @next: the memory that its node is told of by MOVE
+ * @now: its memory, once it has been placed; changes under the export's importers_lock
+ * @next: the memory that its node is told of by MOVE; likewise
  * @leaving: it is being taken away; changed under the export's importers_lock
- * @request: what its node is asked, or is to be asked: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0.
- *	Set under the export's importers_lock and link->lock, cleared by link->work
+ * @placing: makes the keys by which its node reaches the memory, which may take long
+ * @status: what has become of that, if the node is to be told
+ * @request: what its node is asked, or is to be asked: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0;
+ *	RSM_MSG_CONNECTED tells it of @status, and is the end of the importer. Set under
+ *	the export's importers_lock and link->lock, cleared by link->work
  * @asked: @request has been sent; this and what follows is guarded by link->lock
  * @part: RSM_MSG_UNPUBLISH is to follow
  * @since: when @request was made, or was sent if @asked, in jiffies
@@ -69,6 +73,8 @@ struct rsm_importer {
 	struct rsm_lease now;
 	struct rsm_lease next;
 	bool leaving;
+	struct work_struct placing;
+	u32 status;
 	enum rsm_message_type request;
 	bool asked;
 	bool part;
@@ -110,6 +116,7 @@ void rsm_remote_republished(struct rsm_link *link,
 			    const struct rsm_msg_connection *msg);
 void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg);
 void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_remote_deliver_bells(struct rsm_link *link);
 void rsm_remote_link_down(struct rsm_link *link);
 
 /* importer.c: importers at other nodes of segments exported here */
@@ -118,6 +125,8 @@ void rsm_importer_disconnect(struct rsm_link *link,
 			     const struct rsm_msg_connection *msg);
 void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
 void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg);
+void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg);
+void rsm_importer_remove(struct rsm_importer *importer);
 void rsm_importer_link_down(struct rsm_link *link);
 u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 		   struct rsm_lease *lease);

@@ -67,6 +67,86 @@ static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_lin
 	return NULL;
 }
 
+static struct rsm_importer *find_named(struct rsm_link *link,
+				       const struct rsm_msg_connection *msg)
+{
+	struct rsm_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
+
+	return importer && importer->cookie == le32_to_cpu(msg->cookie) ? importer : NULL;
+}
+
+/*
+ * Keys cost time and memory: they are made when a user of the importing node may have
+ * the segment, not on the link's time.
+ */
+static bool is_placed_later(const struct rsm_link *link)
+{
+	return link->ops->leave;
+}
+
+/* What @importer is to reach now, referenced, or NULL if it is to go. */
+static struct rsm_mem *get_wanted(const struct rsm_importer *importer, bool *writable)
+{
+	struct rsm_export *exp = importer->exp;
+	struct rsm_mem *mem = NULL;
+
+	mutex_lock(&exp->importers_lock);
+	if (exp->open && !importer->leaving && !READ_ONCE(importer->request))
+		mem = rsm_mem_get(exp->mem);
+	*writable = rsm_mode_writes(rsm_importer_mode(exp, importer->link));
+	mutex_unlock(&exp->importers_lock);
+	return mem;
+}
+
+/* Offer what was made for @mem. Returns false if that is not wanted any more. */
+static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem,
+		  struct rsm_lease *lease, u32 status)
+{
+	struct rsm_export *exp = importer->exp;
+	bool wanted;
+
+	mutex_lock(&exp->importers_lock);
+	wanted = exp->mem == mem && !importer->leaving && !READ_ONCE(importer->request);
+	if (wanted) {
+		importer->status = status;
+		if (!status)
+			swap(importer->next, *lease);
+		rsm_request(importer, status ? RSM_MSG_CONNECTED : RSM_MSG_MOVE);
+	}
+	mutex_unlock(&exp->importers_lock);
+	return wanted;
+}
+
+/* Again if the segment was given other memory meanwhile. */
+static void place(struct work_struct *work)
+{
+	struct rsm_importer *importer = container_of(work, struct rsm_importer, placing);
+	struct rsm_lease lease = {};
+	struct rsm_mem *mem;
+	bool done, writable;
+	u32 status;
+
+	do {
+		mem = get_wanted(importer, &writable);
+		if (!mem)
+			return;
+		status = rsm_lease_take(importer->link, mem, writable, &lease);
+		done = offer(importer, mem, &lease, status);
+		if (!done && !status)
+			rsm_lease_end(importer->link, &lease);
+		rsm_mem_put(mem);
+	} while (!done);
+}
+
+/* PLACE: a user there may have the segment. Without memory no request has been made for it. */
+void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg)
+{
+	struct rsm_importer *importer = find_named(link, msg);
+
+	if (importer && !importer->now.mem && !READ_ONCE(importer->request))
+		queue_work(rsm_keys_wq, &importer->placing);
+}
+
 static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_link *link,
 					  u32 cookie)
 {
@@ -78,6 +158,7 @@ static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_lin
 	importer->peer = READ_ONCE(link->peer);
 	importer->exp = exp;
 	importer->cookie = cookie;
+	INIT_WORK(&importer->placing, place);
 	return importer;
 }
 
@@ -90,9 +171,11 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	lockdep_assert_held(&exp->importers_lock);
 	if (!importer)
 		return RSMERR_INSUFFICIENT_MEM;
-	status = rsm_lease_take(link, exp->mem, rsm_mode_writes(mode), &importer->now);
-	if (status)
-		goto err_free;
+	if (!is_placed_later(link)) {
+		status = rsm_lease_take(link, exp->mem, rsm_mode_writes(mode), &importer->now);
+		if (status)
+			goto err_free;
+	}
 	/* One peer may not use up our memory. */
 	status = RSMERR_INSUFFICIENT_RESOURCES;
 	importer->serial = atomic64_inc_return(&rsm_importer_serial);
@@ -206,7 +289,7 @@ static void leave_export(struct rsm_importer *importer)
  * The link's work only: nobody else takes importers away. It stays on the segment's list until
  * its node reaches nothing any more.
  */
-static void remove_importer(struct rsm_importer *importer)
+void rsm_importer_remove(struct rsm_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
@@ -215,6 +298,7 @@ static void remove_importer(struct rsm_importer *importer)
 	importer->leaving = true;
 	importer->part = false;
 	mutex_unlock(&exp->importers_lock);
+	cancel_work_sync(&importer->placing);
 	rsm_request_end(importer);
 	rsm_lease_end(importer->link, &importer->now);
 	rsm_lease_end(importer->link, &importer->next);
@@ -225,21 +309,13 @@ static void remove_importer(struct rsm_importer *importer)
 	kfree(importer);
 }
 
-static struct rsm_importer *find_named(struct rsm_link *link,
-				       const struct rsm_msg_connection *msg)
-{
-	struct rsm_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
-
-	return importer && importer->cookie == le32_to_cpu(msg->cookie) ? importer : NULL;
-}
-
 /* DISCONNECT */
 void rsm_importer_disconnect(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_importer *importer = find_named(link, msg);
 
 	if (importer)
-		remove_importer(importer);
+		rsm_importer_remove(importer);
 }
 
 /* MOVED: nothing there reaches the memory that the segment had before. */
@@ -279,5 +355,5 @@ void rsm_importer_link_down(struct rsm_link *link)
 	unsigned long handle;
 
 	xa_for_each(&link->importers, handle, importer)
-		remove_importer(importer);
+		rsm_importer_remove(importer);
 }

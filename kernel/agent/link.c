@@ -6,6 +6,7 @@
 #include "../trace.h"
 
 #include <linux/jiffies.h>
+#include <linux/kcov.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
@@ -17,6 +18,7 @@ MODULE_PARM_DESC(heartbeat_ms,
 DEFINE_MUTEX(rsm_agent_lock); /* see agent.h */
 LIST_HEAD(rsm_links);
 struct workqueue_struct *rsm_link_wq;
+struct workqueue_struct *rsm_keys_wq;
 static unsigned long last_serial;
 static atomic_t changes = ATOMIC_INIT(1);
 
@@ -24,11 +26,19 @@ static atomic_t changes = ATOMIC_INIT(1);
 int rsm_agent_init(void)
 {
 	rsm_link_wq = alloc_workqueue("rsm-links", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	return rsm_link_wq ? 0 : -ENOMEM;
+	if (!rsm_link_wq)
+		return -ENOMEM;
+	rsm_keys_wq = alloc_workqueue("rsm-keys", WQ_UNBOUND, 0);
+	if (!rsm_keys_wq) {
+		destroy_workqueue(rsm_link_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void rsm_agent_exit(void)
 {
+	destroy_workqueue(rsm_keys_wq);
 	destroy_workqueue(rsm_link_wq);
 }
 
@@ -239,14 +249,18 @@ static void link_work(struct work_struct *work)
 {
 	struct rsm_link *link = container_of(work, struct rsm_link, work);
 	enum rsm_link_state state;
-	bool drained = handle_inbox(link);
+	bool drained;
 
+	kcov_remote_start_common(READ_ONCE(link->kcov_handle));
+	drained = handle_inbox(link);
+	rsm_remote_deliver_bells(link);
 	rsm_requests_run(link, drained);
 	spin_lock_irq(&link->lock);
 	state = link->state;
 	spin_unlock_irq(&link->lock);
 	if (state == RSM_LINK_ENDING)
 		finish(link);
+	kcov_remote_stop();
 }
 
 static struct rsm_link_message *make_box(unsigned int entries)

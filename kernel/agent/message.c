@@ -200,5 +200,8 @@ void rsm_message_handle(struct rsm_link *link, const void *message)
 	case RSM_MSG_MOVED:
 		rsm_importer_moved(link, message);
 		break;
+	case RSM_MSG_PLACE:
+		rsm_importer_place(link, message);
+		break;
 	}
 }

@@ -68,25 +68,14 @@ static bool are_gone(struct rsm_export *exp)
 	return gone;
 }
 
-/* No importer is asked anything. */
-static bool are_settled(struct rsm_export *exp)
-{
-	struct rsm_importer *importer;
-	bool settled = true;
-
-	mutex_lock(&exp->importers_lock);
-	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		settled &= !importer->leaving && !READ_ONCE(importer->request);
-	mutex_unlock(&exp->importers_lock);
-	return settled;
-}
-
-/* Does an importer reach other memory, or less of it, than it is to? */
+/* Does an importer that reaches memory reach other memory, or less of it, than it is to? */
 static bool is_to_move(const struct rsm_importer *importer)
 {
 	const struct rsm_export *exp = importer->exp;
 
 	lockdep_assert_held(&exp->importers_lock);
+	if (!importer->now.mem)
+		return false;
 	return importer->now.mem != exp->mem ||
 	       (rsm_mode_writes(rsm_importer_mode(exp, importer->link)) &&
 		!importer->now.writable);
@@ -110,6 +99,24 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
 		}
 	mutex_unlock(&exp->importers_lock);
 	return found;
+}
+
+/* No importer is asked anything, or there is one that is to move and can. */
+static bool are_settled(struct rsm_export *exp)
+{
+	struct rsm_importer *importer;
+	bool settled = true;
+
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export) {
+		if (importer->leaving || READ_ONCE(importer->request))
+			settled = false;
+		else if (is_to_move(importer))
+			break;
+	}
+	settled |= !list_entry_is_head(importer, &exp->remote_importers, on_export);
+	mutex_unlock(&exp->importers_lock);
+	return settled;
 }
 
 /* The importer that @copy is one of, if it is still there and its node is asked nothing. */
@@ -150,16 +157,12 @@ static void move_importer(struct rsm_export *exp, const struct rsm_importer *cop
 static void move_all(struct rsm_export *exp)
 {
 	struct rsm_importer copy;
-	bool any;
 
 	lockdep_assert_held(&exp->lock);
 	do {
-		any = false;
-		while (next_to_move(exp, &copy)) {
+		while (next_to_move(exp, &copy))
 			move_importer(exp, &copy);
-			any = true;
-		}
-	} while (rsm_importers_wait(exp, are_settled) && any);
+	} while (rsm_importers_wait(exp, are_settled) && next_to_move(exp, &copy));
 }
 
 /**

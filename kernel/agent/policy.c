@@ -5,6 +5,7 @@
 
 #include <asm/byteorder.h>
 #include <linux/jiffies.h>
+#include <linux/rsm.h>
 
 /* A node that has many requests to fulfil is given this many times the usual patience. */
 #define BACKLOG	8
@@ -57,4 +58,17 @@ enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
 	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION)
 		return RSM_GREETING_OTHER_VERSION;
 	return RSM_GREETING_PEER;
+}
+
+/**
+ * rsm_bells_add() - one more bell
+ * @bells: those before it
+ * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ */
+void rsm_bells_add(struct rsm_bells *bells, u32 flags)
+{
+	if (!(flags & RSM_SIGPOST_NO_ACCUMULATE))
+		bells->count += bells->count < U32_MAX;
+	else if (!bells->count)
+		bells->once = true;
 }

@@ -46,6 +46,20 @@ enum rsm_greeting_verdict {
 	RSM_GREETING_PEER,
 };
 
+/**
+ * struct rsm_bells - bells of a segment that its imports have not been given
+ * @once: the first was one without accumulation
+ * @count: those with accumulation
+ *
+ * One without accumulation behind another bell means nothing: an event is pending then.
+ */
+struct rsm_bells {
+	bool once;
+	u32 count;
+};
+
+void rsm_bells_add(struct rsm_bells *bells, u32 flags);
+
 enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
 					       const struct rsm_msg_hello *hello);
 

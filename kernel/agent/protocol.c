@@ -24,6 +24,7 @@ static size_t size_of_type(unsigned int type)
 	case RSM_MSG_REPUBLISH:
 	case RSM_MSG_BELL:
 	case RSM_MSG_MOVED:
+	case RSM_MSG_PLACE:
 		return sizeof(struct rsm_msg_connection);
 	case RSM_MSG_MOVE:
 		return sizeof(struct rsm_msg_move);

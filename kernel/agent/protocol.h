@@ -16,7 +16,7 @@
  * Nobody there may connect, whatever the capabilities; connections go on. The digits are 0, which
  * is all that a node understands that does not know this bit.
  */
-#define RSM_MODE_CLOSED		(1U << 31)
+#define RSM_MODE_CLOSED		0x80000000U
 
 /**
  * enum rsm_message_type - messages; the gap is that of memory suspension on
@@ -35,6 +35,8 @@
  * @RSM_MSG_MOVE: exporter to importer: the segment has other memory, or you may
  *	do more with it: here is where you find it from now on
  * @RSM_MSG_MOVED: answer to MOVE: nothing here reaches it where it was
+ * @RSM_MSG_PLACE: importer to exporter: a user here may have the segment, and CONNECTED did not say
+ *	where it is; answered by MOVE, or by CONNECTED with a status
  */
 enum rsm_message_type {
 	RSM_MSG_HELLO = 1,
@@ -50,6 +52,7 @@ enum rsm_message_type {
 	RSM_MSG_BELL = 13,
 	RSM_MSG_MOVE = 14,
 	RSM_MSG_MOVED = 15,
+	RSM_MSG_PLACE = 16,
 };
 
 /**
@@ -103,7 +106,7 @@ struct rsm_msg_connect {
  * @uid: owner, a number of the exporter's initial user namespace
  * @gid: its group, likewise
  * @length: bytes in the segment
- * @place: where they are, see &struct rsm_place
+ * @place: where they are, see &struct rsm_place; 0 if that is for PLACE to ask
  */
 struct rsm_msg_connected {
 	struct rsm_msg_header header;
@@ -118,7 +121,7 @@ struct rsm_msg_connected {
 };
 
 /**
- * struct rsm_msg_connection - DISCONNECT, UNPUBLISH, REPUBLISH, BELL and MOVED
+ * struct rsm_msg_connection - DISCONNECT, UNPUBLISH, REPUBLISH, BELL, MOVED and PLACE
  * @header: see there
  * @cookie: the importer's
  * @handle: the exporter's

@@ -13,6 +13,11 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+/* Imports that get events in the interrupt; those of a segment with more get them in link->work. */
+#define RING_AT_ONCE	8U
+/* Of link->remotes: there are bells for link->work. */
+#define HAS_BELLS	XA_MARK_1
+
 enum remote_state { CONNECTING, CONNECTED, ENDED };
 
 /**
@@ -23,9 +28,12 @@ enum remote_state { CONNECTING, CONNECTED, ENDED };
  * @cookie: our name for it, its index in the link's xarray
  * @handle: the exporter's name for us
  * @state: once ENDED it is not in the xarray any more
+ * @placed: there is @mem, if there is to be any: imports may join
  * @status: why, if it has ended
  * @users: imports, and calls that want to become one
  * @imports: connected ones; changed under the xarray's lock, too
+ * @import_count: how many; guarded by the xarray's lock, as is what follows
+ * @bells: those that @imports have not been given
  * @length: bytes
  * @mode: what owner, group and others may do
  * @closed: nobody of this node may connect any more
@@ -40,9 +48,12 @@ struct rsm_remote {
 	u32 cookie;
 	u32 handle;
 	enum remote_state state;
+	bool placed;
 	u32 status;
 	unsigned int users;
 	struct list_head imports;
+	unsigned int import_count;
+	struct rsm_bells bells;
 	u64 length;
 	unsigned int mode;
 	bool closed;
@@ -110,6 +121,49 @@ static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
 	return remote;
 }
 
+static void ring_import(struct rsm_import *imp, const struct rsm_bells *bells)
+{
+	if (bells->once)
+		rsm_event_post(&imp->seg, RSM_SIGPOST_NO_ACCUMULATE);
+	if (bells->count)
+		rsm_events_post(&imp->seg, bells->count);
+}
+
+/* Give all imports the bells that were left to process context. */
+static void deliver_bells(struct rsm_remote *remote)
+{
+	struct xarray *remotes = &remote->link->remotes;
+	struct rsm_bells bells;
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	xa_lock_irq(remotes);
+	bells = remote->bells;
+	remote->bells = (struct rsm_bells) {};
+	__xa_clear_mark(remotes, remote->cookie, HAS_BELLS);
+	xa_unlock_irq(remotes);
+	if (!bells.once && !bells.count)
+		return;
+	list_for_each_entry(imp, &remote->imports, link) {
+		ring_import(imp, &bells);
+		cond_resched();
+	}
+}
+
+/* The link's work: bells of segments that have many imports. */
+void rsm_remote_deliver_bells(struct rsm_link *link)
+{
+	struct rsm_remote *remote;
+	unsigned long cookie;
+
+	if (!xa_marked(&link->remotes, HAS_BELLS))
+		return;
+	mutex_lock(&rsm_agent_lock);
+	xa_for_each_marked(&link->remotes, cookie, remote, HAS_BELLS)
+		deliver_bells(remote);
+	mutex_unlock(&rsm_agent_lock);
+}
+
 /*
  * Nobody can connect to it and no event reaches it any more. The caller gets the
  * reference on its memory, for lose_mem().
@@ -121,6 +175,7 @@ static struct rsm_mem *end_remote(struct rsm_remote *remote, u32 status)
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
 		return NULL;
+	deliver_bells(remote);
 	remote->state = ENDED;
 	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
@@ -226,23 +281,71 @@ static u32 negotiate(struct rsm_remote *remote)
 	return status;
 }
 
-/* Become an import of a segment that is connected, if its owner lets us. */
-static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
+/* Does its owner let the caller have a segment that is connected? */
+static u32 may_join(struct rsm_remote *remote, struct rsm_import *imp)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
 		return remote->status;
 	if (remote->closed)
 		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
-	if (!rsm_import_admit(imp, remote->uid, remote->gid, remote->mode))
-		return RSMERR_PERM_DENIED;
+	return rsm_import_admit(imp, remote->uid, remote->gid, remote->mode) ?
+		       RSM_SUCCESS : RSMERR_PERM_DENIED;
+}
+
+static bool is_placed(const struct rsm_remote *remote)
+{
+	return READ_ONCE(remote->placed) || READ_ONCE(remote->state) == ENDED;
+}
+
+/*
+ * Ask for the way to the memory, once it is known that a user may have it. The peer may have
+ * to make keys, which takes the time it takes: the end of the link ends this, and a signal.
+ */
+static u32 get_placed(struct rsm_remote *remote)
+{
+	struct rsm_link *link = remote->link;
+	struct rsm_msg_connection message;
+
+	if (is_placed(remote))
+		return RSM_SUCCESS;
+	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->handle);
+	if (rsm_send(link, remote->peer, &message))
+		return RSMERR_REMOTE_NODE_UNREACHABLE;
+	return wait_event_interruptible(link->changed, is_placed(remote)) ? RSMERR_INTERRUPTED :
+									    RSM_SUCCESS;
+}
+
+/* Become an import of a segment that is placed. */
+static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
+{
+	u32 status = may_join(remote, imp);
+
+	lockdep_assert_held(&rsm_agent_lock);
+	if (status)
+		return status;
 	imp->length = remote->length;
 	imp->remote = remote;
 	rsm_import_set_mem(imp, remote->mem);
+	/* Bells from before it came are not for it. */
+	deliver_bells(remote);
 	xa_lock_irq(&remote->link->remotes);
+	remote->import_count++;
 	list_add_tail(&imp->link, &remote->imports);
 	xa_unlock_irq(&remote->link->remotes);
 	return RSM_SUCCESS;
+}
+
+typedef u32 join_step_t(struct rsm_remote *remote, struct rsm_import *imp);
+
+static u32 step_locked(join_step_t *step, struct rsm_remote *remote, struct rsm_import *imp)
+{
+	u32 status;
+
+	mutex_lock(&rsm_agent_lock);
+	status = step(remote, imp);
+	mutex_unlock(&rsm_agent_lock);
+	return status;
 }
 
 static u32 connect_remote(struct rsm_import *imp)
@@ -256,11 +359,12 @@ static u32 connect_remote(struct rsm_import *imp)
 	if (!remote)
 		return status;
 	status = negotiate(remote);
-	if (!status) {
-		mutex_lock(&rsm_agent_lock);
-		status = join(remote, imp);
-		mutex_unlock(&rsm_agent_lock);
-	}
+	if (!status)
+		status = step_locked(may_join, remote, imp);
+	if (!status)
+		status = get_placed(remote);
+	if (!status)
+		status = step_locked(join, remote, imp);
 	if (status)
 		remote_put(remote);
 	return status;
@@ -294,6 +398,7 @@ void rsm_agent_disconnect(struct rsm_import *imp)
 	}
 	mutex_lock(&rsm_agent_lock);
 	xa_lock_irq(&remote->link->remotes);
+	remote->import_count--;
 	list_del_init(&imp->link);
 	xa_unlock_irq(&remote->link->remotes);
 	mutex_unlock(&rsm_agent_lock);
@@ -359,6 +464,10 @@ static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg
 	remote->mode = le32_to_cpu(msg->mode) & 0777;
 	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
 	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
+	/* With keys PLACE asks for the place. */
+	if (remote->link->ops->leave && !msg->place[0] && !msg->place[1])
+		return RSM_SUCCESS;
+	WRITE_ONCE(remote->placed, true);
 	return attach(remote, msg->place, &remote->mem);
 }
 
@@ -384,7 +493,7 @@ static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *m
 	lockdep_assert_held(&rsm_agent_lock);
 	if (!remote)
 		return false;
-	if (remote->state == CONNECTED)
+	if (remote->state == CONNECTED && (remote->placed || !status))
 		return remote->handle == le32_to_cpu(msg->handle);
 	if (status) {
 		end_remote(remote, refusal(status));
@@ -450,8 +559,10 @@ static struct rsm_mem *move(struct rsm_remote *remote, const __le64 *words, bool
 	if (!*moved)
 		return abort_remote(remote, RSM_REASON_PEER_ERROR);
 	remote->mem = mem;
+	WRITE_ONCE(remote->placed, true);
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_set_mem(imp, mem);
+	wake_up_all(&remote->link->changed);
 	return old;
 }
 
@@ -488,18 +599,31 @@ void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connecti
 	mutex_unlock(&rsm_agent_lock);
 }
 
+static void ring(struct rsm_remote *remote, u32 flags)
+{
+	struct rsm_link *link = remote->link;
+	struct rsm_import *imp;
+
+	if (remote->import_count > RING_AT_ONCE) {
+		rsm_bells_add(&remote->bells, flags);
+		__xa_set_mark(&link->remotes, remote->cookie, HAS_BELLS);
+		queue_work(rsm_link_wq, &link->work);
+		return;
+	}
+	list_for_each_entry(imp, &remote->imports, link)
+		rsm_event_post(&imp->seg, flags);
+}
+
 /* BELL from the exporter; any context. */
 void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
 {
 	struct rsm_remote *remote;
-	struct rsm_import *imp;
 	unsigned long irq_flags;
 
 	xa_lock_irqsave(&link->remotes, irq_flags);
 	remote = xa_load(&link->remotes, cookie);
 	if (remote && remote->handle == handle)
-		list_for_each_entry(imp, &remote->imports, link)
-			rsm_event_post(&imp->seg, flags);
+		ring(remote, flags);
 	xa_unlock_irqrestore(&link->remotes, irq_flags);
 }
 

@@ -63,7 +63,8 @@ static void queue_request(struct rsm_importer *importer, enum rsm_message_type t
 /**
  * rsm_request() - have an importer's node asked to do something
  * @importer: the importer. UNPUBLISH follows a MOVE that is under way, which nothing else does
- * @type: RSM_MSG_UNPUBLISH, or RSM_MSG_MOVE to the place of importer->next
+ * @type: RSM_MSG_UNPUBLISH, RSM_MSG_MOVE to the place of importer->next, or RSM_MSG_CONNECTED,
+ *	which has no answer: it tells of importer->status and takes the importer away
  */
 void rsm_request(struct rsm_importer *importer, enum rsm_message_type type)
 {
@@ -172,6 +173,34 @@ static void note_blocked(struct rsm_link *link)
 	mod_timer(&link->timer, jiffies + 1);
 }
 
+static int send_refusal(struct rsm_importer *importer)
+{
+	struct rsm_msg_connected message;
+	int err;
+
+	rsm_message_init(importer->link, &message.header, RSM_MSG_CONNECTED, sizeof(message));
+	message.cookie = cpu_to_le32(importer->cookie);
+	message.status = cpu_to_le32(importer->status);
+	err = rsm_send_in_turn(importer->link, &message);
+	if (!err)
+		rsm_importer_remove(importer);
+	return err;
+}
+
+static int send_question(struct rsm_importer *importer, enum rsm_message_type type)
+{
+	int err;
+
+	if (down_trylock(&importer->link->requests))
+		return -EBUSY;
+	err = type == RSM_MSG_MOVE ? send_move(importer) : send_unpublish(importer);
+	if (err)
+		up(&importer->link->requests);
+	else
+		note_sent(importer, type);
+	return err;
+}
+
 /* False if no more requests can be sent now. */
 static bool send_request(struct rsm_importer *importer)
 {
@@ -179,19 +208,12 @@ static bool send_request(struct rsm_importer *importer)
 	struct rsm_link *link = importer->link;
 	int err;
 
-	if (down_trylock(&link->requests))
-		return false;
-	err = type == RSM_MSG_MOVE ? send_move(importer) : send_unpublish(importer);
-	if (!err) {
-		note_sent(importer, type);
-		return true;
-	}
-	up(&link->requests);
+	err = type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
 	if (err == -EAGAIN)
 		note_blocked(link);
-	else
+	else if (err && err != -EBUSY)
 		rsm_link_fail(link, "can't be reached");
-	return false;
+	return !err;
 }
 
 static void look_at_requests(struct rsm_link *link, struct rsm_requests *requests)

@@ -5,8 +5,7 @@
  * to it, one at a time, and write() delivers a message of it. Heartbeats are seen to here, so a
  * program that waits is a node that lives and is silent. It is gone when the file is closed. A
  * CONNECT to the segment of parameter early_connect, if that is set, comes right behind its HELLO.
- * Importers reach memory by keys, as they would over RDMA; making them waits while parameter
- * hold_keys is set.
+ * Importers reach memory by keys, as they would over RDMA.
  */
 
 #include "testctl.h"
@@ -51,8 +50,13 @@ static struct node *nodes;
 static DEFINE_MUTEX(nodes_lock);
 static atomic_t ends = ATOMIC_INIT(0);
 static atomic_t keys_made = ATOMIC_INIT(0);
-static DECLARE_WAIT_QUEUE_HEAD(keys_wait);
+static atomic_t held = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 static bool hold_keys;
+static bool hold_attach;
+static bool impatient;
+module_param(impatient, bool, 0600);
+MODULE_PARM_DESC(impatient, "New nodes of nodes0 have this node's heartbeat interval, not the longest that fits: a busy machine is no silent node");
 static unsigned int early_connect;
 module_param(early_connect, uint, 0600);
 MODULE_PARM_DESC(early_connect, "Id of a segment that each new node of nodes0 imports at once");
@@ -81,8 +85,8 @@ static void greet(struct node *node, enum rsm_message_type type)
 {
 	struct rsm_msg_hello hello = {
 		.node = cpu_to_le32(TESTCTL_FIRST_NODE + (node - nodes)),
-		/* As patient as can be: a busy machine is no silent node. */
-		.interval_ms = cpu_to_le32(U32_MAX),
+		.interval_ms = cpu_to_le32(rsm_heartbeat_ms() *
+					   (impatient ? 1 : RSM_INTERVAL_FACTOR)),
 	};
 
 	init_header(node, &hello.header, type, sizeof(hello));
@@ -152,11 +156,18 @@ static void nodes_down(struct rsm_link *link, u64 peer)
 	wake_up_all(&node->changed);
 }
 
+static void stay_at(const bool *hold)
+{
+	atomic_inc(&held);
+	wait_event(hold_wait, !READ_ONCE(*hold));
+	atomic_dec(&held);
+}
+
 /* What the program at the other end names as a place, and is told as one. */
 static u32 nodes_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 		       struct rsm_place *place, void **keys)
 {
-	wait_event(keys_wait, !READ_ONCE(hold_keys));
+	stay_at(&hold_keys);
 	place->word[0] = TESTCTL_PLACE;
 	place->word[1] = writable;
 	*keys = NULL;
@@ -174,6 +185,7 @@ static u32 nodes_attach(struct rsm_link *link, u64 length, const struct rsm_plac
 {
 	if (place->word[0] != TESTCTL_PLACE)
 		return RSMERR_CONN_ABORTED;
+	stay_at(&hold_attach);
 	*mem = testctl_window_alloc(length);
 	return *mem ? RSM_SUCCESS : RSMERR_INSUFFICIENT_MEM;
 }
@@ -290,8 +302,8 @@ static ssize_t node_read(struct file *file, char __user *buf, size_t size, loff_
 			return 0;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(node->changed, has_outgoing(node) ||
-							      READ_ONCE(node->ended));
+		err = wait_event_interruptible(node->changed,
+					       has_outgoing(node) || READ_ONCE(node->ended));
 		if (err)
 			return err;
 	}
@@ -315,8 +327,8 @@ static ssize_t node_write(struct file *file, const char __user *buf, size_t size
 		WRITE_ONCE(node->may_write, false);
 		if (rsm_link_receive(&node->link, message, size))
 			return size;
-		err = wait_event_interruptible(node->changed, READ_ONCE(node->may_write) ||
-							      READ_ONCE(node->ended));
+		err = wait_event_interruptible(node->changed,
+					       READ_ONCE(node->may_write) || READ_ONCE(node->ended));
 		if (err)
 			return err;
 	}
@@ -352,20 +364,22 @@ static struct miscdevice node_device = {
 	.mode = 0600,
 };
 
-static int set_hold_keys(const char *val, const struct kernel_param *kp)
+static int set_hold(const char *val, const struct kernel_param *kp)
 {
 	int err = param_set_bool(val, kp);
 
-	wake_up_all(&keys_wait);
+	wake_up_all(&hold_wait);
 	return err;
 }
 
-static const struct kernel_param_ops hold_keys_ops = {
-	.set = set_hold_keys,
+static const struct kernel_param_ops hold_ops = {
+	.set = set_hold,
 	.get = param_get_bool,
 };
-module_param_cb(hold_keys, &hold_keys_ops, &hold_keys, 0600);
+module_param_cb(hold_keys, &hold_ops, &hold_keys, 0600);
 MODULE_PARM_DESC(hold_keys, "Whoever makes keys for an importer of nodes0 waits until this is 0");
+module_param_cb(hold_attach, &hold_ops, &hold_attach, 0600);
+MODULE_PARM_DESC(hold_attach, "Likewise for memory of a node of nodes0 that is attached");
 
 static int get_counter(char *buffer, const struct kernel_param *kp)
 {
@@ -377,6 +391,8 @@ static const struct kernel_param_ops counter_ops = {
 };
 module_param_cb(ends, &counter_ops, &ends, 0400);
 MODULE_PARM_DESC(ends, "How many links of nodes0 have ended so far");
+module_param_cb(held, &counter_ops, &held, 0400);
+MODULE_PARM_DESC(held, "How many wait because of these");
 module_param_cb(keys, &counter_ops, &keys_made, 0400);
 MODULE_PARM_DESC(keys, "How many sets of keys importers of nodes0 have");
 
@@ -438,6 +454,7 @@ static int init_links(void)
 
 		spin_lock_init(&nodes[i].lock);
 		init_waitqueue_head(&nodes[i].changed);
+		nodes[i].link.kcov_handle = TESTCTL_KCOV_HANDLE;
 		err = rsm_link_init(&nodes[i].link, &nodes_controller, &link_ops);
 		if (err) {
 			exit_links(i);

@@ -10,10 +10,11 @@
 
 /* Nodes that programs play, and how they are known. */
 #define TESTCTL_NODES		48U
-#define TESTCTL_FIRST_NODE	100U
+#define TESTCTL_FIRST_NODE	10U
 #define TESTCTL_INCARNATION	0x2000
 #define TESTCTL_OWN_INCARNATION	0x1002
 #define TESTCTL_PLACE		0x1234
+#define TESTCTL_KCOV_HANDLE	1
 
 extern struct rsm_controller testctl_nomap;
 extern struct rsm_controller testctl_window;

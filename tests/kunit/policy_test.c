@@ -91,6 +91,26 @@ static void greetings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RSM_GREETING_OTHER_VERSION, greeting(0, 0, 7, 5, version + 1));
 }
 
+static void bells(struct kunit *test)
+{
+	struct rsm_bells bells = {};
+
+	rsm_bells_add(&bells, RSM_SIGPOST_NO_ACCUMULATE);
+	rsm_bells_add(&bells, RSM_SIGPOST_NO_ACCUMULATE);
+	KUNIT_EXPECT_TRUE(test, bells.once);
+	KUNIT_EXPECT_EQ(test, 0, bells.count);
+	rsm_bells_add(&bells, 0);
+	rsm_bells_add(&bells, RSM_SIGPOST_NO_ACCUMULATE);
+	KUNIT_EXPECT_EQ(test, 1, bells.count);
+
+	bells = (struct rsm_bells) { .count = U32_MAX - 1 };
+	rsm_bells_add(&bells, 0);
+	rsm_bells_add(&bells, 0);
+	rsm_bells_add(&bells, RSM_SIGPOST_NO_ACCUMULATE);
+	KUNIT_EXPECT_EQ(test, U32_MAX, bells.count);
+	KUNIT_EXPECT_FALSE(test, bells.once);
+}
+
 static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(nothing_is_asked),
 	KUNIT_CASE(an_answer_is_missed_after_one_patience),
@@ -98,6 +118,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(room_is_missed_after_one_patience),
 	KUNIT_CASE(many_requests_take_some_patiences),
 	KUNIT_CASE(greetings),
+	KUNIT_CASE(bells),
 	{}
 };
 

@@ -26,6 +26,7 @@ static const struct {
 	{ RSM_MSG_BELL, sizeof(struct rsm_msg_connection) },
 	{ RSM_MSG_MOVE, sizeof(struct rsm_msg_move) },
 	{ RSM_MSG_MOVED, sizeof(struct rsm_msg_connection) },
+	{ RSM_MSG_PLACE, sizeof(struct rsm_msg_connection) },
 };
 
 static bool is_sound(u16 version, u16 type, u32 claimed, size_t len)

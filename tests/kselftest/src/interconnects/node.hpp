@@ -16,7 +16,7 @@ extern "C" {
 
 namespace rsmtest {
 
-inline constexpr std::uint32_t first_node = 100;
+inline constexpr std::uint32_t first_node = 10;
 inline constexpr std::uint64_t node_incarnation = 0x2000;
 inline constexpr std::uint64_t agent_incarnation = 0x1002;
 inline constexpr std::uint64_t good_place = 0x1234;
@@ -91,7 +91,7 @@ public:
         body.cookie = cookie;
         return send(Message(body));
     }
-    // DISCONNECT, UNPUBLISH, REPUBLISH, BELL and MOVED.
+    // DISCONNECT, UNPUBLISH, REPUBLISH, BELL, MOVED and PLACE.
     bool tell(unsigned type, std::uint32_t cookie, std::uint32_t handle, std::uint32_t value = 0,
               std::uint32_t to_exporter = 0)
     {
@@ -112,6 +112,15 @@ public:
             return 0;
         const auto &body = answer->as<rsm_msg_connected>();
         return body.status == 0 ? body.handle : 0;
+    }
+
+    // Asks to reach an imported segment: whether it may.
+    bool place(std::uint32_t cookie, std::uint32_t handle)
+    {
+        if (!tell(RSM_MSG_PLACE, cookie, handle))
+            return false;
+        const auto answer = next();
+        return answer && answer->type() == RSM_MSG_MOVE && tell(RSM_MSG_MOVED, cookie, handle);
     }
 
 private:

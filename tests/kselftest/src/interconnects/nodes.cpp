@@ -2,9 +2,12 @@
 // What passes between this node and one that the test plays.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"
+#include "support/child.hpp"
 #include "support/raw.hpp"
 
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace rsmtest;
@@ -35,10 +38,10 @@ struct NodesExport {
 // A connect of this process to segment 77 of the node, which goes on until it has an answer.
 class Connecting {
 public:
-    explicit Connecting(const TestNode &node)
-        : argument_(raw::connect_argument(segment, RSM_PERM_READ, -1, "nodes0")),
-          thread_([this, id = node.id()] {
-              argument_.node = id;
+    explicit Connecting(const TestNode &node, std::uint32_t id = segment)
+        : argument_(raw::connect_argument(id, RSM_PERM_READ, -1, "nodes0")),
+          thread_([this, number = node.id()] {
+              argument_.node = number;
               outcome_ = raw::call(fd.get(), RSM_IOC_CONNECT, argument_);
           })
     {
@@ -64,7 +67,7 @@ private:
 };
 
 // Plays the exporter's part of a connect; the cookie by which the importer knows it.
-std::uint32_t admit(TestNode &node, std::uint32_t mode)
+std::uint32_t admit(TestNode &node, std::uint32_t mode = 0666, std::uint64_t place = good_place)
 {
     const auto request = node.next();
     if (!request || request->type() != RSM_MSG_CONNECT)
@@ -76,8 +79,20 @@ std::uint32_t admit(TestNode &node, std::uint32_t mode)
     answer.uid = 4711;
     answer.gid = 4711;
     answer.length = page_size();
-    answer.place[0] = good_place;
+    answer.place[0] = place;
     return node.send(Message(answer)) ? answer.cookie : 0;
+}
+
+bool set_parameter(const char *name, const std::string &value)
+{
+    return write_text(std::string("/sys/module/rsm_testctl/parameters/") + name, value);
+}
+
+// Until the agent has come to a point where it is held.
+void await_held()
+{
+    while (read_line("/sys/module/rsm_testctl/parameters/held").value_or("0") == "0")
+        usleep(1000);
 }
 
 // All that was sent before has been handled: what nobody knows is answered by DISCONNECT, in turn.
@@ -97,8 +112,7 @@ TEST_F(Nodes, message_right_behind_the_greeting_is_answered)
 {
     NodesExport exported({{first_node, 0600}});
     for (int round = 0; round < 20; round++) {
-        ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/early_connect",
-                               std::to_string(exported.id)));
+        ASSERT_TRUE(set_parameter("early_connect", std::to_string(exported.id)));
         TestNode node(0);
         ASSERT_TRUE(node.valid());
         ASSERT_TRUE(node.connect(exported.id, 2));
@@ -145,4 +159,207 @@ TEST_F(Nodes, closed_segment_admits_nobody)
     catch_up(node);
     EXPECT_EQ(Connecting(node).outcome(), raw::success);
     EXPECT_EQ(raw::post(first.fd.get()), raw::success) << "its connection went on";
+}
+
+// N11: the interrupt gives few imports their event; many get theirs from the link's worker, which is
+// held here. The bells are counted exactly.
+TEST_F(Nodes, bells_for_many_imports_are_left_to_the_worker)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    const auto import = [&](std::uint32_t id, bool first) {
+        auto imported = std::make_unique<Connecting>(node, id);
+        const std::uint32_t cookie = first ? admit(node) : 1;
+        EXPECT_NE(cookie, 0u);
+        EXPECT_EQ(imported->outcome(), raw::success);
+        return std::pair{std::move(imported), cookie};
+    };
+    const auto [one, cookie_of_one] = import(segment + 1, true);
+    auto [crowd_first, cookie] = import(segment, true);
+    std::vector<std::unique_ptr<Connecting>> crowd;
+    crowd.push_back(std::move(crowd_first));
+    for (int i = 0; i < 40; i++)
+        crowd.push_back(import(segment, false).first);
+
+    ASSERT_TRUE(set_parameter("hold_attach", "1"));
+    auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
+    move.cookie = cookie_of_one;
+    move.handle = handle;
+    move.place[0] = good_place;
+    ASSERT_TRUE(node.send(Message(move)));
+    await_held();
+    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie_of_one, handle));
+    for (int i = 0; i < 3; i++)
+        ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle));
+    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
+    EXPECT_EQ(raw::wait(one->fd.get()), raw::success);
+    for (const auto &importer : crowd)
+        EXPECT_EQ(raw::wait(importer->fd.get()), raw::status(RSMERR_TIMEOUT));
+
+    ASSERT_TRUE(set_parameter("hold_attach", "0"));
+    for (const auto &importer : crowd) {
+        for (int i = 0; i < 3; i++)
+            EXPECT_EQ(raw::wait(importer->fd.get(), -1), raw::success);
+        EXPECT_EQ(raw::wait(importer->fd.get()), raw::status(RSMERR_TIMEOUT));
+    }
+    const auto moved = node.next();
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(moved->type(), RSM_MSG_MOVED);
+}
+
+// N7: a user who may not has no key made, and waits for none.
+TEST_F(Nodes, denied_connect_asks_for_no_place)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Child denied(nobody_in({rsm_group}), [&](Link &) {
+        EXPECT_EQ(Connecting(node).outcome(), raw::status(RSMERR_PERM_DENIED));
+    });
+    const std::uint32_t cookie = admit(node, 0600, 0);
+    ASSERT_NE(cookie, 0u);
+    const auto answer = node.next();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
+    denied.expect_success();
+}
+
+TEST_F(Nodes, allowed_connect_asks_for_the_place)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node);
+    const std::uint32_t cookie = admit(node, 0600, 0);
+    const auto request = node.next();
+    ASSERT_TRUE(request);
+    ASSERT_EQ(request->type(), RSM_MSG_PLACE);
+    auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
+    move.cookie = cookie;
+    move.handle = handle;
+    move.place[0] = good_place;
+    ASSERT_TRUE(node.send(Message(move)));
+    EXPECT_EQ(importer.outcome(), raw::success);
+    const auto moved = node.next();
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(moved->type(), RSM_MSG_MOVED);
+}
+
+TEST_F(Nodes, place_that_is_refused)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node);
+    const std::uint32_t cookie = admit(node, 0600, 0);
+    ASSERT_TRUE(node.next());
+    auto answer = node.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+    answer.cookie = cookie;
+    answer.status = RSMERR_INSUFFICIENT_RESOURCES;
+    ASSERT_TRUE(node.send(Message(answer)));
+    EXPECT_EQ(importer.outcome(), raw::status(RSMERR_INSUFFICIENT_RESOURCES));
+    catch_up(node);
+}
+
+// N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
+class NodesKeys : public Nodes {
+protected:
+    static std::string keys()
+    {
+        return read_line("/sys/module/rsm_testctl/parameters/keys").value_or("none");
+    }
+    void SetUp() override
+    {
+        Nodes::SetUp();
+        ASSERT_TRUE(set_parameter("hold_keys", "1"));
+    }
+};
+
+TEST_F(NodesKeys, are_made_when_asked_for_and_beside_the_link)
+{
+    NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    await_held();
+    EXPECT_NE(node.import(exported.id, 2), 0u) << "while keys are made";
+    EXPECT_EQ(keys(), "0");
+    ASSERT_TRUE(set_parameter("hold_keys", "0"));
+    const auto move = node.next();
+    ASSERT_TRUE(move);
+    EXPECT_EQ(move->type(), RSM_MSG_MOVE);
+    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
+    catch_up(node);
+    EXPECT_EQ(keys(), "1");
+    ASSERT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+    catch_up(node);
+    EXPECT_EQ(keys(), "0");
+}
+
+TEST_F(NodesKeys, segment_that_is_withdrawn_meanwhile)
+{
+    NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    await_held();
+    raw::Outcome outcome;
+    std::thread exporter([&] { outcome = raw::unpublish(exported.fd.get()); });
+    const auto request = node.next();
+    EXPECT_TRUE(request && request->type() == RSM_MSG_UNPUBLISH);
+    EXPECT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+    EXPECT_TRUE(set_parameter("hold_keys", "0"));
+    exporter.join();
+    EXPECT_EQ(outcome, raw::success);
+    EXPECT_EQ(keys(), "0");
+}
+
+// N15: MOVE and MOVED that nobody has asked for, that name others, or that lead nowhere.
+TEST_F(Nodes, moves_of_a_hostile_importer_change_nothing)
+{
+    NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
+    ASSERT_TRUE(node.place(1, known_as));
+    for (const std::uint32_t other : {0u, known_as + 1, ~0u}) {
+        ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, other));
+        ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, other));
+        ASSERT_TRUE(node.tell(RSM_MSG_MOVED, other, known_as));
+    }
+    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    catch_up(node);
+    EXPECT_EQ(read_line("/sys/module/rsm_testctl/parameters/keys").value_or("none"), "1");
+}
+
+TEST_F(Nodes, move_to_a_bad_place_ends_that_connection_only)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting bad(node);
+    const std::uint32_t cookie = admit(node);
+    ASSERT_EQ(bad.outcome(), raw::success);
+    Connecting good(node, segment + 1);
+    ASSERT_NE(admit(node), 0u);
+    ASSERT_EQ(good.outcome(), raw::success);
+    auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
+    move.cookie = cookie;
+    move.handle = handle + 1; // not its handle: answered, and without effect
+    move.place[0] = good_place;
+    ASSERT_TRUE(node.send(Message(move)));
+    auto answer = node.next();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
+    EXPECT_EQ(raw::post(bad.fd.get()), raw::success);
+    ASSERT_TRUE(node.next()); // that event
+    move.handle = handle;
+    move.place[0] = ~good_place;
+    ASSERT_TRUE(node.send(Message(move)));
+    answer = node.next();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
+    EXPECT_EQ(raw::post(bad.fd.get()), raw::status(RSMERR_CONN_ABORTED));
+    EXPECT_EQ(raw::post(good.fd.get()), raw::success);
 }

@@ -21,6 +21,10 @@ protected:
     void SetUp() override
     {
         ASSERT_TRUE(module.loaded());
+        open_nodes();
+    }
+    void open_nodes()
+    {
         for (unsigned i = 0; i < crowd; i++) {
             nodes.push_back(std::make_unique<TestNode>(i));
             ASSERT_TRUE(nodes.back()->valid()) << i;
@@ -30,12 +34,13 @@ protected:
     {
         return std::stoi(read_line("/sys/module/rsm_testctl/parameters/ends").value_or("-1"));
     }
-    // Every node imports the segment.
+    // Every node imports the segment and reaches its memory.
     void import_all(std::uint32_t id)
     {
         for (auto &node : nodes) {
             handles.push_back(node->import(id, cookie));
             ASSERT_NE(handles.back(), 0u);
+            ASSERT_TRUE(node->place(cookie, handles.back()));
         }
     }
     // The next message to each node is such a request.
@@ -82,7 +87,7 @@ struct Export {
 TEST_F(Requests, unpublish_asks_all_silent_nodes_at_once)
 {
     Export exported;
-    import_all(exported.id);
+    ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
     const int before = ends();
     raw::Outcome outcome;
     std::thread exporter([&] { outcome = raw::unpublish(exported.handle.get()); });
@@ -97,8 +102,11 @@ TEST_F(Requests, unpublish_asks_all_silent_nodes_at_once)
 // The same, and none ever answers: the call ends when the time of all of them is over.
 TEST_F(Requests, unpublish_ends_without_any_answer)
 {
+    nodes.clear();
+    ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/impatient", "1"));
+    open_nodes();
     Export exported;
-    import_all(exported.id);
+    ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
     const int before = ends();
     EXPECT_EQ(raw::unpublish(exported.handle.get()), raw::success);
     EXPECT_EQ(ends(), before + static_cast<int>(crowd));
@@ -111,7 +119,7 @@ TEST_F(Requests, unpublish_ends_without_any_answer)
 TEST_F(Requests, rebind_asks_all_silent_nodes_at_once)
 {
     Export exported;
-    import_all(exported.id);
+    ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
     const int before = ends();
     Pages other(4);
     raw::Outcome outcome;
@@ -157,7 +165,7 @@ protected:
     void renew()
     {
         nodes.clear();
-        SetUp();
+        open_nodes();
     }
     void expect_first(const std::function<void(Export &)> &body, bool killed)
     {
