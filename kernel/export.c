@@ -25,7 +25,7 @@ static void segment_destroy(struct rsm_segment *seg)
  * @controller: name of its controller
  * @table: table to take its words from, or NULL
  *
- * Followed by rsm_segment_complete() or rsm_segment_cancel().
+ * Followed by rsm_segment_enter() or rsm_segment_cancel().
  *
  * Return: RSM_SUCCESS, RSMERR_CTLR_NOT_PRESENT, RSMERR_INSUFFICIENT_RESOURCES
  * or RSMERR_INSUFFICIENT_MEM.
@@ -49,10 +49,6 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 	}
 	kref_get(&h->ref);
 	seg->handle = h;
-	if (!rsm_controller_enter(seg->ctl)) {
-		segment_destroy(seg);
-		return RSMERR_CTLR_NOT_PRESENT;
-	}
 	kref_init(&seg->ref);
 	INIT_LIST_HEAD(&seg->on_ctl);
 	seg->kind = kind;
@@ -63,11 +59,25 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 /* Undo rsm_segment_init(). */
 void rsm_segment_cancel(struct rsm_segment *seg)
 {
-	rsm_controller_leave(seg->ctl);
 	segment_destroy(seg);
 }
 
-/* What rsm_segment_init() has begun is done: @h is that segment from now on. */
+/**
+ * rsm_segment_enter() - begin to use the controller of a segment
+ * @seg: the segment
+ *
+ * Unless this fails, the removal of the controller waits for
+ * rsm_segment_complete() or rsm_controller_leave(): until then the caller waits
+ * for nobody's page faults.
+ *
+ * Return: RSM_SUCCESS, or RSMERR_CTLR_NOT_PRESENT if the controller was removed.
+ */
+u32 rsm_segment_enter(struct rsm_segment *seg)
+{
+	return rsm_controller_enter(seg->ctl) ? RSM_SUCCESS : RSMERR_CTLR_NOT_PRESENT;
+}
+
+/* After rsm_segment_enter(): @h is that segment from now on. */
 void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
 {
 	rsm_controller_add(seg);
@@ -149,17 +159,67 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	return exp;
 }
 
-static u32 bind_memory(struct rsm_export *exp)
+/*
+ * Get the memory of a range for @exp, without a lock: a page of the caller's may
+ * take for ever to come.
+ */
+static u32 prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
+	lockdep_assert_not_held(&exp->lock);
+	return rsm_is_local(exp) ? rsm_pin_prepare(exp, vaddr, prepared) :
+				   exp->seg.ctl->ops->prepare(exp, vaddr, prepared);
+}
+
+/* Give back the rest of what prepare_memory() got, whether that was used or not. */
+static void release_memory(struct rsm_prepared *prepared)
+{
+	rsm_watch_stop(prepared->watch);
+	rsm_window_discard(prepared->view);
+	rsm_mem_put(prepared->mem);
+}
+
+static u32 bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
+{
+	u32 status;
+
+	mutex_lock(&exp->lock);
+	status = rsm_is_local(exp) ? rsm_pin_bind(exp, prepared) :
+				     exp->seg.ctl->ops->bind(exp, prepared);
+	mutex_unlock(&exp->lock);
+	return status;
+}
+
+/* @h becomes the export @exp, unless the controller has gone meanwhile. */
+static u32 export_complete(struct rsm_export *exp, struct rsm_handle *h,
+			   struct rsm_prepared *prepared)
+{
+	u32 status = rsm_segment_enter(&exp->seg);
+
+	if (status)
+		return status;
+	status = bind_memory(exp, prepared);
+	if (status) {
+		rsm_controller_leave(exp->seg.ctl);
+		return status;
+	}
+	trace_segment_bind(exp);
+	rsm_segment_complete(&exp->seg, h);
+	return RSM_SUCCESS;
+}
+
+static u32 export_bind(struct rsm_export *exp, struct rsm_handle *h)
+{
+	struct rsm_prepared prepared = {};
 	u32 status;
 
 	status = check_range(exp->vaddr, exp->length,
 			     exp->seg.ctl->attr.max_export_size);
 	if (status)
 		return status;
-	mutex_lock(&exp->lock);
-	status = rsm_is_local(exp) ? rsm_pin_bind(exp) : exp->seg.ctl->ops->bind(exp);
-	mutex_unlock(&exp->lock);
+	status = prepare_memory(exp, exp->vaddr, &prepared);
+	if (!status)
+		status = export_complete(exp, h, &prepared);
+	release_memory(&prepared);
 	if (status)
 		cancel_work_sync(&exp->death);
 	return status;
@@ -176,15 +236,13 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 	status = rsm_segment_init(&exp->seg, RSM_EXPORT, h, arg->controller, table);
 	if (status)
 		goto err_free_export;
-	status = bind_memory(exp);
+	status = export_bind(exp, h);
 	if (status)
 		goto err_cancel_segment;
 
 	arg->slot = exp->seg.words.slot;
 	arg->number = h->number;
 	arg->window = !!exp->shown;
-	trace_segment_bind(exp);
-	rsm_segment_complete(&exp->seg, h);
 	return RSM_SUCCESS;
 
 err_cancel_segment:
@@ -207,24 +265,38 @@ u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_table *table
 	return status;
 }
 
-static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
+static u32 rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
 	u32 status;
 
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
 		return RSMERR_BAD_SEG_HNDL;
-	if (vaddr == exp->vaddr)
-		return RSM_SUCCESS;
-	if (!PAGE_ALIGNED(vaddr) || !rsm_range_ok(vaddr, exp->length, TASK_SIZE))
-		return RSMERR_BAD_ADDR;
-	status = rsm_is_local(exp) ? rsm_pin_rebind(exp, vaddr) :
-				     exp->seg.ctl->ops->rebind(exp, vaddr);
+	status = rsm_is_local(exp) ? rsm_pin_rebind(exp, prepared) :
+				     exp->seg.ctl->ops->rebind(exp, prepared);
 	if (status)
 		return status;
 	WRITE_ONCE(exp->vaddr, vaddr);
 	trace_segment_rebind(exp);
 	return RSM_SUCCESS;
+}
+
+/* The export may die, and be rebound by another thread, while its new memory is prepared. */
+static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
+{
+	struct rsm_prepared prepared = {};
+	u32 status;
+
+	status = prepare_memory(exp, vaddr, &prepared);
+	if (!status) {
+		status = RSMERR_INTERRUPTED;
+		if (!mutex_lock_interruptible(&exp->lock)) {
+			status = rebind_locked(exp, vaddr, &prepared);
+			mutex_unlock(&exp->lock);
+		}
+	}
+	release_memory(&prepared);
+	return status;
 }
 
 /* Memory of an export, and the caller's account that has lent its room. */
@@ -273,15 +345,16 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 		return RSMERR_BAD_ADDR;
 	if (arg->length != exp->length)
 		return RSMERR_BAD_LENGTH;
+	if (READ_ONCE(exp->state) == RSM_DEAD)
+		return RSMERR_BAD_SEG_HNDL;
+	if (arg->vaddr == READ_ONCE(exp->vaddr))
+		return RSM_SUCCESS;
+	if (!PAGE_ALIGNED(arg->vaddr) || !rsm_range_ok(arg->vaddr, exp->length, TASK_SIZE))
+		return RSMERR_BAD_ADDR;
 	status = lend_room(exp, &room);
 	if (status)
 		return status;
-	if (!mutex_lock_interruptible(&exp->lock)) {
-		status = rebind_memory(exp, arg->vaddr);
-		mutex_unlock(&exp->lock);
-	} else {
-		status = RSMERR_INTERRUPTED;
-	}
+	status = rebind_memory(exp, arg->vaddr);
 	return_room(&room);
 	return status;
 }

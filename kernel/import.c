@@ -152,6 +152,18 @@ static void import_settle(struct rsm_handle *h, struct rsm_import *imp, u32 stat
 	mutex_unlock(&h->lock);
 }
 
+static u32 import_enter(struct rsm_import *imp)
+{
+	u32 status = rsm_segment_enter(&imp->seg);
+
+	if (status)
+		return status;
+	status = imp->ops->connect(imp);
+	if (status)
+		rsm_controller_leave(imp->seg.ctl);
+	return status;
+}
+
 /*
  * The generation that the caller is told is fixed before the connection
  * exists: an abort that comes at once is then seen, too.
@@ -168,7 +180,7 @@ static u32 import_join(struct rsm_import *imp, struct rsm_handle *h,
 		imp->ops = imp->seg.ctl->ops;
 	bump_generation(imp);
 	*generation = *imp->seg.words.generation;
-	status = imp->ops->connect(imp);
+	status = import_enter(imp);
 	if (status)
 		rsm_segment_cancel(&imp->seg);
 	return status;

@@ -10,8 +10,8 @@
  *   controller->gate     held for reading while it does, so that a controller
  *                        that is removed knows all of its segments (rwsem)
  *   export->lock         state, id, list and memory of an export
- *   mm->mmap_lock        taken below export->lock while pinning, and by the
- *                        kernel around our mmap and fault handlers
+ *   mm->mmap_lock        taken by the kernel around our mmap and fault handlers;
+ *                        we take it with at most handle->lock held
  *   export->importers_lock
  *   rsm_agent_lock       see agent/agent.h
  *   import->map_lock     what an import's mappings show (rwsem)
@@ -220,6 +220,7 @@ bool rsm_range_ok(u64 offset, u64 length, u64 limit);
 u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 		     struct rsm_handle *h, const char *controller,
 		     struct rsm_table *table);
+u32 rsm_segment_enter(struct rsm_segment *seg);
 void rsm_segment_cancel(struct rsm_segment *seg);
 void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h);
 void rsm_segment_put(struct rsm_segment *seg);
@@ -302,9 +303,11 @@ struct rsm_mem *rsm_mem_alloc(unsigned long npages);
 void rsm_mem_copy(struct rsm_mem *to, struct rsm_mem *from);
 
 /* window.c */
+void rsm_window_discard(struct rsm_shown *shown);
 void rsm_window_free(struct rsm_export *exp);
 
 /* shown.c */
+void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
 u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown);

@@ -22,6 +22,7 @@ static u32 loopback_connect(struct rsm_import *imp)
 
 static const struct rsm_controller_ops loopback_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
 	.rebind = rsm_pin_rebind,
 	.unbind = rsm_pin_unbind,

@@ -237,71 +237,65 @@ err_free:
 	return status;
 }
 
-/*
+/**
+ * rsm_pin_prepare() - &rsm_controller_ops.prepare: pin and watch a range
+ * @exp: an export with its length set; the caller is its creator
+ * @vaddr: start of the range
+ * @prepared: where to put the pages and the watch
+ *
  * Watch first, pin second: a range that changes hands between the check of its
  * mappings and the pin is then noticed and refused.
- */
-static u32 pin_and_watch(struct rsm_export *exp, u64 vaddr, struct rsm_mem **mem,
-			 struct rsm_watch **watch)
-{
-	struct rsm_watch *w;
-	u32 status;
-
-	status = rsm_watch_start(exp, vaddr, exp->length, &w);
-	if (status)
-		return status;
-	status = rsm_pin_range(vaddr, exp->length, 0, exp->flags, mem);
-	if (status)
-		goto err_stop_watch;
-	if (!rsm_watch_arm(w, *mem)) {
-		status = RSMERR_BAD_ADDR;
-		goto err_unpin;
-	}
-	*watch = w;
-	return RSM_SUCCESS;
-
-err_unpin:
-	rsm_watch_stop(w);
-	rsm_mem_put(*mem);
-	return status;
-err_stop_watch:
-	rsm_watch_stop(w);
-	return status;
-}
-
-/**
- * rsm_pin_bind() - let importers reach the exporter's own pages
- * @exp: an export with vaddr and length set; the caller is its creator
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
-u32 rsm_pin_bind(struct rsm_export *exp)
+u32 rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
-	return pin_and_watch(exp, exp->vaddr, &exp->mem, &exp->watch);
+	u32 status;
+
+	status = rsm_watch_start(exp, vaddr, exp->length, &prepared->watch);
+	if (status)
+		return status;
+	return rsm_pin_range(vaddr, exp->length, 0, exp->flags, &prepared->mem);
+}
+EXPORT_SYMBOL_GPL(rsm_pin_prepare);
+
+/**
+ * rsm_pin_bind() - let importers reach the exporter's own pages
+ * @exp: an export that nobody knows yet
+ * @prepared: what rsm_pin_prepare() has got for it
+ *
+ * Return: RSM_SUCCESS, or RSMERR_BAD_ADDR if the range was lost meanwhile.
+ */
+u32 rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
+{
+	lockdep_assert_held(&exp->lock);
+	if (!rsm_watch_arm(prepared->watch, prepared->mem))
+		return RSMERR_BAD_ADDR;
+	swap(exp->watch, prepared->watch);
+	swap(exp->mem, prepared->mem);
+	return RSM_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_pin_bind);
 
 /**
  * rsm_pin_rebind() - the same for another range
  * @exp: an export bound by rsm_pin_bind()
- * @vaddr: start of the new range
+ * @prepared: what rsm_pin_prepare() has got for the new range
  *
- * Return: as rsm_pin_bind(); on failure the old range stays.
+ * Return: RSM_SUCCESS, or RSMERR_BAD_ADDR if the new range was lost meanwhile: the
+ * old one stays then.
  */
-u32 rsm_pin_rebind(struct rsm_export *exp, u64 vaddr)
+u32 rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	struct rsm_watch *watch;
-	struct rsm_mem *mem;
-	u32 status;
-
 	lockdep_assert_held(&exp->lock);
-	status = pin_and_watch(exp, vaddr, &mem, &watch);
-	if (status)
-		return status;
+	if (!rsm_watch_arm(prepared->watch, prepared->mem))
+		return RSMERR_BAD_ADDR;
 	rsm_watch_stop(exp->watch);
-	exp->watch = watch;
-	rsm_export_set_mem(exp, mem);
+	exp->watch = prepared->watch;
+	prepared->watch = NULL;
+	rsm_export_set_mem(exp, prepared->mem);
+	prepared->mem = NULL;
 	return RSM_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_pin_rebind);

@@ -267,14 +267,37 @@ struct rsm_local {
 };
 
 /**
+ * struct rsm_prepared - a range of an exporter, ready to be exported
+ * @mem: its pages, referenced, or NULL
+ * @watch: a watch on it, or NULL
+ * @vaddr: window memory only: its start
+ * @view: window memory only: what a new export needs besides, or NULL
+ * @shown: window memory only: the exporter sees the segment there already
+ *
+ * The core gives back whatever is left in it.
+ */
+struct rsm_prepared {
+	struct rsm_mem *mem;
+	struct rsm_watch *watch;
+	struct rsm_shown *view;
+	u64 vaddr;
+	bool shown;
+};
+
+/**
  * struct rsm_controller_ops - a controller's side of the contract
  * @owner: module that holds the code; the core keeps it loaded while a handle
  *	uses the controller
- * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
- *	of the caller's range. Called with the export's lock held, before
- *	anybody else knows the export. rsm_pin_bind() does it for controllers
- *	that let importers reach the exporter's own pages, rsm_window_bind()
+ * @prepare: do for @bind and @rebind what touches the memory of the caller, at
+ *	@vaddr and of the export's length. Called without locks: a page fault may
+ *	take for ever, and only a kill ends it. The controller may be removed and the
+ *	export may end meanwhile. rsm_pin_prepare() does it for controllers
+ *	that let importers reach the exporter's own pages, rsm_window_prepare()
  *	for those that have memory of their own.
+ * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
+ *	of what was prepared. Called with the export's lock held, before
+ *	anybody else knows the export; waits for no page fault of anybody.
+ *	rsm_pin_bind() or rsm_window_bind() does it.
  * @rebind: the same for another range of the same length; on failure nothing
  *	has changed. Uses rsm_export_set_mem(). Export's lock held.
  * @unbind: forget what @bind set up. After it &rsm_export.mem is NULL. Called
@@ -320,8 +343,9 @@ struct rsm_local {
  */
 struct rsm_controller_ops {
 	struct module *owner;
-	u32 (*bind)(struct rsm_export *exp);
-	u32 (*rebind)(struct rsm_export *exp, u64 vaddr);
+	u32 (*prepare)(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+	u32 (*bind)(struct rsm_export *exp, struct rsm_prepared *prepared);
+	u32 (*rebind)(struct rsm_export *exp, struct rsm_prepared *prepared);
 	void (*unbind)(struct rsm_export *exp);
 	u32 (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
 	u32 (*publish)(struct rsm_export *exp);
@@ -385,11 +409,14 @@ void rsm_abort_exports(struct rsm_controller *ctl);
 
 /* Services for controllers. */
 u32 rsm_node_id(void);
-u32 rsm_pin_bind(struct rsm_export *exp);
-u32 rsm_pin_rebind(struct rsm_export *exp, u64 vaddr);
+u32 rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+u32 rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared);
+u32 rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
 void rsm_pin_unbind(struct rsm_export *exp);
-u32 rsm_window_bind(struct rsm_export *exp, struct rsm_mem *mem);
-u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr);
+u32 rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+u32 rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
+		    struct rsm_mem *mem);
+u32 rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
 void rsm_window_unbind(struct rsm_export *exp);
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
 u32 rsm_local_connect(struct rsm_import *imp);

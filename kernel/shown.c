@@ -145,6 +145,9 @@ static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp
  * @vaddr: where; the range is as long as the export
  * @shown: set if all of the range is mappings of the export, to read and write
  *
+ * Takes the mmap_lock, which a page fault of the exporter may hold for long: the caller
+ * holds no lock.
+ *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
 u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
@@ -162,9 +165,25 @@ u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 		addr = vma->vm_end;
 	}
 	*shown = addr >= end;
-	if (*shown)
-		WRITE_ONCE(exp->shown->seen_at, vaddr);
 	mmap_read_unlock(mm);
+	return RSM_SUCCESS;
+}
+
+/* The exporter has been found to see the segment in the range that is, or becomes, its own. */
+void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr)
+{
+	lockdep_assert_held(&exp->lock);
+	WRITE_ONCE(exp->shown->seen_at, vaddr);
+}
+
+/* Unless another thread has rebound the export since the look at @vaddr. */
+static u32 note_range(struct rsm_export *exp, u64 vaddr)
+{
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSMERR_INTERRUPTED;
+	if (exp->vaddr == vaddr)
+		rsm_window_seen_at(exp, vaddr);
+	mutex_unlock(&exp->lock);
 	return RSM_SUCCESS;
 }
 
@@ -176,12 +195,11 @@ u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg)
 
 	if (!rsm_is_creator(exp))
 		return RSMERR_NOT_CREATOR;
-	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
-	arg->vaddr = exp->vaddr;
+	arg->vaddr = READ_ONCE(exp->vaddr);
 	arg->length = exp->length;
-	status = rsm_shown_at(exp, exp->vaddr, &shown);
-	mutex_unlock(&exp->lock);
+	status = rsm_shown_at(exp, arg->vaddr, &shown);
+	if (!status && shown)
+		status = note_range(exp, arg->vaddr);
 	arg->shown = shown;
 	return status;
 }

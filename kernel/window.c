@@ -75,66 +75,93 @@ void rsm_window_free(struct rsm_export *exp)
 }
 
 /*
- * Copy the caller's range. It is pinned for that, so that the copy can't stop
- * half-way.
+ * The exporter's view of a segment that is about to be bound. Its notifier is
+ * inserted under mmap_lock of the exporter.
  */
-static u32 copy_range(u64 vaddr, u64 length, struct rsm_mem *to)
+static u32 view_create(struct rsm_export *exp, struct rsm_shown **view)
 {
-	struct rsm_mem *range;
-	u32 status;
+	struct rsm_shown *shown = shown_alloc(exp);
+	int err;
 
-	status = rsm_pin_range(vaddr, length, NOT_MOVABLE, 0, &range);
-	if (status)
-		return status;
-	rsm_mem_copy(to, range);
-	rsm_mem_put(range);
+	if (!shown)
+		return RSMERR_INSUFFICIENT_MEM;
+	/* Whatever the range, the end of the address space comes to all notifiers. */
+	err = mmu_interval_notifier_insert(&shown->life, shown->mm, exp->vaddr, PAGE_SIZE,
+					   &life_ops);
+	if (err) {
+		shown_free(shown);
+		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
+	}
+	*view = shown;
 	return RSM_SUCCESS;
 }
 
-/* Charge an export and watch its exporter's life. */
-static u32 shown_begin(struct rsm_shown *shown, unsigned long npages)
+/* The segment was not bound after all. */
+void rsm_window_discard(struct rsm_shown *shown)
 {
-	int err;
-
-	if (rsm_charge(shown->mm, npages))
-		return RSMERR_INSUFFICIENT_MEM;
-	shown->charged = npages;
-	/* Whatever the range, the end of the address space comes to all notifiers. */
-	err = mmu_interval_notifier_insert(&shown->life, shown->mm, shown->exp->vaddr, PAGE_SIZE,
-					   &life_ops);
-	if (err)
-		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
-	return RSM_SUCCESS;
+	if (!shown)
+		return;
+	mmu_interval_notifier_remove(&shown->life);
+	shown_free(shown);
 }
 
 /**
- * rsm_window_bind() - put window memory behind an export
- * @exp: an export with vaddr and length set; the caller is its creator
- * @mem: the memory, of that length; the caller's reference is taken over
- *	unless this fails
+ * rsm_window_prepare() - &rsm_controller_ops.prepare: get hold of a range to copy
+ * @exp: an export with its length set; the caller is its creator
+ * @vaddr: start of the range
+ * @prepared: where to put the pages of the range
+ *
+ * The range is pinned until it is copied, so that the copy can't stop half-way. Where
+ * the exporter sees the segment already there is nothing to copy.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR (also for memory shared with others or
  * of hugetlbfs), RSMERR_PERM_DENIED, RSMERR_INSUFFICIENT_MEM or
  * RSMERR_INTERRUPTED.
  */
-u32 rsm_window_bind(struct rsm_export *exp, struct rsm_mem *mem)
+u32 rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
-	struct rsm_shown *shown;
 	u32 status;
 
+	prepared->vaddr = vaddr;
+	if (exp->shown)
+		status = rsm_shown_at(exp, vaddr, &prepared->shown);
+	else
+		status = view_create(exp, &prepared->view);
+	if (status || prepared->shown)
+		return status;
+	return rsm_pin_range(vaddr, exp->length, NOT_MOVABLE, 0, &prepared->mem);
+}
+EXPORT_SYMBOL_GPL(rsm_window_prepare);
+
+/* The range, with what it is charged, is given back at once. */
+static void copy_prepared(struct rsm_mem *to, struct rsm_prepared *prepared)
+{
+	rsm_mem_copy(to, prepared->mem);
+	rsm_mem_put(prepared->mem);
+	prepared->mem = NULL;
+}
+
+/**
+ * rsm_window_bind() - put window memory behind an export
+ * @exp: an export that nobody knows yet
+ * @prepared: what rsm_window_prepare() has got for it
+ * @mem: the memory, of the same length; the caller's reference is taken over
+ *	unless this fails
+ *
+ * Return: RSM_SUCCESS or RSMERR_INSUFFICIENT_MEM.
+ */
+u32 rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
+		    struct rsm_mem *mem)
+{
+	struct rsm_shown *shown = prepared->view;
+
 	lockdep_assert_held(&exp->lock);
-	status = copy_range(exp->vaddr, exp->length, mem);
-	if (status)
-		return status;
-	shown = shown_alloc(exp);
-	if (!shown)
+	copy_prepared(mem, prepared);
+	if (rsm_charge(shown->mm, mem->npages))
 		return RSMERR_INSUFFICIENT_MEM;
-	status = shown_begin(shown, mem->npages);
-	if (status) {
-		shown_free(shown);
-		return status;
-	}
+	shown->charged = mem->npages;
 	exp->shown = shown;
+	prepared->view = NULL;
 	exp->mem = mem;
 	return RSM_SUCCESS;
 }
@@ -143,27 +170,25 @@ EXPORT_SYMBOL_GPL(rsm_window_bind);
 /**
  * rsm_window_rebind() - copy another range into the memory of an export
  * @exp: an export bound by rsm_window_bind()
- * @vaddr: start of the new range
+ * @prepared: what rsm_window_prepare() has got for the new range
  *
  * Importers stay where they are. The old range is to be given ordinary memory
  * by the exporter, who has kept a copy. Where the exporter sees the segment
  * already nothing is copied: so it can go back.
  *
- * Return: as rsm_window_bind(), or RSMERR_BAD_SEG_HNDL (the old range is gone);
+ * Return: RSM_SUCCESS, or RSMERR_BAD_SEG_HNDL (the old range is gone);
  * on failure nothing has changed.
  */
-u32 rsm_window_rebind(struct rsm_export *exp, u64 vaddr)
+u32 rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	bool shown;
-	u32 status;
-
 	lockdep_assert_held(&exp->lock);
 	if (rsm_window_range_is_gone(exp))
 		return RSMERR_BAD_SEG_HNDL;
-	status = rsm_shown_at(exp, vaddr, &shown);
-	if (status || shown)
-		return status;
-	return copy_range(vaddr, exp->length, exp->mem);
+	if (prepared->shown)
+		rsm_window_seen_at(exp, prepared->vaddr);
+	else
+		copy_prepared(exp->mem, prepared);
+	return RSM_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_window_rebind);
 

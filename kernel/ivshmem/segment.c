@@ -188,7 +188,7 @@ static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
  * Whoever ends our membership does so before it looks for exports to kill, and
  * looks once more before it joins again.
  */
-static u32 window_bind(struct rsm_export *exp)
+static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	struct window *w = to_window(exp->seg.ctl);
 	struct window_mem *m;
@@ -197,7 +197,7 @@ static u32 window_bind(struct rsm_export *exp)
 	status = take_mem(w, exp->length, &m);
 	if (status)
 		return status;
-	status = rsm_window_bind(exp, &m->mem);
+	status = rsm_window_bind(exp, prepared, &m->mem);
 	if (status) {
 		rsm_mem_put(&m->mem);
 		return status;
@@ -286,6 +286,7 @@ static void window_release(struct rsm_controller *ctl)
 
 const struct rsm_controller_ops window_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_window_prepare,
 	.bind = window_bind,
 	.rebind = rsm_window_rebind,
 	.unbind = window_unbind,

@@ -33,9 +33,9 @@ static u32 check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 }
 
 /* Other nodes learn of it before the return. */
-static u32 rebind(struct rsm_export *exp, u64 vaddr)
+static u32 rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	u32 status = rsm_pin_rebind(exp, vaddr);
+	u32 status = rsm_pin_rebind(exp, prepared);
 
 	if (!status)
 		rsm_agent_rebind(exp);
@@ -45,6 +45,7 @@ static u32 rebind(struct rsm_export *exp, u64 vaddr)
 /* There is no map: an import segment can't be mapped. */
 static const struct rsm_controller_ops controller_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
 	.rebind = rebind,
 	.unbind = rsm_pin_unbind,

@@ -158,6 +158,7 @@ MODULE_PARM_DESC(strange_heartbeat, "heartbeat_ms with which linked0's peer gree
 
 static const struct rsm_controller_ops linked_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
 	.rebind = rsm_pin_rebind,
 	.unbind = rsm_pin_unbind,

@@ -69,8 +69,13 @@ static int __init testctl_init(void)
 	err = testctl_nodes_init();
 	if (err)
 		goto err_exit_linked;
+	err = testctl_hanging_init();
+	if (err)
+		goto err_exit_nodes;
 	return 0;
 
+err_exit_nodes:
+	testctl_nodes_exit();
 err_exit_linked:
 	testctl_linked_exit();
 err_unregister_window:
@@ -84,6 +89,7 @@ module_init(testctl_init);
 /* The core holds this module while a segment uses a controller. */
 static void __exit testctl_exit(void)
 {
+	testctl_hanging_exit();
 	testctl_nodes_exit();
 	testctl_linked_exit();
 	if (!window_removed)

@@ -401,9 +401,9 @@ static u32 nodes_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl
 	return RSM_SUCCESS;
 }
 
-static u32 nodes_rebind(struct rsm_export *exp, u64 vaddr)
+static u32 nodes_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	u32 status = rsm_pin_rebind(exp, vaddr);
+	u32 status = rsm_pin_rebind(exp, prepared);
 
 	if (!status)
 		rsm_agent_rebind(exp);
@@ -412,6 +412,7 @@ static u32 nodes_rebind(struct rsm_export *exp, u64 vaddr)
 
 static const struct rsm_controller_ops nodes_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
 	.rebind = nodes_rebind,
 	.unbind = rsm_pin_unbind,

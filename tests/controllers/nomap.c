@@ -65,6 +65,7 @@ static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
 
 static const struct rsm_controller_ops nomap_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
 	.rebind = rsm_pin_rebind,
 	.unbind = rsm_pin_unbind,

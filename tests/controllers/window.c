@@ -85,14 +85,14 @@ struct rsm_mem *testctl_window_alloc(u64 length)
 	return w ? &w->mem : NULL;
 }
 
-static u32 window_bind(struct rsm_export *exp)
+static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	struct window_mem *w = window_alloc(exp->length);
 	u32 status;
 
 	if (!w)
 		return RSMERR_INSUFFICIENT_RESOURCES;
-	status = rsm_window_bind(exp, &w->mem);
+	status = rsm_window_bind(exp, prepared, &w->mem);
 	if (status)
 		rsm_mem_put(&w->mem);
 	return status;
@@ -100,6 +100,7 @@ static u32 window_bind(struct rsm_export *exp)
 
 static const struct rsm_controller_ops window_ops = {
 	.owner = THIS_MODULE,
+	.prepare = rsm_window_prepare,
 	.bind = window_bind,
 	.rebind = rsm_window_rebind,
 	.unbind = rsm_window_unbind,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // What an administrator changes, and the events that follow from what anybody does.
+#include "interconnects/testctl.hpp"
 #include "netlink/support/client.hpp"
 #include "support/child.hpp"
+#include "support/hanging.hpp"
 #include "support/raw.hpp"
 
 #include <cerrno>
@@ -85,6 +87,26 @@ TEST(NetlinkChange, revoke_is_told_to_the_exporter)
     EXPECT_EQ(event.events, static_cast<std::uint32_t>(EPOLLRDHUP));
     pollfd entry{segment.handle.get(), POLLRDHUP, 0};
     EXPECT_EQ(poll(&entry, 1, 0), 1);
+}
+
+TEST(NetlinkChange, revoke_does_not_wait_for_a_rebind_that_hangs)
+{
+    constexpr std::uint32_t the_id = 0x600091;
+    const TestControllers module;
+    const HangingPage page;
+    HangingCall rebind(page, [&] {
+        std::uint32_t id = the_id;
+        const Pages hanging = page.map();
+        const Pages old(1);
+        const Fd handle = raw::open_segment();
+        EXPECT_EQ(raw::bind(handle.get(), old.data(), old.size(), RSM_ALLOW_REBIND), success);
+        EXPECT_EQ(raw::publish(handle.get(), id), success);
+        return raw::rebind(handle.get(), hanging.data(), hanging.size());
+    });
+    Client client;
+    EXPECT_EQ(client.ask(Request(RSM_CMD_SEGMENT_REVOKE).put(RSM_A_SEGMENT_ID, the_id)).error, 0);
+    EXPECT_EQ(rebind.finish(), raw::status(RSMERR_BAD_SEG_HNDL));
+    rebind.leave();
 }
 
 TEST(NetlinkChange, loopback_has_no_nodes)
