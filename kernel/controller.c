@@ -5,21 +5,27 @@
 
 #include <linux/ctype.h>
 #include <linux/kmod.h>
+#include <linux/rculist.h>
 #include <linux/string.h>
 
+/*
+ * Changed under rsm_controllers_lock, which readers may take to sleep while they
+ * go through the list. A controller that was taken off the list outlives an RCU
+ * grace period.
+ */
 LIST_HEAD(rsm_controllers);
-/* Guards the list and, of each controller, the users and the segments. */
 DEFINE_MUTEX(rsm_controllers_lock);
 static unsigned long last_serial;
 /* Another number, never 0, each time that one has come or gone. */
 u32 rsm_controller_changes = 1;
 
+/* The caller holds rsm_controllers_lock or is an RCU reader. */
 static struct rsm_controller *find(const char *name)
 {
 	struct rsm_controller *ctl;
 
-	lockdep_assert_held(&rsm_controllers_lock);
-	list_for_each_entry(ctl, &rsm_controllers, link)
+	list_for_each_entry_rcu(ctl, &rsm_controllers, link,
+				lockdep_is_held(&rsm_controllers_lock))
 		if (!strcmp(ctl->name, name))
 			return ctl;
 	return NULL;
@@ -44,11 +50,13 @@ int rsm_register_controller(struct rsm_controller *ctl)
 	mutex_lock(&rsm_controllers_lock);
 	if (!find(ctl->name)) {
 		ctl->serial = ++last_serial;
-		ctl->users = 0;
+		refcount_set(&ctl->users, 1);
 		ctl->removed = false;
 		init_rwsem(&ctl->gate);
+		spin_lock_init(&ctl->lock);
 		INIT_LIST_HEAD(&ctl->segments);
-		list_add_tail(&ctl->link, &rsm_controllers);
+		memset(ctl->segment_count, 0, sizeof(ctl->segment_count));
+		list_add_tail_rcu(&ctl->link, &rsm_controllers);
 		note_change();
 		err = 0;
 	}
@@ -56,6 +64,16 @@ int rsm_register_controller(struct rsm_controller *ctl)
 	return err;
 }
 EXPORT_SYMBOL_GPL(rsm_register_controller);
+
+/* On return nobody finds the controller any more. */
+static void leave_registry(struct rsm_controller *ctl)
+{
+	mutex_lock(&rsm_controllers_lock);
+	list_del_rcu(&ctl->link);
+	note_change();
+	mutex_unlock(&rsm_controllers_lock);
+	synchronize_rcu();
+}
 
 /**
  * rsm_unregister_controller() - withdraw a controller
@@ -65,18 +83,23 @@ EXPORT_SYMBOL_GPL(rsm_register_controller);
  */
 int rsm_unregister_controller(struct rsm_controller *ctl)
 {
-	int err = -EBUSY;
-
-	mutex_lock(&rsm_controllers_lock);
-	if (!ctl->users) {
-		list_del(&ctl->link);
-		note_change();
-		err = 0;
-	}
-	mutex_unlock(&rsm_controllers_lock);
-	return err;
+	if (!refcount_dec_if_one(&ctl->users))
+		return -EBUSY;
+	leave_registry(ctl);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(rsm_unregister_controller);
+
+/* One user more, unless the controller or its module is about to go. */
+static bool controller_use(struct rsm_controller *ctl)
+{
+	if (!try_module_get(ctl->ops->owner))
+		return false;
+	if (refcount_inc_not_zero(&ctl->users))
+		return true;
+	module_put(ctl->ops->owner);
+	return false;
+}
 
 /**
  * rsm_controller_get_present() - find a controller by name and keep it
@@ -90,13 +113,11 @@ struct rsm_controller *rsm_controller_get_present(const char *name)
 {
 	struct rsm_controller *ctl;
 
-	mutex_lock(&rsm_controllers_lock);
+	rcu_read_lock();
 	ctl = find(name);
-	if (ctl && !try_module_get(ctl->ops->owner))
+	if (ctl && !controller_use(ctl))
 		ctl = NULL;
-	if (ctl)
-		ctl->users++;
-	mutex_unlock(&rsm_controllers_lock);
+	rcu_read_unlock();
 	return ctl;
 }
 
@@ -129,17 +150,19 @@ struct rsm_controller *rsm_controller_get(const char *name)
 	return rsm_controller_get_present(name);
 }
 
+/* The last user but the registry finds that the controller was removed. */
+static void controller_unuse(struct rsm_controller *ctl)
+{
+	if (refcount_dec_and_test(&ctl->users) && ctl->ops->release)
+		ctl->ops->release(ctl);
+}
+
 void rsm_controller_put(struct rsm_controller *ctl)
 {
-	const struct rsm_controller_ops *ops = ctl->ops;
-	bool last;
+	struct module *owner = ctl->ops->owner;
 
-	mutex_lock(&rsm_controllers_lock);
-	last = !--ctl->users && ctl->removed;
-	mutex_unlock(&rsm_controllers_lock);
-	if (last && ops->release)
-		ops->release(ctl);
-	module_put(ops->owner);
+	controller_unuse(ctl);
+	module_put(owner);
 }
 
 /* A segment is about to use @ctl; false if that has been removed. */
@@ -160,16 +183,28 @@ void rsm_controller_leave(struct rsm_controller *ctl)
 
 void rsm_controller_add(struct rsm_segment *seg)
 {
-	mutex_lock(&rsm_controllers_lock);
-	list_add_tail(&seg->on_ctl, &seg->ctl->segments);
-	mutex_unlock(&rsm_controllers_lock);
+	struct rsm_controller *ctl = seg->ctl;
+
+	spin_lock(&ctl->lock);
+	list_add_tail(&seg->on_ctl, &ctl->segments);
+	ctl->segment_count[seg->kind]++;
+	spin_unlock(&ctl->lock);
 }
 
 void rsm_controller_del(struct rsm_segment *seg)
 {
-	mutex_lock(&rsm_controllers_lock);
+	struct rsm_controller *ctl = seg->ctl;
+
+	spin_lock(&ctl->lock);
 	list_del_init(&seg->on_ctl);
-	mutex_unlock(&rsm_controllers_lock);
+	ctl->segment_count[seg->kind]--;
+	spin_unlock(&ctl->lock);
+}
+
+/* How many segments of a kind use the controller, dead and aborted ones included. */
+unsigned int rsm_controller_segments(struct rsm_controller *ctl, enum rsm_kind kind)
+{
+	return READ_ONCE(ctl->segment_count[kind]);
 }
 
 static bool is_export(const struct rsm_segment *seg)
@@ -192,38 +227,40 @@ static void kill_segment(struct rsm_segment *seg)
 }
 
 /*
- * Take the segments off the list, one by one, and end them. One that is being
- * freed has nothing left to end.
+ * Put the first of @candidates back among the controller's segments. Returns it,
+ * referenced, or NULL if there is none. One that is being freed is passed over: it
+ * has nothing left to end.
  */
-static void kill_segments(struct list_head *victims)
+static struct rsm_segment *next_segment(struct rsm_controller *ctl,
+					struct list_head *candidates)
 {
-	struct rsm_segment *seg;
+	struct rsm_segment *seg, *found = NULL;
 
-	mutex_lock(&rsm_controllers_lock);
-	while (!list_empty(victims)) {
-		seg = list_first_entry(victims, struct rsm_segment, on_ctl);
-		list_move_tail(&seg->on_ctl, &seg->ctl->segments);
-		if (!kref_get_unless_zero(&seg->ref))
-			continue;
-		mutex_unlock(&rsm_controllers_lock);
-		kill_segment(seg);
-		rsm_segment_put(seg);
-		mutex_lock(&rsm_controllers_lock);
+	spin_lock(&ctl->lock);
+	while (!found && !list_empty(candidates)) {
+		seg = list_first_entry(candidates, struct rsm_segment, on_ctl);
+		list_move_tail(&seg->on_ctl, &ctl->segments);
+		if (kref_get_unless_zero(&seg->ref))
+			found = seg;
 	}
-	mutex_unlock(&rsm_controllers_lock);
+	spin_unlock(&ctl->lock);
+	return found;
 }
 
 static void kill_all(struct rsm_controller *ctl, bool imports)
 {
-	struct rsm_segment *seg, *next;
-	LIST_HEAD(victims);
+	struct rsm_segment *seg;
+	LIST_HEAD(candidates);
 
-	mutex_lock(&rsm_controllers_lock);
-	list_for_each_entry_safe(seg, next, &ctl->segments, on_ctl)
+	spin_lock(&ctl->lock);
+	list_splice_init(&ctl->segments, &candidates);
+	spin_unlock(&ctl->lock);
+	while ((seg = next_segment(ctl, &candidates))) {
 		if (imports || is_export(seg))
-			list_move_tail(&seg->on_ctl, &victims);
-	mutex_unlock(&rsm_controllers_lock);
-	kill_segments(&victims);
+			kill_segment(seg);
+		rsm_segment_put(seg);
+		cond_resched();
+	}
 }
 
 /**
@@ -250,27 +287,12 @@ EXPORT_SYMBOL_GPL(rsm_abort_exports);
  */
 void rsm_remove_controller(struct rsm_controller *ctl)
 {
-	bool unused;
-
-	mutex_lock(&rsm_controllers_lock);
-	list_del(&ctl->link);
-	note_change();
-	/* Whoever comes to use it while we are busy here is counted, too. */
-	ctl->users++;
-	mutex_unlock(&rsm_controllers_lock);
-
+	leave_registry(ctl);
 	down_write(&ctl->gate);
-	mutex_lock(&rsm_controllers_lock);
 	ctl->removed = true;
-	mutex_unlock(&rsm_controllers_lock);
 	up_write(&ctl->gate);
 	kill_all(ctl, true);
-
-	mutex_lock(&rsm_controllers_lock);
-	unused = !--ctl->users;
-	mutex_unlock(&rsm_controllers_lock);
-	if (unused && ctl->ops->release)
-		ctl->ops->release(ctl);
+	controller_unuse(ctl);
 }
 EXPORT_SYMBOL_GPL(rsm_remove_controller);
 

@@ -16,6 +16,7 @@
  *   rsm_agent_lock       see agent/agent.h
  *   import->map_lock     what an import's mappings show (rwsem)
  *   i_mmap_rwsem         taken below map_lock when mappings are zapped
+ *   controller->lock     which segments use it (spinlock)
  *
  * mmap and fault handlers run under mmap_lock and therefore take no lock
  * above importers_lock. Nothing below mmap_lock copies from or to user space: transfers go
@@ -200,6 +201,7 @@ bool rsm_controller_enter(struct rsm_controller *ctl);
 void rsm_controller_leave(struct rsm_controller *ctl);
 void rsm_controller_add(struct rsm_segment *seg);
 void rsm_controller_del(struct rsm_segment *seg);
+unsigned int rsm_controller_segments(struct rsm_controller *ctl, enum rsm_kind kind);
 u32 rsm_controller_attr(struct rsm_attr *attr);
 extern struct list_head rsm_controllers;
 extern u32 rsm_controller_changes;

@@ -11,9 +11,11 @@
 #include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/rsm.h>
 #include <linux/rsm_netlink.h>
 #include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -380,10 +382,13 @@ struct rsm_controller_ops {
  * @unlisted: keep it out of the topology
  * @link: the registry's
  * @serial: the registry's: controllers are in the order of their serials
- * @users: the registry's: handles that use it
+ * @users: the registry's: one for each handle that uses it and, until it is
+ *	removed, one for the registry
  * @removed: the registry's: it is not there any more, but for its users
  * @gate: the registry's: held for reading while a segment comes to use it
+ * @lock: the registry's: guards @segments and @segment_count
  * @segments: the registry's: segments that use it
+ * @segment_count: the registry's: how many there are of each kind
  * @priv: the controller's
  */
 struct rsm_controller {
@@ -394,10 +399,12 @@ struct rsm_controller {
 	bool unlisted;
 	struct list_head link;
 	unsigned long serial;
-	unsigned int users;
+	refcount_t users;
 	bool removed;
 	struct rw_semaphore gate; /* see above */
+	spinlock_t lock; /* likewise */
 	struct list_head segments;
+	unsigned int segment_count[2];
 	void *priv;
 };
 

@@ -18,20 +18,10 @@ unsigned int rsm_link_count(const struct rsm_controller *ctl)
 	return count;
 }
 
-static unsigned int count_segments(const struct rsm_controller *ctl, enum rsm_kind kind)
-{
-	const struct rsm_segment *seg;
-	unsigned int count = 0;
-
-	lockdep_assert_held(&rsm_controllers_lock);
-	list_for_each_entry(seg, &ctl->segments, on_ctl)
-		if (seg->kind == kind)
-			count++;
-	return count;
-}
-
 static int put(struct sk_buff *skb, struct rsm_controller *ctl)
 {
+	unsigned int segments = rsm_controller_segments(ctl, RSM_EXPORT);
+	unsigned int imports = rsm_controller_segments(ctl, RSM_IMPORT);
 	u64 bytes = ctl->attr.total_export_size;
 
 	if (nla_put_string(skb, RSM_A_CONTROLLER_NAME, ctl->name) ||
@@ -42,8 +32,8 @@ static int put(struct sk_buff *skb, struct rsm_controller *ctl)
 	    nla_put_u8(skb, RSM_A_CONTROLLER_CONFIGURABLE, !!ctl->ops->add_node) ||
 	    (bytes && nla_put_u64_64bit(skb, RSM_A_CONTROLLER_WINDOW_BYTES, bytes,
 					RSM_A_CONTROLLER_PAD)) ||
-	    nla_put_u32(skb, RSM_A_CONTROLLER_SEGMENTS, count_segments(ctl, RSM_EXPORT)) ||
-	    nla_put_u32(skb, RSM_A_CONTROLLER_IMPORTS, count_segments(ctl, RSM_IMPORT)) ||
+	    nla_put_u32(skb, RSM_A_CONTROLLER_SEGMENTS, segments) ||
+	    nla_put_u32(skb, RSM_A_CONTROLLER_IMPORTS, imports) ||
 	    nla_put_u32(skb, RSM_A_CONTROLLER_LINKS, rsm_link_count(ctl)))
 		return -EMSGSIZE;
 	return 0;
