@@ -217,7 +217,7 @@ static void kill_segment(struct rsm_segment *seg)
 	struct rsm_export *exp;
 
 	if (!is_export(seg)) {
-		rsm_import_abort(to_import(seg), RSM_REASON_CONTROLLER_GONE);
+		rsm_importer_abort(to_import(seg), RSM_REASON_CONTROLLER_GONE);
 		return;
 	}
 	exp = to_export(seg);

@@ -76,12 +76,19 @@ void rsm_events_post(struct rsm_segment *seg, u32 count)
  * @imp: the import that posts
  * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
  *
- * Return: RSM_SUCCESS.
+ * Return: RSM_SUCCESS or RSMERR_CONN_ABORTED.
  */
 u32 rsm_local_post(struct rsm_import *imp, u32 flags)
 {
-	deliver(&imp->exp->seg, flags);
-	return RSM_SUCCESS;
+	u32 status = RSMERR_CONN_ABORTED;
+
+	down_read(&imp->map_lock);
+	if (imp->exp) {
+		deliver(&imp->exp->seg, flags);
+		status = RSM_SUCCESS;
+	}
+	up_read(&imp->map_lock);
+	return status;
 }
 EXPORT_SYMBOL_GPL(rsm_local_post);
 
@@ -188,12 +195,7 @@ __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wai
 
 static noinline u32 post_to_importers(struct rsm_export *exp, u32 flags)
 {
-	struct rsm_import *imp;
-
-	mutex_lock(&exp->importers_lock);
-	list_for_each_entry(imp, &exp->importers, link)
-		deliver(&imp->seg, flags);
-	mutex_unlock(&exp->importers_lock);
+	rsm_importers_post(exp, flags);
 	if (!rsm_is_local(exp) && exp->seg.ctl->ops->post_importers)
 		exp->seg.ctl->ops->post_importers(exp, flags);
 	return RSM_SUCCESS;

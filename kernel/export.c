@@ -360,28 +360,6 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 }
 
 /**
- * rsm_export_set_mem() - put other memory, or none, behind an export
- * @exp: the export
- * @mem: its new memory; takes over the caller's reference
- *
- * Importers reach the new memory afterwards and the old one no more.
- */
-void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
-{
-	struct rsm_mem *old = exp->mem;
-	struct rsm_import *imp;
-
-	lockdep_assert_held(&exp->lock);
-	mutex_lock(&exp->importers_lock);
-	exp->mem = mem;
-	list_for_each_entry(imp, &exp->importers, link)
-		rsm_import_set_mem(imp, mem);
-	mutex_unlock(&exp->importers_lock);
-	rsm_mem_put(old);
-}
-EXPORT_SYMBOL_GPL(rsm_export_set_mem);
-
-/**
  * rsm_export_kill() - end an export, whatever its state
  * @exp: the export; keeps its handle, which is good for closing only
  * @reason: why
@@ -392,10 +370,10 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 	if (exp->state == RSM_DEAD)
 		return;
 	rsm_export_withdraw(exp, reason);
-	rsm_grants_end(exp);
 	mutex_lock(&exp->importers_lock);
 	WRITE_ONCE(exp->state, RSM_DEAD);
 	mutex_unlock(&exp->importers_lock);
+	rsm_grants_end(exp);
 	trace_segment_end(exp, reason);
 	if (rsm_is_local(exp))
 		rsm_pin_unbind(exp);

@@ -195,8 +195,8 @@ static u32 revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	ticket->live = false;
-	rsm_abort_importers(exp, ticket, RSM_REASON_REVOKED);
 	mutex_unlock(&exp->importers_lock);
+	rsm_importers_abort(exp, ticket, RSM_REASON_REVOKED);
 	leave_table(exp, ticket);
 	return RSM_SUCCESS;
 }
@@ -223,7 +223,7 @@ u32 rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg)
 
 /**
  * rsm_grants_end() - revoke all grants of an export
- * @exp: the export, which is about to die
+ * @exp: the export, dead: none of its tickets is good any more
  */
 void rsm_grants_end(struct rsm_export *exp)
 {
@@ -232,11 +232,7 @@ void rsm_grants_end(struct rsm_export *exp)
 	lockdep_assert_held(&exp->lock);
 	if (list_empty(&exp->tickets))
 		return;
-	mutex_lock(&exp->importers_lock);
-	list_for_each_entry(ticket, &exp->tickets, link)
-		ticket->live = false;
-	rsm_abort_importers(exp, NULL, RSM_REASON_EXPORTER);
-	mutex_unlock(&exp->importers_lock);
+	rsm_importers_abort(exp, NULL, RSM_REASON_EXPORTER);
 	list_for_each_entry_safe(ticket, next, &exp->tickets, link) {
 		leave_table(exp, ticket);
 		cond_resched();
@@ -249,7 +245,7 @@ static u32 granted_connect(struct rsm_import *imp)
 	u32 status = RSMERR_SEG_NOT_PUBLISHED;
 
 	mutex_lock(&exp->importers_lock);
-	if (imp->ticket->live) {
+	if (imp->ticket->live && exp->state != RSM_DEAD) {
 		kref_get(&exp->seg.ref);
 		rsm_local_join(imp, exp);
 		status = RSM_SUCCESS;
@@ -280,6 +276,7 @@ u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key)
 	if (!ticket)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	imp->ticket = ticket;
+	imp->granted = true;
 	imp->ops = &granted_ops;
 	imp->node = rsm_node_id();
 	imp->rights = ticket->rights;

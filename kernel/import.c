@@ -112,6 +112,22 @@ void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 }
 EXPORT_SYMBOL_GPL(rsm_import_abort);
 
+/*
+ * @imp has left its export. The export's slot, its controller and its process are not
+ * held by who keeps the handle of an aborted connection open, nor is the ticket.
+ */
+void rsm_import_forget_export(struct rsm_import *imp)
+{
+	struct rsm_ticket *ticket;
+
+	down_write(&imp->map_lock);
+	ticket = imp->ticket;
+	imp->ticket = NULL;
+	imp->exp = NULL;
+	up_write(&imp->map_lock);
+	rsm_ticket_put(ticket);
+}
+
 static struct rsm_import *import_alloc(struct rsm_handle *h)
 {
 	struct rsm_import *imp = kzalloc(sizeof(*imp), GFP_KERNEL_ACCOUNT);
@@ -120,6 +136,7 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
 		return NULL;
 	init_rwsem(&imp->map_lock);
 	INIT_LIST_HEAD(&imp->link);
+	INIT_LIST_HEAD(&imp->member.entry);
 	imp->mapping = h->mapping;
 	rsm_owner_init(&imp->owner);
 	return imp;
@@ -268,11 +285,15 @@ u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *t
 	return status;
 }
 
-/* The handle is being closed; it has no mappings any more. */
+/*
+ * The handle is being closed; it has no mappings any more. The address space that they
+ * were in goes with the device node, perhaps before the last reference on @imp.
+ */
 void rsm_import_close(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);
 	tell_disconnect(imp, RSM_REASON_ASKED);
+	imp->mapping = NULL;
 	up_write(&imp->map_lock);
 	imp->ops->disconnect(imp);
 	rsm_import_set_mem(imp, NULL);

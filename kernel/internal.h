@@ -263,8 +263,6 @@ u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_unpublish(struct rsm_export *exp);
 void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason);
-void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted,
-			 enum rsm_reason reason);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);
 bool rsm_is_creator(const struct rsm_export *exp);
@@ -289,6 +287,7 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
 bool rsm_import_mappable(const struct rsm_import *imp);
 int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
 void rsm_import_zap(struct rsm_import *imp);
+void rsm_import_forget_export(struct rsm_import *imp);
 void rsm_zap_handle(struct address_space *mapping, u32 number);
 void rsm_place_vma(struct vm_area_struct *vma, u32 number);
 int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
@@ -298,7 +297,13 @@ u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
 
 /* local.c */
 bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned int mode);
+
+/* importers.c */
 void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp);
+void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason);
+void rsm_importers_post(struct rsm_export *exp, u32 flags);
+void rsm_importers_abort(struct rsm_export *exp, const struct rsm_ticket *granted,
+			 enum rsm_reason reason);
 
 /* copy.c */
 struct rsm_mem *rsm_mem_alloc(unsigned long npages);

@@ -51,17 +51,6 @@ static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
 		       RSM_SUCCESS : RSMERR_PERM_DENIED;
 }
 
-/* @imp becomes an importer of @exp, and takes over the caller's reference on it. */
-void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
-{
-	lockdep_assert_held(&exp->importers_lock);
-	imp->exp = exp;
-	imp->exporter = exp->seg.number;
-	imp->length = exp->length;
-	rsm_import_set_mem(imp, exp->mem);
-	list_add_tail(&imp->link, &exp->importers);
-}
-
 /**
  * rsm_local_connect() - connect an import to a segment of this node
  * @imp: the import, with id and rights set
@@ -86,19 +75,3 @@ u32 rsm_local_connect(struct rsm_import *imp)
 	return status;
 }
 EXPORT_SYMBOL_GPL(rsm_local_connect);
-
-/**
- * rsm_local_disconnect() - undo rsm_local_connect()
- * @imp: the import
- */
-void rsm_local_disconnect(struct rsm_import *imp)
-{
-	struct rsm_export *exp = imp->exp;
-
-	mutex_lock(&exp->importers_lock);
-	list_del_init(&imp->link);
-	mutex_unlock(&exp->importers_lock);
-	imp->exp = NULL;
-	rsm_segment_put(&exp->seg);
-}
-EXPORT_SYMBOL_GPL(rsm_local_disconnect);

@@ -25,7 +25,8 @@
 void rsm_import_zap(struct rsm_import *imp)
 {
 	lockdep_assert_held_write(&imp->map_lock);
-	rsm_zap_handle(imp->mapping, imp->seg.number);
+	if (imp->mapping)
+		rsm_zap_handle(imp->mapping, imp->seg.number);
 }
 
 /* Make the next access to each mapping of handle @number fault. */

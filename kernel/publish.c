@@ -220,26 +220,6 @@ u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 	return use_acl(exp, arg, republish_locked);
 }
 
-/**
- * rsm_abort_importers() - abort connections of this node
- * @exp: the export
- * @granted: the grant whose connections they are, NULL for all of them
- * @reason: why
- */
-void rsm_abort_importers(struct rsm_export *exp, const struct rsm_ticket *granted,
-			 enum rsm_reason reason)
-{
-	struct rsm_import *imp, *next;
-
-	lockdep_assert_held(&exp->importers_lock);
-	list_for_each_entry_safe(imp, next, &exp->importers, link) {
-		if (granted && imp->ticket != granted)
-			continue;
-		rsm_import_abort(imp, reason);
-		list_del_init(&imp->link);
-	}
-}
-
 /* Importers are told of what the exporter does in other words than itself. */
 static enum rsm_reason reason_for_importers(enum rsm_reason reason)
 {
@@ -260,10 +240,8 @@ void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason)
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
 		return;
-	mutex_lock(&exp->importers_lock);
-	exp->open = false;
-	rsm_abort_importers(exp, NULL, reason_for_importers(reason));
-	mutex_unlock(&exp->importers_lock);
+	set_open(exp, false);
+	rsm_importers_abort(exp, NULL, reason_for_importers(reason));
 	id_give_back(exp->id);
 	if (exp->seg.ctl->ops->unpublish)
 		exp->seg.ctl->ops->unpublish(exp);

@@ -167,10 +167,13 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  * @death: looks at the range after @watch or @shown has seen something
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
- * @importers_lock: guards @importers, @remote_importers and @open
+ * @importers_lock: guards @importers, @remote_importers and @open; held for a bounded
+ *	number of importers at a time
  * @tickets: its grants
  * @grants: how many there are
- * @importers: import segments of this node that are connected
+ * @importers: import segments of this node that are connected, and the marks of those
+ *	who go through them; see importers.c
+ * @importer_count: how many there are
  * @remote_importers: the agent's: importing nodes
  * @open: connects are welcome
  * @priv: the controller's
@@ -194,16 +197,28 @@ struct rsm_export {
 	unsigned int grants;
 	struct mutex importers_lock; /* likewise */
 	struct list_head importers;
+	unsigned int importer_count;
 	struct list_head remote_importers;
 	bool open;
 	void *priv;
 };
 
 /**
+ * struct rsm_member - a place in the list of an export's importers
+ * @entry: in &rsm_export.importers
+ * @is_mark: no importer, but how far one who goes through the list has come
+ */
+struct rsm_member {
+	struct list_head entry;
+	bool is_mark;
+};
+
+/**
  * struct rsm_import - an import segment
  * @seg: common part
  * @ops: who serves it: its controller, or the core if it was granted
- * @ticket: the grant, referenced; NULL for a segment that has an id
+ * @granted: it was redeemed from a ticket; a segment that has an id otherwise
+ * @ticket: the ticket, referenced, while it is connected; guarded as @exp is
  * @node: exporting node
  * @id: segment id there
  * @owner: who connected it
@@ -212,7 +227,8 @@ struct rsm_export {
  * @length: bytes
  * @start: first byte that it may reach
  * @end: the byte behind the last one
- * @mapping: address space in which its mappings are found
+ * @mapping: address space in which its mappings are found; NULL when the handle is
+ *	being closed and there are none; @map_lock
  * @map_lock: guards @mem and @aborted; mappings change only while it is held
  *	for writing
  * @mem: memory behind it; NULL when aborted or when the controller has none
@@ -223,15 +239,18 @@ struct rsm_export {
  * @reason: why
  * @told: listeners have been told of it, and are to be told of its end; @map_lock
  * @scratch: what mappings show after that
- * @exp: local export it is connected to, or NULL
+ * @exp: local export it is connected to, referenced, or NULL; changed under
+ *	@map_lock and the export's importers_lock
  * @exporter: its number, 0 for a segment of another node
- * @link: its place among @exp's importers
+ * @member: its place among @exp's importers
+ * @link: the agent's: its place among the imports of @remote
  * @remote: the agent's: what it knows of a segment of another node
  * @priv: the controller's
  */
 struct rsm_import {
 	struct rsm_segment seg;
 	const struct rsm_controller_ops *ops;
+	bool granted;
 	struct rsm_ticket *ticket;
 	u32 node;
 	u32 id;
@@ -251,6 +270,7 @@ struct rsm_import {
 	struct page *scratch;
 	struct rsm_export *exp;
 	u32 exporter;
+	struct rsm_member member;
 	struct list_head link;
 	struct rsm_remote *remote;
 	void *priv;

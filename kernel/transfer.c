@@ -226,8 +226,10 @@ static void count(struct rsm_import *imp, u64 bytes, bool put)
 	if (!bytes)
 		return;
 	count_bytes(&imp->seg, bytes, put);
+	down_read(&imp->map_lock);
 	if (imp->exp)
 		count_bytes(&imp->exp->seg, bytes, put);
+	up_read(&imp->map_lock);
 }
 
 static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,

@@ -9,7 +9,7 @@ static int put_peer(struct sk_buff *skb, const struct rsm_import *imp)
 
 	if (nla_put_string(skb, RSM_A_IMPORT_CONTROLLER, imp->seg.ctl->name) ||
 	    nla_put_u32(skb, RSM_A_IMPORT_NODE_ID, imp->node) ||
-	    (!imp->ticket && nla_put_u32(skb, RSM_A_IMPORT_ID, imp->id)) ||
+	    (!imp->granted && nla_put_u32(skb, RSM_A_IMPORT_ID, imp->id)) ||
 	    (here && nla_put_u32(skb, RSM_A_IMPORT_EXPORTER, imp->exporter)))
 		return -EMSGSIZE;
 	return 0;

@@ -138,7 +138,7 @@ static int put_private(struct rsm_reply *reply, struct rsm_export *exp)
 	if (nla_put_u32(skb, RSM_A_SEGMENT_PID,
 			rsm_view_pid(reply->viewer, exp->owner.tgid)) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_FLAGS, exp->flags) ||
-	    nla_put_u32(skb, RSM_A_SEGMENT_IMPORTERS, length_of(&exp->importers)) ||
+	    nla_put_u32(skb, RSM_A_SEGMENT_IMPORTERS, exp->importer_count) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_REMOTE_IMPORTERS,
 			length_of(&exp->remote_importers)) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_GRANTS, READ_ONCE(exp->grants)))

@@ -167,7 +167,7 @@ u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offse
 		.put = put,
 	};
 
-	if (imp->exp)
+	if (imp->exporter)
 		return rsm_local_transfer(imp, local, offset, length, put);
 	return run(&t, offset, length, put && flags & RSM_TRANSFER_ASYNC);
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The importers of a segment that are on its node. There may be tens of thousands of
+ * them: importers_lock, which faults and other importers wait for, is held for a few
+ * of them at a time.
+ */
+
+#include "internal.h"
+
+#include <linux/sched.h>
+
+/* Importers visited before others get importers_lock. */
+#define VISIT_BATCH	64U
+
+/* @imp becomes an importer of @exp, and takes over the caller's reference on it. */
+void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->importers_lock);
+	imp->exp = exp;
+	imp->exporter = exp->seg.number;
+	imp->length = exp->length;
+	rsm_import_set_mem(imp, exp->mem);
+	list_add_tail(&imp->member.entry, &exp->importers);
+	exp->importer_count++;
+}
+
+/* @imp is no importer any more; the caller holds a reference on @exp of its own. */
+static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
+{
+	lockdep_assert_held(&exp->importers_lock);
+	if (list_empty(&imp->member.entry))
+		return;
+	list_del_init(&imp->member.entry);
+	exp->importer_count--;
+	rsm_import_forget_export(imp);
+	rsm_segment_put(&exp->seg);
+}
+
+/* The export that @imp is connected to, referenced, or NULL. */
+static struct rsm_export *export_get(struct rsm_import *imp)
+{
+	struct rsm_export *exp;
+
+	down_read(&imp->map_lock);
+	exp = imp->exp;
+	if (exp)
+		kref_get(&exp->seg.ref);
+	up_read(&imp->map_lock);
+	return exp;
+}
+
+/**
+ * rsm_local_disconnect() - undo rsm_local_connect()
+ * @imp: the import; an aborted one has left its export already
+ */
+void rsm_local_disconnect(struct rsm_import *imp)
+{
+	struct rsm_export *exp = export_get(imp);
+
+	if (!exp)
+		return;
+	mutex_lock(&exp->importers_lock);
+	importer_leave(exp, imp);
+	mutex_unlock(&exp->importers_lock);
+	rsm_segment_put(&exp->seg);
+}
+EXPORT_SYMBOL_GPL(rsm_local_disconnect);
+
+/**
+ * rsm_importer_abort() - break a connection that does not end with its export
+ * @imp: the import, of this node or another
+ * @reason: why
+ */
+void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
+{
+	struct rsm_export *exp = export_get(imp);
+
+	if (!exp) {
+		rsm_import_abort(imp, reason);
+		return;
+	}
+	mutex_lock(&exp->importers_lock);
+	rsm_import_abort(imp, reason);
+	importer_leave(exp, imp);
+	mutex_unlock(&exp->importers_lock);
+	rsm_segment_put(&exp->seg);
+}
+
+/* What to do with an importer; may make it leave. */
+typedef void visit_t(struct rsm_export *exp, struct rsm_import *imp, void *data);
+
+/**
+ * struct tour - a way through the importers of an export
+ * @mark: in the list, behind those that were visited
+ * @left: how many more there may be that were there when it began
+ * @visit: what to do
+ * @data: for it
+ */
+struct tour {
+	struct rsm_member mark;
+	unsigned int left;
+	visit_t *visit;
+	void *data;
+};
+
+/* One step: an importer, or the mark of another tour. */
+static void tour_step(struct rsm_export *exp, struct tour *tour)
+{
+	struct rsm_member *next = list_next_entry(&tour->mark, entry);
+
+	list_move(&tour->mark.entry, &next->entry);
+	if (next->is_mark)
+		return;
+	tour->left--;
+	tour->visit(exp, container_of(next, struct rsm_import, member), tour->data);
+}
+
+static bool tour_is_over(const struct rsm_export *exp, const struct tour *tour)
+{
+	lockdep_assert_held(&exp->importers_lock);
+	return !tour->left || list_is_last(&tour->mark.entry, &exp->importers);
+}
+
+/*
+ * Visit all importers that there are at this time. Those that come meanwhile are
+ * behind them in the list, and are not waited for.
+ */
+static void visit_importers(struct rsm_export *exp, visit_t *visit, void *data)
+{
+	struct tour tour = { .mark.is_mark = true, .visit = visit, .data = data };
+	unsigned int steps;
+
+	mutex_lock(&exp->importers_lock);
+	tour.left = exp->importer_count;
+	list_add(&tour.mark.entry, &exp->importers);
+	while (!tour_is_over(exp, &tour)) {
+		for (steps = 0; steps < VISIT_BATCH && !tour_is_over(exp, &tour); steps++)
+			tour_step(exp, &tour);
+		mutex_unlock(&exp->importers_lock);
+		cond_resched();
+		mutex_lock(&exp->importers_lock);
+	}
+	list_del(&tour.mark.entry);
+	mutex_unlock(&exp->importers_lock);
+}
+
+static void post_visit(struct rsm_export *exp, struct rsm_import *imp, void *flags)
+{
+	rsm_event_post(&imp->seg, *(u32 *)flags);
+}
+
+/* Deliver an event to all importers of this node. */
+void rsm_importers_post(struct rsm_export *exp, u32 flags)
+{
+	visit_importers(exp, post_visit, &flags);
+}
+
+static void set_mem_visit(struct rsm_export *exp, struct rsm_import *imp, void *mem)
+{
+	rsm_import_set_mem(imp, mem);
+}
+
+/**
+ * rsm_export_set_mem() - put other memory, or none, behind an export
+ * @exp: the export
+ * @mem: its new memory; takes over the caller's reference
+ *
+ * Importers reach the new memory afterwards and the old one no more.
+ */
+void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
+{
+	struct rsm_mem *old = exp->mem;
+
+	lockdep_assert_held(&exp->lock);
+	/* Who joins from now on gets the new memory. */
+	mutex_lock(&exp->importers_lock);
+	exp->mem = mem;
+	mutex_unlock(&exp->importers_lock);
+	visit_importers(exp, set_mem_visit, mem);
+	rsm_mem_put(old);
+}
+EXPORT_SYMBOL_GPL(rsm_export_set_mem);
+
+/**
+ * struct abortion - which connections to abort, and why
+ * @granted: the grant whose connections they are, NULL for all of them
+ * @reason: why
+ */
+struct abortion {
+	const struct rsm_ticket *granted;
+	enum rsm_reason reason;
+};
+
+static void abort_visit(struct rsm_export *exp, struct rsm_import *imp, void *data)
+{
+	const struct abortion *abortion = data;
+
+	if (abortion->granted && imp->ticket != abortion->granted)
+		return;
+	rsm_import_abort(imp, abortion->reason);
+	importer_leave(exp, imp);
+}
+
+/**
+ * rsm_importers_abort() - abort connections of this node
+ * @exp: the export; nobody can become an importer in the same way any more
+ * @granted: the grant whose connections they are, NULL for all of them
+ * @reason: why
+ */
+void rsm_importers_abort(struct rsm_export *exp, const struct rsm_ticket *granted,
+			 enum rsm_reason reason)
+{
+	struct abortion abortion = { .granted = granted, .reason = reason };
+
+	lockdep_assert_held(&exp->lock);
+	visit_importers(exp, abort_visit, &abortion);
+}
