@@ -128,6 +128,19 @@ void rsm_import_forget_export(struct rsm_import *imp)
 	rsm_ticket_put(ticket);
 }
 
+/* Keep an import, whose handle may be closed and which may be aborted meanwhile. */
+void rsm_import_get(struct rsm_import *imp)
+{
+	kref_get(&imp->seg.ref);
+}
+EXPORT_SYMBOL_GPL(rsm_import_get);
+
+void rsm_import_put(struct rsm_import *imp)
+{
+	rsm_segment_put(&imp->seg);
+}
+EXPORT_SYMBOL_GPL(rsm_import_put);
+
 static struct rsm_import *import_alloc(struct rsm_handle *h)
 {
 	struct rsm_import *imp = kzalloc(sizeof(*imp), GFP_KERNEL_ACCOUNT);

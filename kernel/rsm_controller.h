@@ -451,6 +451,8 @@ void rsm_local_disconnect(struct rsm_import *imp);
 u32 rsm_local_post(struct rsm_import *imp, u32 flags);
 u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
 		       u64 remote_offset, u64 length, bool put);
+void rsm_import_get(struct rsm_import *imp);
+void rsm_import_put(struct rsm_import *imp);
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);
 void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason);
 int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma);

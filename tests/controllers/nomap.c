@@ -6,6 +6,8 @@
 
 #include "testctl.h"
 
+#include <linux/moduleparam.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #define CHUNK	48U
@@ -63,6 +65,49 @@ static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
 	return status;
 }
 
+/*
+ * "next": the import that is disconnected next is kept, as the removal of a controller
+ * keeps those that it is about to abort. "abort": it is aborted and let go.
+ */
+static bool keep_next;
+static struct rsm_import *kept;
+
+static void nomap_disconnect(struct rsm_import *imp)
+{
+	if (xchg(&keep_next, false)) {
+		rsm_import_get(imp);
+		kept = imp;
+	}
+	rsm_local_disconnect(imp);
+}
+
+static int abort_kept(void)
+{
+	struct rsm_import *imp = xchg(&kept, NULL);
+
+	if (!imp)
+		return -ENOENT;
+	rsm_import_abort(imp, RSM_REASON_CONTROLLER_GONE);
+	rsm_import_put(imp);
+	return 0;
+}
+
+static int set_keep(const char *val, const struct kernel_param *kp)
+{
+	if (sysfs_streq(val, "abort"))
+		return abort_kept();
+	if (!sysfs_streq(val, "next"))
+		return -EINVAL;
+	keep_next = true;
+	return 0;
+}
+
+static const struct kernel_param_ops keep_ops = {
+	.set = set_keep,
+};
+module_param_cb(keep, &keep_ops, NULL, 0200);
+MODULE_PARM_DESC(keep, "next: keep the next import of nomap0 beyond its end; abort: abort that");
+
 static const struct rsm_controller_ops nomap_ops = {
 	.owner = THIS_MODULE,
 	.prepare = rsm_pin_prepare,
@@ -71,7 +116,7 @@ static const struct rsm_controller_ops nomap_ops = {
 	.unbind = rsm_pin_unbind,
 	.check_acl = testctl_check_acl,
 	.connect = testctl_connect,
-	.disconnect = rsm_local_disconnect,
+	.disconnect = nomap_disconnect,
 	.post = rsm_local_post,
 	.transfer = nomap_transfer,
 	.peers = testctl_peers,

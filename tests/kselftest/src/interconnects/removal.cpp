@@ -3,6 +3,10 @@
 #include "interconnects/testctl.hpp"
 #include "support/hanging.hpp"
 
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace rsmtest;
 using raw::status;
 using raw::success;
@@ -12,6 +16,10 @@ namespace {
 class Removal : public testing::Test {
 protected:
     void SetUp() override { ASSERT_TRUE(module.loaded()); }
+    static bool keep_import(const char *what)
+    {
+        return write_text("/sys/module/rsm_testctl/parameters/keep", what);
+    }
     static raw::Outcome bind(int fd, const Pages &pages)
     {
         auto argument =
@@ -54,4 +62,30 @@ TEST_F(Removal, does_not_wait_for_a_rebind_that_hangs)
     remove_window();
     EXPECT_EQ(call.finish(), status(RSMERR_BAD_SEG_HNDL));
     call.leave();
+}
+
+// A device node, and its file system, that go with the last open.
+TEST_F(Removal, an_import_is_aborted_when_the_node_of_its_handle_is_gone)
+{
+    struct stat device{};
+    ASSERT_EQ(stat("/dev/rsm", &device), 0);
+    const std::string dir = "/tmp/rsm-node";
+    const std::string node = dir + "/rsm";
+    mkdir(dir.c_str(), 0700);
+    ASSERT_EQ(mount("node", dir.c_str(), "tmpfs", 0, nullptr), 0);
+    ASSERT_EQ(mknod(node.c_str(), S_IFCHR | 0600, device.st_rdev), 0);
+    Fd importer{open(node.c_str(), O_RDWR | O_CLOEXEC)};
+    ASSERT_TRUE(importer.valid());
+    const Pages pages(1);
+    const Fd exporter = raw::open_segment();
+    std::uint32_t id = 0;
+    ASSERT_EQ(raw::bind(exporter.get(), pages.data(), pages.size()), success);
+    ASSERT_EQ(raw::publish(exporter.get(), id), success);
+    auto argument = raw::connect_argument(id, RSM_PERM_RDWR, -1, "nomap0");
+    ASSERT_EQ(raw::call(importer.get(), RSM_IOC_CONNECT, argument), success);
+    ASSERT_TRUE(keep_import("next"));
+    importer.reset();
+    EXPECT_EQ(umount(dir.c_str()), 0);
+    rmdir(dir.c_str());
+    EXPECT_TRUE(keep_import("abort"));
 }
