@@ -43,8 +43,8 @@ union rsm_arg {
 /**
  * struct rsm_command - how to run an ioctl command
  * @cmd: its number
- * @size: size of its argument, in 64-bit words without a rest. All are in
- *	their first version.
+ * @size: size of its argument, in 64-bit words without a rest
+ * @least: size of the first version of the argument, likewise
  * @has_results: it has results besides the status
  * @restarts: a signal that ends its sleep finds that it has changed nothing but
  *	its argument, with which it can be run again
@@ -54,6 +54,7 @@ union rsm_arg {
 struct rsm_command {
 	unsigned int cmd;
 	unsigned int size;
+	unsigned int least;
 	bool has_results;
 	bool restarts;
 	int (*run)(struct rsm_handle *h, union rsm_arg *arg);
@@ -257,22 +258,27 @@ static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
 	return imp ? rsm_import_unmap(imp, &arg->unmap) : RSMERR_BAD_SEG_HNDL;
 }
 
-#define ENTRY(_cmd, _struct, _run, _results, _restarts)			\
+#define ENTRY(_cmd, _struct, _least, _run, _results, _restarts)		\
 	[_IOC_NR(_cmd)] = {						\
 		.cmd = _cmd,						\
 		.size = sizeof(struct _struct) +			\
 			BUILD_BUG_ON_ZERO(sizeof(struct _struct) % sizeof(u64)), \
+		.least = (_least) + BUILD_BUG_ON_ZERO((_least) % sizeof(u64)), \
 		.run = _run,						\
 		.has_results = _results,				\
 		.restarts = _restarts,					\
 	}
 
 #define COMMAND(_cmd, _struct, _run, _results)				\
-	ENTRY(_cmd, _struct, _run, _results, true)
+	ENTRY(_cmd, _struct, sizeof(struct _struct), _run, _results, true)
 
 /* One that may have done a part of its work when a signal ends it. */
 #define PARTIAL_COMMAND(_cmd, _struct, _run, _results)			\
-	ENTRY(_cmd, _struct, _run, _results, false)
+	ENTRY(_cmd, _struct, sizeof(struct _struct), _run, _results, false)
+
+/* The argument of these has grown. */
+#define TRANSFER_COMMAND(_cmd, _run)					\
+	ENTRY(_cmd, rsm_transfer, offsetofend(struct rsm_transfer, entries), _run, true, false)
 
 static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_INFO, rsm_info, run_info, true),
@@ -286,8 +292,8 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_CONNECT, rsm_connect, run_connect, true),
 	PARTIAL_COMMAND(RSM_IOC_POST, rsm_post, run_post, false),
 	COMMAND(RSM_IOC_WAIT, rsm_wait, run_wait, false),
-	PARTIAL_COMMAND(RSM_IOC_PUTV, rsm_transfer, run_putv, true),
-	PARTIAL_COMMAND(RSM_IOC_GETV, rsm_transfer, run_getv, true),
+	TRANSFER_COMMAND(RSM_IOC_PUTV, run_putv),
+	TRANSFER_COMMAND(RSM_IOC_GETV, run_getv),
 	PARTIAL_COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
 	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
 	COMMAND(RSM_IOC_RANGE, rsm_range, run_range, true),
@@ -330,7 +336,17 @@ static int read_failed(const struct rsm_command *c, const u32 __user *usize)
 {
 	u32 size;
 
-	return !get_user(size, usize) && size < c->size ? -EINVAL : -EFAULT;
+	return !get_user(size, usize) && size < c->least ? -EINVAL : -EFAULT;
+}
+
+/* Read what a later version of the argument has added; zeroes where the caller's ends before. */
+static int read_growth(const struct rsm_command *c, union rsm_arg *arg, void __user *uarg)
+{
+	unsigned int known = min(arg->head.size, c->size) & ~(sizeof(u64) - 1);
+
+	memset((void *)arg + known, 0, c->size - known);
+	return known > c->least ? read_words(&arg->words[c->least / sizeof(u64)],
+					     uarg + c->least, known - c->least) : 0;
 }
 
 /* Read the argument, each byte once. */
@@ -339,22 +355,28 @@ static int read_argument(const struct rsm_command *c, union rsm_arg *arg,
 {
 	u32 size;
 
-	if (read_words(arg->words, uarg, c->size))
+	if (read_words(arg->words, uarg, c->least))
 		return read_failed(c, uarg);
 	size = arg->head.size;
-	if (size < c->size)
+	if (size < c->least)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
+	if (c->least < c->size && read_growth(c, arg, uarg))
+		return -EFAULT;
 	return size > c->size ? check_tail(uarg + c->size, size - c->size) : 0;
 }
 
+/* A caller that knows the first version of the argument only gets no more. */
 static int store_argument(const struct rsm_command *c, union rsm_arg *arg,
 			  void __user *uarg)
 {
-	const size_t size = sizeof(arg->head.size);
+	const size_t start = sizeof(arg->head.size);
+	size_t end = c->size;
 
-	return copy_to_user(uarg + size, (void *)arg + size, c->size - size) ? -EFAULT : 0;
+	if (c->least < c->size)
+		end = min_t(size_t, arg->head.size, end);
+	return copy_to_user(uarg + start, (void *)arg + start, end - start) ? -EFAULT : 0;
 }
 
 /*

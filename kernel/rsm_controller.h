@@ -281,11 +281,14 @@ struct rsm_import {
  * @mem: memory of a bound handle, or NULL
  * @user: user address if @mem is NULL
  * @offset: bytes from the start of @mem
+ * @done: bytes that have been copied, from the first on; what @transfer of a controller
+ *	leaves there counts if it says RSMERR_INTERRUPTED
  */
 struct rsm_local {
 	struct rsm_mem *mem;
 	void __user *user;
 	u64 offset;
+	u64 done;
 };
 
 /**
@@ -343,7 +346,9 @@ struct rsm_prepared {
  * @post_importers: optional; deliver an event to importers on other nodes
  * @transfer: optional; copy between @local and the segment, all of it. With
  *	RSM_TRANSFER_ASYNC in @flags a put may return before the data is there,
- *	and nobody changes memory of a handle, but user memory at once.
+ *	and nobody changes memory of a handle, but user memory at once. A signal
+ *	may end it with RSMERR_INTERRUPTED when &rsm_local.done is above 0: the caller
+ *	goes on from there.
  *	rsm_local_transfer() does it for segments of this node. NULL means that
  *	the core copies to and from &rsm_import.mem, which always is done at once.
  * @order: optional; a barrier, for transfers that complete later: OPEN forgets

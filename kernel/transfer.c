@@ -74,6 +74,9 @@ static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
  * @length: bytes; the core has checked that they are there
  * @put: to the segment, or from it
  *
+ * A signal ends it after a page at least, so that who goes on from @local's done comes
+ * to the end however often signals come.
+ *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED or
  * RSMERR_INSUFFICIENT_MEM.
  */
@@ -82,14 +85,17 @@ u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offs
 {
 	void *page = (void *)__get_free_page(GFP_KERNEL);
 	u32 status = RSM_SUCCESS;
-	u64 n, done;
+	u64 n;
 
 	if (!page)
 		return RSMERR_INSUFFICIENT_MEM;
-	for (done = 0; done < length && !status; done += n) {
-		n = min_t(u64, length - done, PAGE_SIZE);
-		status = copy_piece(imp, local, done, offset + done, page, n, put);
-		if (!status && signal_pending(current) && done + n < length)
+	while (local->done < length && !status) {
+		n = min_t(u64, length - local->done, PAGE_SIZE);
+		status = copy_piece(imp, local, local->done, offset + local->done, page, n, put);
+		if (status)
+			break;
+		local->done += n;
+		if (signal_pending(current) && local->done < length)
 			status = RSMERR_INTERRUPTED;
 		cond_resched();
 	}
@@ -242,6 +248,8 @@ static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
 	for (u32 i = 0; i < arg->count && !status; i++) {
 		status = run_entry(imp, &b->entry[i], &b->local[i], put, arg->flags);
 		if (status) {
+			arg->done = status == RSMERR_INTERRUPTED ? b->local[i].done : 0;
+			bytes += arg->done;
 			trace_transfer_error(imp, &b->entry[i], put, status);
 			break;
 		}
@@ -261,6 +269,7 @@ u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put)
 	struct batch *b;
 	u32 status;
 
+	arg->done = 0;
 	if (!arg->count || arg->count > RSM_MAX_SGIOREQS)
 		return RSMERR_BAD_SGIO;
 	arg->residual = arg->count;

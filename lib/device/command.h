@@ -2,10 +2,12 @@
 // Commands to a handle of /dev/rsm, for librsm and for libdat's provider rsm.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <linux/rsm.h>
+#include <span>
 #include <string_view>
 #include <sys/ioctl.h>
 
@@ -53,6 +55,37 @@ int persistent_command(int handle, unsigned long request, Argument &argument) no
     int status = RSMERR_INTERRUPTED;
     while (status == RSMERR_INTERRUPTED)
         status = command(handle, request, argument);
+    return status;
+}
+
+// Goes on behind what a transfer that a signal has ended has done.
+inline void advance(std::span<rsm_transfer_entry> entries, rsm_transfer &request,
+                    std::uint32_t &first) noexcept {
+    first += request.count - std::min(request.residual, request.count);
+    if (first >= entries.size())
+        return;
+    rsm_transfer_entry &entry = entries[first];
+    const std::uint64_t done = std::min<std::uint64_t>(request.done, entry.length);
+    entry.local_offset += done;
+    entry.remote_offset += done;
+    entry.length -= done;
+}
+
+// All entries of a PUTV or GETV, which signals delay but do not end. The entries change. What
+// is left undone is in the request's residual.
+inline int transfer(int handle, unsigned long command_number, std::span<rsm_transfer_entry> entries,
+                    rsm_transfer &request) noexcept {
+    std::uint32_t first = 0;
+    int status = RSMERR_INTERRUPTED;
+    while (status == RSMERR_INTERRUPTED) {
+        request.count = static_cast<std::uint32_t>(entries.size()) - first;
+        request.residual = request.count;
+        request.done = 0;
+        request.entries = reinterpret_cast<std::uintptr_t>(entries.data() + first);
+        status = command(handle, command_number, request);
+        if (status == RSMERR_INTERRUPTED)
+            advance(entries, request, first);
+    }
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "testctl.h"
 
 #include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -57,10 +58,16 @@ static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
 	char buf[CHUNK];
 	u64 n, done;
 
-	for (done = 0; done < length && !status; done += n) {
+	while (local->done < length && !status) {
+		done = local->done;
 		n = min_t(u64, length - done, CHUNK);
 		status = put ? nomap_put(imp, local, done, offset + done, buf, n) :
 			       nomap_get(imp, local, done, offset + done, buf, n);
+		if (status)
+			break;
+		local->done += n;
+		if (signal_pending(current) && local->done < length)
+			status = RSMERR_INTERRUPTED;
 	}
 	return status;
 }

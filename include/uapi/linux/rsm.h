@@ -554,7 +554,7 @@ struct rsm_transfer_entry {
  *	its local handle),
  *	RSMERR_CONN_ABORTED, RSMERR_REMOTE_NODE_UNREACHABLE,
  *	RSMERR_BARRIER_FAILURE, RSMERR_INSUFFICIENT_RESOURCES,
- *	RSMERR_INSUFFICIENT_MEM
+ *	RSMERR_INSUFFICIENT_MEM, RSMERR_INTERRUPTED (see @done)
  * @count: entries
  * @residual: out: entries not completed, the failing one included
  * @flags: RSM_IMPLICIT_SIGPOST: when all is done deliver one event to the
@@ -562,6 +562,14 @@ struct rsm_transfer_entry {
  *	RSM_TRANSFER_ASYNC: see below
  * @reserved: must be 0
  * @entries: address of an array of struct rsm_transfer_entry
+ * @done: out: bytes of the first entry not completed that have been copied, after
+ *	RSMERR_INTERRUPTED; 0 otherwise. Absent from the first version of the structure,
+ *	which ends with @entries and is still taken.
+ *
+ * A signal may end a long transfer with RSMERR_INTERRUPTED, but not before something
+ * was copied: a caller that goes on behind @residual and @done comes to the end
+ * however often signals come. Nothing that comes with the end (RSM_IMPLICIT_SIGPOST)
+ * has been done then.
  *
  * Copies local memory to the import segment (PUTV) or back (GETV), entry by
  * entry, in order. All entries are checked before the first is started; the
@@ -582,6 +590,7 @@ struct rsm_transfer {
 	__u32 flags;
 	__u32 reserved;
 	__aligned_u64 entries;
+	__aligned_u64 done;
 };
 
 /** RSM_TRANSFER_ASYNC - flag of PUTV besides those of RSMAPI. */

@@ -12,9 +12,9 @@ std::uint32_t asynchronous_if_explicit(const ImportSegment &segment,
 }
 
 int transfer_by_kernel(const ImportSegment &segment, Direction direction,
-                       rsm_transfer &request) noexcept {
+                       std::span<rsm_transfer_entry> entries, rsm_transfer &request) noexcept {
     const auto number = direction == Direction::put ? RSM_IOC_PUTV : RSM_IOC_GETV;
-    return command(segment.device(), number, request);
+    return rsmdev::transfer(segment.device(), number, entries, request);
 }
 
 int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
@@ -28,16 +28,8 @@ int transfer_by_kernel(const ImportSegment &segment, Direction direction, const 
     entry.remote_offset = transfer.offset;
     entry.length = transfer.length;
     rsm_transfer request{};
-    int status = RSMERR_INTERRUPTED;
-    // put and get can't be interrupted; once a signal is handled they go on.
-    while (status == RSMERR_INTERRUPTED) {
-        request = {};
-        request.count = 1;
-        request.entries = address_of(&entry);
-        request.flags = asynchronous_if_explicit(segment, direction);
-        status = transfer_by_kernel(segment, direction, request);
-    }
-    return status;
+    request.flags = asynchronous_if_explicit(segment, direction);
+    return transfer_by_kernel(segment, direction, {&entry, 1}, request);
 }
 
 int barrier_by_kernel(const ImportSegment &segment, rsm_barrier_op operation) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "import_segment.h"
 
@@ -17,9 +18,10 @@ std::uint32_t asynchronous_if_explicit(const ImportSegment &segment, Direction d
 int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
                        const void *local) noexcept;
 
-// A whole scatter-gather request, its entries in kernel form.
+// A whole scatter-gather request, its entries in kernel form; they change. The request says what
+// more there is to do, and how many entries were not completed.
 int transfer_by_kernel(const ImportSegment &segment, Direction direction,
-                       rsm_transfer &request) noexcept;
+                       std::span<rsm_transfer_entry> entries, rsm_transfer &request) noexcept;
 
 int barrier_by_kernel(const ImportSegment &segment, rsm_barrier_op operation) noexcept;
 

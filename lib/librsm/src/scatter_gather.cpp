@@ -132,12 +132,10 @@ int transfer_unmapped(const ImportSegment &segment, Direction direction, const R
     for (const auto &piece : request.all())
         *entry++ = piece.kernel_form;
     rsm_transfer argument{};
-    argument.count = static_cast<std::uint32_t>(request.count);
-    argument.residual = argument.count;
     argument.flags = (io.flags & (RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE)) |
                      asynchronous_if_explicit(segment, direction);
-    argument.entries = address_of(entries.data());
-    const int status = transfer_by_kernel(segment, direction, argument);
+    const int status =
+        transfer_by_kernel(segment, direction, std::span(entries).first(request.count), argument);
     io.io_residual_count = argument.residual;
     return status;
 }

@@ -26,6 +26,8 @@ struct Command {
     std::size_t reserved;
     // offset of the flags or operation, 0 if there is none
     std::size_t flags;
+    // size of the first version of the structure, 0 if it has not grown
+    std::size_t first = 0;
 };
 
 const Command commands[] = {
@@ -44,9 +46,9 @@ const Command commands[] = {
      offsetof(rsm_post, flags)},
     {"WAIT", RSM_IOC_WAIT, sizeof(rsm_wait), 0, 0},
     {"PUTV", RSM_IOC_PUTV, sizeof(rsm_transfer), offsetof(rsm_transfer, reserved),
-     offsetof(rsm_transfer, flags)},
+     offsetof(rsm_transfer, flags), offsetof(rsm_transfer, done)},
     {"GETV", RSM_IOC_GETV, sizeof(rsm_transfer), offsetof(rsm_transfer, reserved),
-     offsetof(rsm_transfer, flags)},
+     offsetof(rsm_transfer, flags), offsetof(rsm_transfer, done)},
     {"BARRIER", RSM_IOC_BARRIER, sizeof(rsm_barrier_request),
      offsetof(rsm_barrier_request, reserved), offsetof(rsm_barrier_request, op)},
     {"DESTROY", RSM_IOC_DESTROY, sizeof(rsm_destroy), 0, 0},
@@ -56,6 +58,11 @@ const Command commands[] = {
     {"REDEEM", RSM_IOC_REDEEM, sizeof(rsm_redeem), offsetof(rsm_redeem, reserved), 0},
     {"UNMAP", RSM_IOC_UNMAP, sizeof(rsm_unmap), 0, 0},
 };
+
+std::size_t least(const Command &command)
+{
+    return command.first ? command.first : command.size;
+}
 
 int call(int fd, unsigned long command, void *argument)
 {
@@ -114,7 +121,7 @@ TEST_F(UapiArguments, structures_that_are_too_small)
             std::byte *argument = buffer.data();
             std::memset(argument, 0, page_size());
             for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4},
-                                           std::size_t{7}, command.size - 1}) {
+                                           std::size_t{7}, least(command) - 1}) {
                 set_word(argument, static_cast<std::uint32_t>(size));
                 EXPECT_EQ(call(fd, command.number, argument), EINVAL)
                     << command.name << " size " << size;

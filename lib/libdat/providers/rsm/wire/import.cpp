@@ -30,10 +30,8 @@ int transfer(int handle, unsigned long request, std::uint32_t flags, std::uint64
     entry.remote_offset = offset;
     entry.length = local.size();
     rsm_transfer transfer{};
-    transfer.count = 1;
     transfer.flags = flags;
-    transfer.entries = address_of(&entry);
-    return persistent_command(handle, request, transfer);
+    return rsmdev::transfer(handle, request, {&entry, 1}, transfer);
 }
 
 } // namespace
