@@ -57,10 +57,18 @@ static struct rsm_shown *shown_alloc(struct rsm_export *exp)
 	return shown;
 }
 
+/* Each charge is given back once. */
+static void shown_uncharge(struct rsm_shown *shown)
+{
+	if (shown->charged)
+		rsm_uncharge(shown->mm, shown->charged);
+	shown->charged = 0;
+}
+
 static void shown_free(struct rsm_shown *shown)
 {
 	rsm_mem_put(shown->copy);
-	rsm_uncharge(shown->mm, shown->charged);
+	shown_uncharge(shown);
 	mem_cgroup_put(shown->memcg);
 	mmdrop(shown->mm);
 	put_page(shown->scratch);
@@ -240,10 +248,8 @@ void rsm_window_unbind(struct rsm_export *exp)
 	keep_contents(exp, mem);
 	exp->mem = NULL;
 	mutex_unlock(&exp->importers_lock);
-	if (!shown->copy) {
-		rsm_uncharge(shown->mm, shown->charged);
-		shown->charged = 0;
-	}
+	if (!shown->copy)
+		shown_uncharge(shown);
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);
