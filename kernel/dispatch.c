@@ -38,6 +38,7 @@ union rsm_arg {
 	struct rsm_revoke revoke;
 	struct rsm_redeem redeem;
 	struct rsm_unmap unmap;
+	struct rsm_message message;
 };
 
 /**
@@ -159,11 +160,13 @@ static int run_range(struct rsm_handle *h, union rsm_arg *arg)
 	return exp ? rsm_range(exp, &arg->range) : RSMERR_BAD_SEG_HNDL;
 }
 
+#define GRANT_FLAGS	(RSM_GRANT_ONCE | RSM_GRANT_SEND)
+
 static int run_grant(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	if (arg->grant.reserved)
+	if (arg->grant.flags & ~GRANT_FLAGS)
 		return -EOPNOTSUPP;
 	return exp ? rsm_grant(exp, &arg->grant) : RSMERR_BAD_SEG_HNDL;
 }
@@ -203,6 +206,20 @@ static int run_redeem(struct rsm_handle *h, union rsm_arg *arg)
 	status = h ? rsm_redeem(h, &arg->redeem, table) : RSMERR_BAD_SEG_HNDL;
 	rsm_table_put(table);
 	return status;
+}
+
+static int run_send(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_import *imp = rsm_handle_import(h);
+
+	return imp ? rsm_letter_send(imp, &arg->message) : RSMERR_BAD_SEG_HNDL;
+}
+
+static int run_receive(struct rsm_handle *h, union rsm_arg *arg)
+{
+	struct rsm_export *exp = rsm_handle_export(h);
+
+	return exp ? rsm_letter_receive(exp, &arg->message) : RSMERR_BAD_SEG_HNDL;
 }
 
 static int run_post(struct rsm_handle *h, union rsm_arg *arg)
@@ -301,6 +318,8 @@ static const struct rsm_command commands[] = {
 	COMMAND(RSM_IOC_REVOKE, rsm_revoke, run_revoke, false),
 	COMMAND(RSM_IOC_REDEEM, rsm_redeem, run_redeem, true),
 	COMMAND(RSM_IOC_UNMAP, rsm_unmap, run_unmap, false),
+	COMMAND(RSM_IOC_SEND, rsm_message, run_send, false),
+	COMMAND(RSM_IOC_RECEIVE, rsm_message, run_receive, true),
 };
 
 /*

@@ -147,6 +147,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	mutex_init(&exp->lock);
 	mutex_init(&exp->importers_lock);
 	INIT_LIST_HEAD(&exp->tickets);
+	rsm_inbox_init(&exp->inbox);
 	INIT_LIST_HEAD(&exp->importers);
 	INIT_LIST_HEAD(&exp->remote_importers);
 	INIT_WORK(&exp->death, rsm_watch_death);

@@ -19,8 +19,10 @@
  * @exp: the export, referenced
  * @offset: first byte granted
  * @length: bytes granted
- * @rights: RSM_PERM_READ, RSM_PERM_WRITE or both
+ * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
+ * @flags: those of GRANT
  * @live: it has not been revoked; guarded by the export's importers_lock
+ * @spent: it was good for one import, and has made that; likewise
  * @link: its place among the export's
  */
 struct rsm_ticket {
@@ -30,7 +32,9 @@ struct rsm_ticket {
 	u64 offset;
 	u64 length;
 	u32 rights;
+	u32 flags;
 	bool live;
+	bool spent;
 	struct list_head link;
 };
 
@@ -113,6 +117,7 @@ static struct rsm_ticket *ticket_alloc(struct rsm_export *exp, struct rsm_grant 
 	ticket->offset = arg->offset;
 	ticket->length = arg->length;
 	ticket->rights = arg->permission;
+	ticket->flags = arg->flags;
 	ticket->live = true;
 	return ticket;
 }
@@ -145,14 +150,26 @@ static u32 grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
 	return RSM_SUCCESS;
 }
 
+/* A grant without rights to any byte is one to send. */
+static u32 check_bare_grant(const struct rsm_grant *arg)
+{
+	if (!(arg->flags & RSM_GRANT_SEND))
+		return RSMERR_PERM_DENIED;
+	if (arg->offset)
+		return RSMERR_BAD_OFFSET;
+	return arg->length ? RSMERR_BAD_LENGTH : RSM_SUCCESS;
+}
+
 static u32 check_grant(const struct rsm_export *exp, const struct rsm_grant *arg)
 {
 	u32 most = exp->flags & RSM_BIND_READ ? RSM_PERM_READ : RSM_PERM_RDWR;
 
 	if (!rsm_is_local(exp))
 		return RSMERR_BAD_SEG_HNDL;
-	if (!arg->permission || arg->permission & ~most)
+	if (arg->permission & ~most)
 		return RSMERR_PERM_DENIED;
+	if (!arg->permission)
+		return check_bare_grant(arg);
 	if (arg->offset > exp->length)
 		return RSMERR_BAD_OFFSET;
 	if (!arg->length || !rsm_range_ok(arg->offset, arg->length, exp->length))
@@ -245,7 +262,8 @@ static u32 granted_connect(struct rsm_import *imp)
 	u32 status = RSMERR_SEG_NOT_PUBLISHED;
 
 	mutex_lock(&exp->importers_lock);
-	if (imp->ticket->live && exp->state != RSM_DEAD) {
+	if (imp->ticket->live && !imp->ticket->spent && exp->state != RSM_DEAD) {
+		imp->ticket->spent = imp->ticket->flags & RSM_GRANT_ONCE;
 		kref_get(&exp->seg.ref);
 		rsm_local_join(imp, exp);
 		status = RSM_SUCCESS;
@@ -277,6 +295,7 @@ u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	imp->ticket = ticket;
 	imp->granted = true;
+	imp->may_send = ticket->flags & RSM_GRANT_SEND;
 	imp->ops = &granted_ops;
 	imp->node = rsm_node_id();
 	imp->rights = ticket->rights;

@@ -33,11 +33,18 @@ static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
 	list_del_init(&imp->member.entry);
 	exp->importer_count--;
 	rsm_import_forget_export(imp);
+	if (imp->granted)
+		rsm_letter_drop(exp, imp);
 	rsm_segment_put(&exp->seg);
 }
 
-/* The export that @imp is connected to, referenced, or NULL. */
-static struct rsm_export *export_get(struct rsm_import *imp)
+/**
+ * rsm_import_export_get() - keep the export that an import is connected to
+ * @imp: the import
+ *
+ * Return: the export, referenced, or NULL if there is none any more.
+ */
+struct rsm_export *rsm_import_export_get(struct rsm_import *imp)
 {
 	struct rsm_export *exp;
 
@@ -55,7 +62,7 @@ static struct rsm_export *export_get(struct rsm_import *imp)
  */
 void rsm_local_disconnect(struct rsm_import *imp)
 {
-	struct rsm_export *exp = export_get(imp);
+	struct rsm_export *exp = rsm_import_export_get(imp);
 
 	if (!exp)
 		return;
@@ -73,7 +80,7 @@ EXPORT_SYMBOL_GPL(rsm_local_disconnect);
  */
 void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
 {
-	struct rsm_export *exp = export_get(imp);
+	struct rsm_export *exp = rsm_import_export_get(imp);
 
 	if (!exp) {
 		rsm_import_abort(imp, reason);

@@ -276,6 +276,12 @@ const char *rsm_ticket_controller(const struct rsm_ticket *ticket);
 void rsm_ticket_put(struct rsm_ticket *ticket);
 unsigned int rsm_grant_count(void);
 
+/* letter.c */
+void rsm_inbox_init(struct rsm_inbox *inbox);
+void rsm_letter_drop(struct rsm_export *exp, struct rsm_import *imp);
+u32 rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg);
+u32 rsm_letter_receive(struct rsm_export *exp, struct rsm_message *arg);
+
 /* import.c, map.c, transfer.c */
 u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
 		struct rsm_table *table);
@@ -302,6 +308,7 @@ bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned i
 void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp);
 void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason);
 void rsm_importers_post(struct rsm_export *exp, u32 flags);
+struct rsm_export *rsm_import_export_get(struct rsm_import *imp);
 void rsm_importers_abort(struct rsm_export *exp, const struct rsm_ticket *granted,
 			 enum rsm_reason reason);
 

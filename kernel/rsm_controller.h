@@ -11,6 +11,7 @@
 #include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/rsm.h>
 #include <linux/rsm_netlink.h>
@@ -28,6 +29,7 @@ struct rsm_place;
 struct rsm_remote;
 struct rsm_shown;
 struct rsm_table;
+struct rsm_letter;
 struct rsm_ticket;
 struct rsm_watch;
 
@@ -152,6 +154,18 @@ struct rsm_acl {
 enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
 
 /**
+ * struct rsm_inbox - letters that an exporter has not received yet (letter.c)
+ * @lock: guards both, and the field letter of all imports of the export
+ * @users: the oldest letter of each user, by uid
+ * @turns: the same letters, in the order in which they are delivered
+ */
+struct rsm_inbox {
+	spinlock_t lock; /* see above; no other lock is taken under it */
+	struct rb_root users;
+	struct list_head turns;
+};
+
+/**
  * struct rsm_export - an export segment
  * @seg: common part
  * @lock: guards all below but the importers
@@ -171,6 +185,7 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
  *	number of importers at a time
  * @tickets: its grants
  * @grants: how many there are
+ * @inbox: letters from holders of its tickets
  * @importers: import segments of this node that are connected, and the marks of those
  *	who go through them; see importers.c
  * @importer_count: how many there are
@@ -195,6 +210,7 @@ struct rsm_export {
 	struct rsm_acl *acl;
 	struct list_head tickets;
 	unsigned int grants;
+	struct rsm_inbox inbox;
 	struct mutex importers_lock; /* likewise */
 	struct list_head importers;
 	unsigned int importer_count;
@@ -219,6 +235,8 @@ struct rsm_member {
  * @ops: who serves it: its controller, or the core if it was granted
  * @granted: it was redeemed from a ticket; a segment that has an id otherwise
  * @ticket: the ticket, referenced, while it is connected; guarded as @exp is
+ * @may_send: its ticket allows letters; see struct rsm_inbox
+ * @letter: sent to the exporter and not received yet, or NULL; see struct rsm_inbox
  * @node: exporting node
  * @id: segment id there
  * @owner: who connected it
@@ -251,7 +269,9 @@ struct rsm_import {
 	struct rsm_segment seg;
 	const struct rsm_controller_ops *ops;
 	bool granted;
+	bool may_send;
 	struct rsm_ticket *ticket;
+	struct rsm_letter *letter;
 	u32 node;
 	u32 id;
 	struct rsm_owner owner;

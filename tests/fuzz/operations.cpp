@@ -262,6 +262,7 @@ std::size_t Fuzzer::prepare(unsigned command)
         grant.offset = one_in(16) ? interesting() : below(4 * page);
         grant.length = one_in(16) ? interesting() : 1 + below(4 * page);
         grant.permission = static_cast<std::uint32_t>(one_in(16) ? number() : (1 + below(3)) << 7);
+        grant.flags = static_cast<std::uint32_t>(one_in(16) ? number() : below(4));
         return sizeof(grant);
     }
     case 0x11:
@@ -280,6 +281,9 @@ std::size_t Fuzzer::prepare(unsigned command)
         unmap.length = length();
         return sizeof(unmap);
     }
+    case 0x14:
+    case 0x15:
+        return sizeof(rsm_message);
     default:
         as<rsm_barrier_request>(argument_).op = static_cast<std::uint32_t>(below(4));
         return sizeof(rsm_barrier_request);
@@ -288,7 +292,7 @@ std::size_t Fuzzer::prepare(unsigned command)
 
 void Fuzzer::command()
 {
-    const auto which = static_cast<unsigned>(below(0x14));
+    const auto which = static_cast<unsigned>(below(0x16));
     std::size_t size = prepare(which);
     if (one_in(32))
         size = static_cast<std::uint32_t>(one_in(2) ? below(page + 16) : number());

@@ -34,9 +34,11 @@
  * REBIND .. UNPUBLISH   -        -      yes     -
  * DESTROY, RANGE        -        -      yes     -
  * GRANT, REVOKE         -        -      yes     -
+ * RECEIVE               -        -      yes     -
  * CONNECT, REDEEM       -        yes    -       -
  * POST, WAIT            -        -      yes     yes
  * PUTV, GETV, BARRIER   -        -      -       yes
+ * SEND                  -        -      -       yes
  * ====================  =======  =====  ======  ======
  *
  * "-" is a status of RSMERR_BAD_SEG_HNDL.
@@ -676,8 +678,8 @@ struct rsm_range {
  * DOC: grants
  *
  * Memory bound with RSM_BIND_LOCAL has no id and no access list. Its creator
- * grants rights to some of its bytes instead, and gets a ticket: 128 bits that
- * can't be guessed. Whoever knows the ticket has the rights, on the same node,
+ * grants rights to some of its bytes instead, and gets a ticket: a number and 96
+ * random bits, which can't be guessed. Whoever knows the ticket has the rights, on the same node,
  * until the creator revokes it or the export ends. How the ticket gets to its
  * holder is no business of the kernel.
  */
@@ -691,16 +693,19 @@ struct rsm_range {
  * @status: out: RSM_SUCCESS, or
  *	RSMERR_NOT_CREATOR,
  *	RSMERR_BAD_SEG_HNDL (bound without RSM_BIND_LOCAL, or dead),
- *	RSMERR_PERM_DENIED (permission is none or has bits beyond RSM_PERM_RDWR,
- *	or is to write what was bound with RSM_BIND_READ),
- *	RSMERR_BAD_OFFSET (offset is beyond the segment),
- *	RSMERR_BAD_LENGTH (length is 0, or the range ends beyond the segment),
+ *	RSMERR_PERM_DENIED (permission is none, without RSM_GRANT_SEND, or has bits
+ *	beyond RSM_PERM_RDWR, or is to write what was bound with RSM_BIND_READ),
+ *	RSMERR_BAD_OFFSET (offset is beyond the segment, or not 0 without permission),
+ *	RSMERR_BAD_LENGTH (length is 0, or the range ends beyond the segment; without
+ *	permission: length is not 0),
  *	RSMERR_INSUFFICIENT_RESOURCES (there are RSM_GRANTS_MAX grants already),
  *	RSMERR_INSUFFICIENT_MEM
  * @offset: first byte granted, from the start of the segment
  * @length: bytes granted, of any alignment
- * @permission: rights granted: RSM_PERM_READ, RSM_PERM_WRITE or both
- * @reserved: must be 0
+ * @permission: rights granted: RSM_PERM_READ, RSM_PERM_WRITE, both or, with
+ *	RSM_GRANT_SEND, none
+ * @flags: RSM_GRANT_ONCE: the ticket is good for one successful REDEEM;
+ *	RSM_GRANT_SEND: its holders may SEND. Others: EOPNOTSUPP
  * @ticket: out: what REDEEM and REVOKE take
  *
  * Lets the holders of a ticket reach some bytes of the segment. Nothing is
@@ -713,9 +718,15 @@ struct rsm_grant {
 	__aligned_u64 offset;
 	__aligned_u64 length;
 	__u32 permission;
-	__u32 reserved;
+	__u32 flags;
 	__aligned_u64 ticket[2];
 };
+
+/** RSM_GRANT_ONCE - flag of GRANT. */
+#define RSM_GRANT_ONCE	0x1
+
+/** RSM_GRANT_SEND - another. */
+#define RSM_GRANT_SEND	0x2
 
 #define RSM_IOC_GRANT		_IO(RSM_IOC_TYPE, 0x10)
 
@@ -743,7 +754,7 @@ struct rsm_revoke {
  * @status: out: RSM_SUCCESS, or
  *	RSMERR_BAD_SEG_HNDL (the handle is not blank),
  *	RSMERR_SEG_NOT_PUBLISHED (the ticket is not one of a live grant, whatever
- *	it was),
+ *	it was, or it was good for one REDEEM and has had that),
  *	RSMERR_INSUFFICIENT_MEM,
  *	RSMERR_INSUFFICIENT_RESOURCES (the table has no free slot)
  * @ticket: from GRANT
@@ -758,8 +769,8 @@ struct rsm_revoke {
  * @generation: out: the slot's generation while the connection lives
  *
  * Makes a blank handle an import segment of the export that granted the ticket,
- * as often as one likes while the grant lives. A failed REDEEM leaves the handle
- * blank. It is an import segment like those of CONNECT, POST in both directions
+ * as often as one likes while the grant lives, or once with RSM_GRANT_ONCE. A failed
+ * REDEEM leaves the handle blank. It is an import segment like those of CONNECT, POST in both directions
  * and the end of the connection included, but for this: its rights are the
  * grant's, PUTV and GETV take offsets in the segment that lie in the bytes
  * granted, and mmap(), at offsets in the segment, whole pages of these only
@@ -807,5 +818,38 @@ struct rsm_unmap {
 };
 
 #define RSM_IOC_UNMAP		_IO(RSM_IOC_TYPE, 0x13)
+
+/** RSM_MESSAGE_WORDS - 64-bit words of a message. */
+#define RSM_MESSAGE_WORDS	8
+
+/**
+ * struct rsm_message - ioctl(RSM_IOC_SEND) and ioctl(RSM_IOC_RECEIVE)
+ * @size: sizeof(struct rsm_message)
+ * @status: out: RSM_SUCCESS, or
+ *	RSMERR_PERM_DENIED (SEND: the import was not made with a ticket of a grant
+ *	with RSM_GRANT_SEND),
+ *	RSMERR_QUEUE_FULL (SEND: the exporter has not received the import's last
+ *	message),
+ *	RSMERR_CONN_ABORTED, RSMERR_INSUFFICIENT_MEM (SEND),
+ *	RSMERR_NOT_CREATOR, RSMERR_TIMEOUT (RECEIVE: there is no message)
+ * @word: the message; RECEIVE: out
+ *
+ * SEND leaves a message for the creator of the export that granted the ticket,
+ * and delivers an event to the export unless one is pending there. RECEIVE takes
+ * one; neither waits. Nobody else sees a message, and none is overwritten. The
+ * kernel keeps one message for each import; closing the import removes it.
+ *
+ * The creator receives the messages of one user (real uid at SEND) in the order in
+ * which they were sent, and those of different users in turn, one of each: a user
+ * with many messages delays the message of another by one.
+ */
+struct rsm_message {
+	__u32 size;
+	__u32 status;
+	__aligned_u64 word[RSM_MESSAGE_WORDS];
+};
+
+#define RSM_IOC_SEND		_IO(RSM_IOC_TYPE, 0x14)
+#define RSM_IOC_RECEIVE		_IO(RSM_IOC_TYPE, 0x15)
 
 #endif /* _UAPI_LINUX_RSM_H */

@@ -53,10 +53,12 @@ const Command commands[] = {
      offsetof(rsm_barrier_request, reserved), offsetof(rsm_barrier_request, op)},
     {"DESTROY", RSM_IOC_DESTROY, sizeof(rsm_destroy), 0, 0},
     {"RANGE", RSM_IOC_RANGE, sizeof(rsm_range), offsetof(rsm_range, reserved), 0},
-    {"GRANT", RSM_IOC_GRANT, sizeof(rsm_grant), offsetof(rsm_grant, reserved), 0},
+    {"GRANT", RSM_IOC_GRANT, sizeof(rsm_grant), 0, offsetof(rsm_grant, flags)},
     {"REVOKE", RSM_IOC_REVOKE, sizeof(rsm_revoke), 0, 0},
     {"REDEEM", RSM_IOC_REDEEM, sizeof(rsm_redeem), offsetof(rsm_redeem, reserved), 0},
     {"UNMAP", RSM_IOC_UNMAP, sizeof(rsm_unmap), 0, 0},
+    {"SEND", RSM_IOC_SEND, sizeof(rsm_message), 0, 0},
+    {"RECEIVE", RSM_IOC_RECEIVE, sizeof(rsm_message), 0, 0},
 };
 
 std::size_t least(const Command &command)
@@ -104,7 +106,7 @@ TEST_F(UapiArguments, unknown_commands)
     std::byte argument[256] = {};
     set_word(argument, sizeof(argument));
     for (const int fd : handles()) {
-        for (unsigned number = 0x13; number < 0x100; number++)
+        for (unsigned number = 0x16; number < 0x100; number++)
             ASSERT_EQ(call(fd, _IO(RSM_IOC_TYPE, number), argument), ENOTTY) << number;
         EXPECT_EQ(call(fd, _IOWR(RSM_IOC_TYPE, 0, rsm_info), argument), ENOTTY);
         EXPECT_EQ(call(fd, _IO(0xD6, 0), argument), ENOTTY);

@@ -67,6 +67,8 @@ TEST_F(UapiKinds, table_of_commands)
         raw::Ticket ticket;
         EXPECT_EQ(raw::grant(fd, ticket, 0, 8), wrong_kind);
         EXPECT_EQ(raw::revoke(fd, ticket), wrong_kind);
+        rsm_message message{};
+        EXPECT_EQ(raw::call(fd, RSM_IOC_RECEIVE, message), wrong_kind);
     }
     for (const int fd : {control.get(), blank.get()}) {
         EXPECT_EQ(raw::post(fd), wrong_kind);
@@ -77,6 +79,8 @@ TEST_F(UapiKinds, table_of_commands)
         EXPECT_EQ(raw::transfer(fd, RSM_IOC_GETV, {&entry, 1}), wrong_kind);
         EXPECT_EQ(raw::barrier(fd, RSM_BARRIER_OPEN), wrong_kind);
         EXPECT_EQ(raw::unmap(fd, memory.data(), memory.size()), wrong_kind);
+        rsm_message message{};
+        EXPECT_EQ(raw::call(fd, RSM_IOC_SEND, message), wrong_kind);
     }
     for (const int fd : {exported, imported.get()}) {
         const int other = fd == exported ? imported.get() : exported;
