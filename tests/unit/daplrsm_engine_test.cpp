@@ -9,6 +9,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <memory>
+#include <mutex>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <thread>
@@ -219,6 +220,73 @@ TEST_F(EngineTest, CallsRunInOrderWithoutTheLock) {
     });
     ASSERT_TRUE(comes(guard, [&] { return order.size() == 3; }));
     EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+// A gate that work waits at until the test opens it.
+class Gate {
+  public:
+    void pass() {
+        std::unique_lock guard(mutex_);
+        changed_.wait(guard, [this] { return open_; });
+    }
+    void open() {
+        const std::scoped_lock guard(mutex_);
+        open_ = true;
+        changed_.notify_all();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool open_ = false;
+};
+
+TEST_F(EngineTest, WorkThatBlocksHoldsUpNobody) {
+    Gate gate;
+    Bell bell(changed);
+    Guard guard(lock);
+    for (int i = 0; i < 3; ++i)
+        engine->aside([&] { gate.pass(); });
+    bool called = false;
+    bool worked = false;
+    bool alarmed = false;
+    const auto note = [&](bool &what) {
+        return [&] {
+            const Guard inner(lock);
+            what = true;
+            changed.notify_all();
+        };
+    };
+    engine->later(note(called));
+    engine->aside(note(worked));
+    engine->at(Clock::now(), [&] {
+        EXPECT_TRUE(Engine::is_this_thread());
+        alarmed = true;
+        changed.notify_all();
+    });
+    engine->watch(bell.fd(), EPOLLIN, bell);
+    bell.ring();
+    changed.wait(guard, [&] { return called && worked && alarmed && bell.rung == 1; });
+    engine->forget(bell.fd());
+    gate.open();
+}
+
+// It may take long: unmapping, unpinning, closing.
+TEST_F(EngineTest, WhatWorkHoldsIsDestroyedWithoutTheLockAndElsewhere) {
+    Guard guard(lock);
+    int destroyed = 0;
+    const auto holder = [&] {
+        return std::shared_ptr<int>(new int, [&](const int *held) {
+            const Guard inner(lock);
+            EXPECT_FALSE(Engine::is_this_thread());
+            delete held;
+            ++destroyed;
+            changed.notify_all();
+        });
+    };
+    engine->aside([held = holder()] {});
+    engine->later([held = holder()] {});
+    changed.wait(guard, [&] { return destroyed == 2; });
 }
 
 TEST_F(EngineTest, ACallMayEndTheEngine) {

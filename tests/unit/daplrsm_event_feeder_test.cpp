@@ -54,6 +54,17 @@ TEST_F(FeederTest, IsPolledWhenTheQueueIsEmpty) {
     EXPECT_EQ(source.polls, 1);
 }
 
+// What has come since the first look is there, however short the time.
+TEST_F(FeederTest, IsPolledOnceMoreBeforeTimeIsOver) {
+    source.when = 2;
+    add();
+    DAT_EVENT event{};
+    DAT_COUNT more = 0;
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, &more), DAT_SUCCESS);
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, &more), error(DAT_TIMEOUT_EXPIRED));
+    remove();
+}
+
 TEST_F(FeederTest, CountsItsRoles) {
     add();
     add();

@@ -8,7 +8,7 @@
 // connecting: marked so where it happens), and around an agent of the consumer's: always with
 // Outside, and whatever was found before must be looked up again afterwards.
 // The engine's thread takes it like everybody else. There is no other lock above or below it but
-// those inside malloc and the handle cells.
+// those inside malloc, the handle cells and the thread pools.
 #pragma once
 
 #include "core/error.h"

@@ -25,7 +25,7 @@ T *as(const std::unique_ptr<Object> &object) noexcept {
 
 } // namespace
 
-// The engine's thread must be gone before what it works on; it wants the lock, so that is free
+// The engine's threads must be gone before what they work on; they want the lock, so that is free
 // then.
 Ia::~Ia() {
     std::vector<DAT_OS_WAIT_PROXY_AGENT> orphans;
@@ -37,7 +37,7 @@ Ia::~Ia() {
         orphans = agents();
         destroy_all();
     }
-    engine.reset();
+    engine->stop();
     leave_foreign_async_evd();
     for (const auto &agent : orphans)
         agent.proxy_agent_func(agent.instance_data, nullptr);

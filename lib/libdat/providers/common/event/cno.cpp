@@ -105,12 +105,18 @@ DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
         if (interrupted)
             return failure(DAT_INTERRUPTED_CALL);
         if (passed(wait.deadline))
-            return failure(DAT_QUEUE_EMPTY);
+            return last_look(evd);
         if (wait.spin.turn(ia(), wait.guard))
             poll(true);
         else
             interrupted = doze(wait) == Futex::Wake::INTERRUPTED;
     }
+}
+
+// As Evd's.
+DAT_RETURN Cno::last_look(DAT_EVD_HANDLE &evd) noexcept {
+    poll(false);
+    return take(evd) ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_QUEUE_EMPTY);
 }
 
 Futex::Wake Cno::doze(Wait &wait) noexcept {

@@ -47,6 +47,7 @@ class Cno final : public Object {
     void poll(bool again) noexcept;
     bool take(DAT_EVD_HANDLE &evd) noexcept;
     DAT_RETURN await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept;
+    DAT_RETURN last_look(DAT_EVD_HANDLE &evd) noexcept;
     Futex::Wake doze(Wait &wait) noexcept;
 
     std::vector<Evd *> evds_;

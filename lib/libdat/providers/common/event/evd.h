@@ -104,6 +104,7 @@ class Evd final : public Object {
     [[nodiscard]] bool satisfied() const noexcept;
     [[nodiscard]] DAT_RETURN disturbance() const noexcept;
     DAT_RETURN await(Wait &wait) noexcept;
+    DAT_RETURN last_look() noexcept;
     Futex::Wake doze(Wait &wait) noexcept;
 
     EventQueue queue_;

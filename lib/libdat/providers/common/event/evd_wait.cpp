@@ -67,12 +67,19 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
         if (interrupted)
             return failure(DAT_INTERRUPTED_CALL);
         if (passed(wait.deadline))
-            return failure(DAT_TIMEOUT_EXPIRED);
+            return last_look();
         if (wait.spin.turn(ia(), wait.guard))
             poll();
         else
             interrupted = doze(wait) == Futex::Wake::INTERRUPTED;
     }
+}
+
+// Time is over. What has come since the last look, and nobody has told us of, still counts.
+DAT_RETURN Evd::last_look() noexcept {
+    poll(false);
+    const DAT_RETURN why = disturbance();
+    return why != DAT_SUCCESS || satisfied() ? why : failure(DAT_TIMEOUT_EXPIRED);
 }
 
 // Peers ring from the moment when the engine has armed the connections; what came before that is

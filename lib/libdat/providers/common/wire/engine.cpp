@@ -4,14 +4,12 @@
 #include "event/evd.h"
 #include "wire/alarms.h"
 #include "wire/channel.h"
+#include "wire/thread_pool.h"
 #include "wire/watches.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
-#include <pthread.h>
-#include <system_error>
 #include <vector>
 
 namespace rsmdat {
@@ -33,23 +31,10 @@ int milliseconds_until(Clock::time_point when) noexcept {
     return static_cast<int>(std::min(std::chrono::ceil<Milliseconds>(when - now), LONGEST).count());
 }
 
-// A thread's signals are those of the thread that makes it: the consumer's handlers don't run here.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(SignalsBlocked &&) = delete;
-    SignalsBlocked(const SignalsBlocked &) = delete;
-    SignalsBlocked &operator=(SignalsBlocked &&) = delete;
-    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+// Connects that wait for different nodes.
+constexpr std::size_t MOST_HELPERS = 8;
 
-  private:
-    sigset_t before_{};
-};
+thread_local bool is_engine = false;
 
 } // namespace
 
@@ -67,7 +52,6 @@ class Engine::Inside {
 
     Watches watches;
     Alarms alarms;
-    std::vector<std::function<void()>> calls;
 
   private:
     struct Disarmed {
@@ -79,7 +63,6 @@ class Engine::Inside {
     [[nodiscard]] Clock::time_point plan() const noexcept;
     void dispatch(std::span<const epoll_event> events) const noexcept;
     void run_alarms() noexcept;
-    void run_calls(Guard &guard) noexcept;
     void sweep() noexcept;
     void arm(std::size_t place) noexcept;
     void drop(std::size_t place) noexcept;
@@ -95,6 +78,7 @@ class Engine::Inside {
 
 void Engine::Inside::run() noexcept {
     Events events;
+    is_engine = true;
     Guard guard(lock_);
     for (;;) {
         sleeps_until_ = plan();
@@ -108,9 +92,6 @@ void Engine::Inside::run() noexcept {
         dispatch({events.data(), static_cast<std::size_t>(found)});
         run_alarms();
         sweep();
-        run_calls(guard);
-        if (!guard.owns_lock())
-            return;
     }
 }
 
@@ -127,8 +108,6 @@ void Engine::Inside::wake_by(Clock::time_point when) noexcept {
 }
 
 Clock::time_point Engine::Inside::plan() const noexcept {
-    if (!calls.empty())
-        return Clock::time_point::min();
     const auto alarm = alarms.next().value_or(Clock::time_point::max());
     return sweeping_ ? std::min(alarm, next_sweep_) : alarm;
 }
@@ -143,20 +122,6 @@ void Engine::Inside::run_alarms() noexcept {
     const auto now = Clock::now();
     while (const auto what = alarms.take_due(now))
         what();
-}
-
-// An agent may close the Ia: then the lock is gone when it returns.
-void Engine::Inside::run_calls(Guard &guard) noexcept {
-    if (calls.empty())
-        return;
-    const auto taken = std::exchange(calls, {});
-    guard.unlock();
-    for (const auto &call : taken) {
-        call();
-        if (stopped_.load(std::memory_order_acquire))
-            return;
-    }
-    guard.lock();
 }
 
 void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
@@ -221,22 +186,22 @@ void Engine::Inside::sweep() noexcept {
 
 Engine::Engine(Ia &ia) : Engine(ia.lock) {}
 
-Engine::Engine(Lock &lock) : inside_(std::make_shared<Inside>(lock)) {
-    const SignalsBlocked blocked;
-    try {
-        thread_ = std::thread([inside = inside_] { inside->run(); });
-    } catch (const std::system_error &) {
-        throw std::bad_alloc();
-    }
-    (void)::pthread_setname_np(thread_.native_handle(), "rsm-dat");
-}
+Engine::Engine(Lock &lock)
+    : inside_(std::make_shared<Inside>(lock)), helpers_(std::make_unique<ThreadPool>(MOST_HELPERS)),
+      caller_(std::make_unique<ThreadPool>(1)),
+      thread_(make_thread([inside = inside_] { inside->run(); })) {}
 
 Engine::~Engine() {
+    stop();
+}
+
+void Engine::stop() noexcept {
+    if (!thread_.joinable())
+        return;
     inside_->stop();
-    if (thread_.get_id() == std::this_thread::get_id())
-        thread_.detach();
-    else
-        thread_.join();
+    thread_.join();
+    helpers_->stop();
+    caller_->stop();
 }
 
 void Engine::watch(int fd, std::uint32_t events, Source &source) {
@@ -258,8 +223,15 @@ void Engine::cancel(Alarm alarm) noexcept {
 }
 
 void Engine::later(std::function<void()> what) {
-    inside_->calls.push_back(std::move(what));
-    inside_->wake_by(Clock::time_point::min());
+    caller_->run(std::move(what));
+}
+
+void Engine::aside(std::function<void()> what) {
+    helpers_->run(std::move(what));
+}
+
+bool Engine::is_this_thread() noexcept {
+    return is_engine;
 }
 
 void Engine::disarmed(Channel &channel, Feeder &feeder) noexcept {

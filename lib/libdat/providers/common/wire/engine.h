@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread of an Ia: sleeps until a doorbell rings, a connection dies, a time comes or an agent
-// is to be called. It uses no CPU while nothing happens.
+// The thread of an Ia: sleeps until a doorbell rings, a connection dies or a time comes. It uses no
+// CPU while nothing happens, and does nothing that may block: that is done aside, on other threads.
 #pragma once
 
 #include "core/ia.h"
@@ -15,6 +15,7 @@ namespace rsmdat {
 
 class Channel;
 class Feeder;
+class ThreadPool;
 
 // Something with a descriptor that can become ready.
 class Source {
@@ -35,10 +36,13 @@ class Engine {
 
     explicit Engine(Ia &ia);     // throws std::bad_alloc
     explicit Engine(Lock &lock); // Ia::lock
-    // Ia::lock not held: joins the thread, unless called on it (by an agent).
-    ~Engine();
+    ~Engine(); // stops
     Engine(const Engine &) = delete;
     Engine &operator=(const Engine &) = delete;
+
+    // Ia::lock not held: waits for all threads but the one that calls this (in an agent). What has
+    // not begun is dropped, and so is what is to be done from then on.
+    void stop() noexcept;
 
     // With Ia::lock held; ready() is not called any more once forget() has returned. Watching a
     // descriptor again replaces what was. Throws std::bad_alloc.
@@ -48,9 +52,15 @@ class Engine {
     // It must not throw. Throws std::bad_alloc.
     Alarm at(Clock::time_point when, std::function<void()> what);
     void cancel(Alarm alarm) noexcept;
-    // With Ia::lock held; runs `what`, which must not throw, on the engine's thread without
-    // Ia::lock. One after the other in the order of the calls. Throws std::bad_alloc.
+    // With Ia::lock held; runs `what`, which must not throw, on a thread of its own without
+    // Ia::lock: for functions of the consumer's. One after the other in the order of the calls.
+    // Throws std::bad_alloc.
     void later(std::function<void()> what);
+    // The same for work of ours that may block. No other work has to wait for it. `what` is
+    // destroyed without Ia::lock.
+    void aside(std::function<void()> what);
+    // Is this the thread of an engine? Nothing may block on it.
+    [[nodiscard]] static bool is_this_thread() noexcept;
 
     // Channels whose peers need not ring because somebody polls. The engine looks at those with
     // listeners every few milliseconds; what nobody has polled meanwhile is armed again. With
@@ -64,6 +74,8 @@ class Engine {
   private:
     class Inside;
     std::shared_ptr<Inside> inside_; // the thread's, too
+    std::unique_ptr<ThreadPool> helpers_;
+    std::unique_ptr<ThreadPool> caller_;
     std::thread thread_;
 };
 

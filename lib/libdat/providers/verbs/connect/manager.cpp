@@ -96,10 +96,10 @@ void Manager::bury(Identifier id, bool answer_expected) noexcept {
     }
 }
 
-// On the engine's thread without Ia::lock: the kernel may wait for messages under way.
+// Aside, without Ia::lock: the kernel may wait for messages under way.
 void Manager::drop(Identifier id) noexcept {
     try {
-        engine_->later([last = std::make_shared<Identifier>(std::move(id))] {});
+        engine_->aside([last = std::make_shared<Identifier>(std::move(id))] {});
     } catch (const std::bad_alloc &) {
         // Likewise.
     }
