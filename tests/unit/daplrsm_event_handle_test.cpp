@@ -6,6 +6,9 @@
 #include "memory/pz.h"
 
 #include <array>
+#include <csignal>
+#include <mutex>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,10 +94,8 @@ TEST_F(Handle, HasAContextAndAType) {
 // They belong to the parent; the child may have an IA of its own.
 TEST_F(Handle, DiesInAChild) {
     const auto evd = make_evd();
-    lock_handles();
     const pid_t child = ::fork();
     if (child == 0) {
-        forget_all_handles();
         const bool dead = !enter_object(evd) && !enter_object(ia);
         DAT_EVD_HANDLE async = nullptr;
         DAT_IA_HANDLE own = nullptr;
@@ -102,11 +103,35 @@ TEST_F(Handle, DiesInAChild) {
         const bool closes = api::ia_close(own, DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS;
         ::_exit(dead && opens && closes ? 0 : 1);
     }
-    unlock_handles();
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
     EXPECT_TRUE(enter_object(evd));
+}
+
+// Whatever the parent's threads were doing to the handles when it forked.
+TEST_F(Handle, AreFreeInAChildOfAParentThatMakesOne) {
+    const std::unique_lock held(rsmdat::cells.mutex);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        DAT_EVD_HANDLE async = nullptr;
+        DAT_IA_HANDLE own = nullptr;
+        ::_exit(api::ia_open(fake::record(), "fake0", 4, &async, &own) == DAT_SUCCESS ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+// No handler runs in such a child.
+TEST_F(Handle, DiesInAChildThatLibcDoesNotKnowOf) {
+    const auto evd = make_evd();
+    const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+    if (child == 0)
+        ::syscall(SYS_exit_group, enter_object(evd) || enter_object(ia) ? 1 : 0);
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 TEST_F(Handle, CountsObjects) {

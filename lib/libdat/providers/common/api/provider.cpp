@@ -20,7 +20,6 @@ constexpr std::size_t MOST_RECORDS = 64;
 // Never destroyed: handles outlive the library's use by libdat.
 struct Records {
     std::mutex mutex;
-    bool fork_handled = false;
     std::array<Record, MOST_RECORDS> all;
 };
 
@@ -189,18 +188,10 @@ Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
 }
 
 // The mutex of the records needs no handling: libdat does not fork while it calls us.
-// Once per process: false if it could not be done.
-bool handle_fork() noexcept {
-    auto &handled = records().fork_handled;
-    if (!handled)
-        handled = ::pthread_atfork(lock_handles, unlock_handles, forget_all_handles) == 0;
-    return handled;
-}
-
 // libdat hears nothing of a failure but that the name is not registered.
 void add(const DAT_PROVIDER_INFO &info, const char *params) {
     const std::scoped_lock guard(records().mutex);
-    if (!handle_fork() || record_of(info))
+    if (record_of(info))
         return;
     Record *record = new_record(info, params);
     if (record)

@@ -9,7 +9,7 @@
 
 namespace rsmdat {
 
-constinit CellRange cell_range;
+constinit Cells cells;
 
 namespace {
 
@@ -20,22 +20,20 @@ constexpr std::size_t GROWTH = 65536;
 // program that still uses it is told.
 constexpr std::size_t LEAST_WAITING = 1024;
 
-struct Cells {
-    std::mutex mutex;
-    std::size_t usable = 0;  // bytes of the range that may be read and written
-    std::uint32_t first = 0; // free ones, as HandleCell::next counts
-    std::uint32_t last = 0;
-    std::size_t waiting = 0;
-};
+static_assert(sizeof(Cells) == alignof(Cells), "nothing else is in the page");
 
-constinit Cells cells;
+// Before anything can be in it, so it holds for each way to make a process. The old range stays
+// mapped in the child: libdat reads a handle's first word before we are asked.
+[[gnu::constructor]] void wipe_in_children() {
+    (void)::madvise(&cells, sizeof(cells), MADV_WIPEONFORK);
+}
 
 void reserve_range() {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *range = ::mmap(nullptr, RANGE, PROT_NONE, flags, -1, 0);
     if (range == MAP_FAILED)
         throw std::bad_alloc();
-    cell_range.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_release);
+    cells.base.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_release);
 }
 
 void grow(std::uintptr_t base) {
@@ -48,19 +46,19 @@ void grow(std::uintptr_t base) {
 }
 
 HandleCell &new_cell() {
-    if (cell_range.base.load(std::memory_order_relaxed) == 0)
+    if (cells.base.load(std::memory_order_relaxed) == 0)
         reserve_range();
-    const auto base = cell_range.base.load(std::memory_order_relaxed);
-    const auto size = cell_range.size.load(std::memory_order_relaxed);
+    const auto base = cells.base.load(std::memory_order_relaxed);
+    const auto size = cells.size.load(std::memory_order_relaxed);
     if (size == cells.usable)
         grow(base);
     auto *cell = std::construct_at(reinterpret_cast<HandleCell *>(base + size));
-    cell_range.size.store(size + sizeof(HandleCell), std::memory_order_release);
+    cells.size.store(size + sizeof(HandleCell), std::memory_order_release);
     return *cell;
 }
 
 HandleCell &cell_at(std::uint32_t number) noexcept {
-    const auto base = cell_range.base.load(std::memory_order_relaxed);
+    const auto base = cells.base.load(std::memory_order_relaxed);
     return reinterpret_cast<HandleCell *>(base)[number - 1];
 }
 
@@ -114,23 +112,6 @@ void Object::publish(Lock &lock) noexcept {
 
 void Object::hide() noexcept {
     cell_->object.store(nullptr, std::memory_order_release);
-}
-
-void lock_handles() noexcept {
-    cells.mutex.lock();
-}
-
-void unlock_handles() noexcept {
-    cells.mutex.unlock();
-}
-
-// The old range stays mapped: libdat reads a handle's first word before we are asked.
-void forget_all_handles() noexcept {
-    cell_range.base.store(0, std::memory_order_relaxed);
-    cell_range.size.store(0, std::memory_order_relaxed);
-    cells.usable = cells.waiting = 0;
-    cells.first = cells.last = 0;
-    cells.mutex.unlock();
 }
 
 } // namespace rsmdat

@@ -69,18 +69,25 @@ class Object {
     std::size_t index_ = 0; // the Ia's: its place among its objects
 };
 
-// Where the cells are.
-struct CellRange {
+// Where the cells are, and which of them are free. The page that it fills is zero in a forked
+// child, whatever the threads of the parent were doing: the child's handles are all dead, because
+// they belong to the parent.
+struct alignas(4096) Cells {
     std::atomic<std::uintptr_t> base{0};
     std::atomic<std::size_t> size{0}; // bytes in use, from the base
+    std::mutex mutex;                 // guards all that follows
+    std::size_t usable = 0;           // bytes of the range that may be read and written
+    std::uint32_t first = 0;          // free ones, as HandleCell::next counts
+    std::uint32_t last = 0;
+    std::size_t waiting = 0;
 };
-extern constinit CellRange cell_range;
+extern constinit Cells cells;
 
 // The cell of a handle; null if it is no handle of ours, dead or alive.
 inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
     const auto offset =
-        reinterpret_cast<std::uintptr_t>(handle) - cell_range.base.load(std::memory_order_acquire);
-    if (offset >= cell_range.size.load(std::memory_order_acquire) ||
+        reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
+    if (offset >= cells.size.load(std::memory_order_acquire) ||
         offset % sizeof(HandleCell) != 0)
         return nullptr;
     return static_cast<HandleCell *>(handle);
@@ -158,11 +165,5 @@ template <class T>
 [[gnu::always_inline]] inline Entered<T> enter(DAT_HANDLE handle) noexcept {
     return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
 }
-
-// After fork() the child's handles are all dead: they belong to the parent. The three are what
-// pthread_atfork wants.
-void lock_handles() noexcept;
-void unlock_handles() noexcept;
-void forget_all_handles() noexcept;
 
 } // namespace rsmdat
