@@ -5,6 +5,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include "conf.h"
@@ -54,6 +55,12 @@ TEST_F(DatConfFile, NoFallbackFromTheEnvironment) {
     EXPECT_EQ(read(path("absent").c_str(), {one}), 0U);
     EXPECT_EQ(read(path("").c_str(), {one}), 0U); // a directory
     EXPECT_EQ(read("", {one}), 0U);
+}
+
+TEST_F(DatConfFile, WhatIsNoFileIsNotWaitedFor) {
+    ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+    EXPECT_EQ(read(path("fifo").c_str(), {}), 0U);
+    EXPECT_EQ(read("/dev/zero", {}), 0U);
 }
 
 TEST_F(DatConfFile, TheFirstThatExists) {

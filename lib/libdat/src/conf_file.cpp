@@ -4,8 +4,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "conf.h"
 #include "debug.h"
@@ -20,9 +23,26 @@ struct Close {
     void operator()(std::FILE *file) const noexcept { static_cast<void>(std::fclose(file)); }
 };
 
+using File = std::unique_ptr<std::FILE, Close>;
+
+// A regular file, or null and errno: nothing else is sure to end, or to be there at all.
+File open_file(const char *path) {
+    const int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    File file(fd < 0 ? nullptr : ::fdopen(fd, "r"));
+    if (fd >= 0 && !file)
+        ::close(fd);
+    struct stat kind{};
+    if (!file || ::fstat(fd, &kind) != 0)
+        return nullptr;
+    if (S_ISREG(kind.st_mode))
+        return file;
+    errno = S_ISDIR(kind.st_mode) ? EISDIR : EINVAL;
+    return nullptr;
+}
+
 // The file's text, or nothing and errno.
 std::optional<std::string> read_file(const char *path) {
-    const std::unique_ptr<std::FILE, Close> file(std::fopen(path, "re"));
+    const File file = open_file(path);
     if (!file)
         return std::nullopt;
     std::string text;
