@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <thread>
@@ -122,6 +123,20 @@ TEST_F(ForkDat, child_outlives_the_parents_adapter)
     b.accept_from(again);
     child.tell();
     child.expect_success();
+}
+
+// They would keep handles that the parent closes.
+TEST_F(ForkDat, child_has_no_descriptors_of_the_library)
+{
+    exchange(1);
+    Child child([](Link &) {
+        for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+            std::error_code gone;
+            EXPECT_NE(std::filesystem::read_symlink(entry.path(), gone), "/dev/rsm");
+        }
+    });
+    child.expect_success();
+    exchange(2);
 }
 
 TEST_F(ForkDat, again_and_again_under_load)

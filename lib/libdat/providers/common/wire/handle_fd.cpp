@@ -3,8 +3,14 @@
 
 #include "device/uncancelled.h"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -31,7 +37,58 @@ int within_limit(Call &&call) noexcept {
     return fd;
 }
 
+// Which descriptors are ours, a bit for each.
+class Ours {
+  public:
+    void add(int fd) noexcept {
+        if (const auto place = place_of(fd); place < words_.size())
+            words_[place].fetch_or(bit_of(fd), std::memory_order_relaxed);
+    }
+    // Before it is closed: then it may be anybody's.
+    void remove(int fd) noexcept {
+        if (const auto place = place_of(fd); place < words_.size())
+            words_[place].fetch_and(~bit_of(fd), std::memory_order_relaxed);
+    }
+    void close_all() noexcept {
+        for (std::size_t place = 0; place < words_.size(); ++place)
+            close_all(place, words_[place].exchange(0, std::memory_order_relaxed));
+    }
+
+  private:
+    static constexpr std::size_t MOST = std::size_t{1} << 20; // usual hard limit
+    static constexpr std::size_t BITS = 64;
+
+    static std::size_t place_of(int fd) noexcept { return static_cast<std::size_t>(fd) / BITS; }
+    static std::uint64_t bit_of(int fd) noexcept {
+        return std::uint64_t{1} << static_cast<std::size_t>(fd) % BITS;
+    }
+    static void close_all(std::size_t place, std::uint64_t bits) noexcept {
+        for (; bits != 0; bits &= bits - 1)
+            ::close(static_cast<int>(place * BITS) + std::countr_zero(bits));
+    }
+    std::array<std::atomic<std::uint64_t>, MOST / BITS> words_{};
+};
+constinit Ours ours;
+
+// A forked child has no use for them, and would keep what the parent closes.
+[[gnu::constructor]] void close_them_in_children() {
+    (void)::pthread_atfork(nullptr, nullptr, [] { ours.close_all(); });
+}
+
 } // namespace
+
+bool leaves_descriptors(int fd) noexcept {
+    constexpr rlim_t ENOUGH = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    return static_cast<rlim_t>(fd) + std::min(ENOUGH, limit.rlim_max / 8) < limit.rlim_max;
+}
+
+HandleFd::HandleFd(int fd) noexcept : fd_(fd) {
+    if (fd >= 0)
+        ours.add(fd);
+}
 
 HandleFd &HandleFd::operator=(HandleFd &&other) noexcept {
     std::swap(fd_, other.fd_);
@@ -42,6 +99,7 @@ HandleFd::~HandleFd() {
     if (fd_ < 0)
         return;
     const rsmdev::Uncancelled uncancelled;
+    ours.remove(fd_);
     ::close(fd_);
 }
 
