@@ -90,6 +90,15 @@ int Channel::attach(const SegmentAddress &peer) noexcept {
     return RSM_SUCCESS;
 }
 
+int Channel::attach(const SegmentAddress &peer, Import & /*import*/) noexcept {
+    return attach(peer);
+}
+
+int Channel::reach(const Device & /*device*/, std::string_view /*controller*/,
+                   const SegmentAddress & /*peer*/, Import & /*import*/) noexcept {
+    return RSM_SUCCESS;
+}
+
 const SegmentAddress &Channel::address() const noexcept {
     return inside_->address;
 }

@@ -20,29 +20,28 @@ ListenerSlot slot() {
     return result;
 }
 
-TEST(DaplRsmListener, places_of_a_qualifier_differ) {
-    for (const std::uint64_t qualifier : {1ULL, 2ULL, 65535ULL, ~0ULL, 1ULL << 40}) {
-        std::set<std::uint32_t> ids;
-        for (std::uint32_t place = 0; place < LISTENER_PLACES; ++place) {
-            ids.insert(label_id(qualifier, place));
-            ids.insert(slots_id(qualifier, place));
-        }
-        EXPECT_EQ(ids.size(), 2 * LISTENER_PLACES);
-    }
-}
-
 TEST(DaplRsmListener, ids_are_such_as_can_be_asked_for) {
-    for (std::uint64_t qualifier = 1; qualifier < 1000; ++qualifier) {
-        EXPECT_GE(label_id(qualifier, 0), 0x400000U);
-        EXPECT_LT(slots_id(qualifier, 7), 0x40000000U); // there the channels' begin
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        const std::uint64_t qualifier = std::uint64_t{1} << bit;
+        EXPECT_GE(label_id(qualifier), 0x20000000U);
+        EXPECT_LT(label_id(qualifier), 0x30000000U); // there those of slots begin
     }
 }
 
-TEST(DaplRsmListener, neighbouring_qualifiers_seldom_meet) {
+TEST(DaplRsmListener, small_qualifiers_never_meet_others) {
     std::set<std::uint32_t> ids;
-    for (std::uint64_t qualifier = 1024; qualifier < 65536; ++qualifier)
-        ids.insert(label_id(qualifier, 0));
-    EXPECT_GT(ids.size(), 64000U);
+    constexpr std::uint64_t SMALL = 1ULL << 27;
+    for (std::uint64_t qualifier = 1; qualifier < SMALL; qualifier += 1 + qualifier / 64)
+        EXPECT_TRUE(ids.insert(label_id(qualifier)).second) << qualifier;
+    for (std::uint64_t large = SMALL; large < SMALL + 1000; ++large)
+        EXPECT_FALSE(ids.contains(label_id(large))) << large;
+}
+
+TEST(DaplRsmListener, large_qualifiers_seldom_meet) {
+    std::set<std::uint32_t> ids;
+    for (std::uint64_t qualifier = 1ULL << 32; qualifier < (1ULL << 32) + 10000; ++qualifier)
+        ids.insert(label_id(qualifier));
+    EXPECT_GT(ids.size(), 9990U);
 }
 
 TEST(DaplRsmListener, the_check_covers_every_bit_of_a_slot) {

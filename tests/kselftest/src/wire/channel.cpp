@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -22,7 +23,6 @@ using rsmdat::Arrived;
 using rsmdat::Channel;
 using rsmdat::Device;
 using rsmdat::Front;
-using rsmdat::Import;
 using rsmdat::Message;
 using rsmdat::MessageHeader;
 using rsmdat::MessageKind;
@@ -89,22 +89,15 @@ protected:
 // The left side as a program that leaves the library out has it.
 class HostileChannel : public ChannelTest {
 protected:
-    void SetUp() override
+    Front &front_of_right() const { return *reinterpret_cast<Front *>(&left->peers()); }
+    std::byte *start_of_right() const { return reinterpret_cast<std::byte *>(&left->peers()); }
+    // The answer to a segment that says this of itself.
+    int attach_to(const std::function<void(rsmdat::Handshake &)> &change) const
     {
-        ChannelTest::SetUp();
-        ASSERT_EQ(Import::redeem(device, right->address().ticket, into_right), RSM_SUCCESS);
-        ASSERT_EQ(into_right.map(0, into_right.length(), PROT_READ | PROT_WRITE), RSM_SUCCESS);
+        const auto channel = half(other);
+        change(channel->ours());
+        return half(device)->attach(channel->address());
     }
-    Front &front_of_right() const
-    {
-        return *reinterpret_cast<Front *>(into_right.mapping().data());
-    }
-    int attach_anew() const
-    {
-        return half(device)->attach(right->address());
-    }
-
-    Import into_right;
 };
 
 } // namespace
@@ -227,20 +220,23 @@ TEST_F(ChannelTest, peer_killed)
 TEST_F(ChannelTest, only_the_right_segment_is_attached_to)
 {
     const auto channel = half(device);
-    SegmentAddress address = right->address();
+    const auto wrong = half(other);
+    const auto good = half(other);
+    SegmentAddress address = wrong->address();
     address.nonce[1] ^= 1;
     EXPECT_EQ(channel->attach(address), RSMERR_CONN_ABORTED);
     EXPECT_FALSE(channel->attached());
-    address = right->address();
+    EXPECT_EQ(channel->attach(wrong->address()), RSMERR_SEG_NOT_PUBLISHED) << "it had its turn";
+    address = good->address();
     address.ticket[0] ^= 1;
     EXPECT_EQ(channel->attach(address), RSMERR_SEG_NOT_PUBLISHED);
-    address = right->address();
+    address = good->address();
     address.node++;
     EXPECT_EQ(channel->attach(address), RSMERR_REMOTE_NODE_UNREACHABLE);
-    address = right->address();
+    address = good->address();
     address.id = 0x40000000;
     EXPECT_EQ(channel->attach(address), RSMERR_REMOTE_NODE_UNREACHABLE);
-    EXPECT_EQ(channel->attach(right->address()), RSM_SUCCESS);
+    EXPECT_EQ(channel->attach(good->address()), RSM_SUCCESS);
     EXPECT_TRUE(channel->attached());
 }
 
@@ -307,7 +303,7 @@ TEST_F(HostileChannel, can_not_make_up_progress)
 
 TEST_F(HostileChannel, nonsense_in_the_rings_is_found)
 {
-    std::memset(into_right.mapping().data() + rsmdat::RINGS, 0xFF, 64);
+    std::memset(start_of_right() + rsmdat::RINGS, 0xFF, 64);
     Message message{};
     EXPECT_EQ(right->receive(Ring::REQUEST, message), Arrived::NONSENSE);
     EXPECT_EQ(right->receive(Ring::RESPONSE, message), Arrived::NOTHING);
@@ -315,23 +311,17 @@ TEST_F(HostileChannel, nonsense_in_the_rings_is_found)
 
 TEST_F(HostileChannel, sizes_are_not_believed)
 {
-    EXPECT_EQ(attach_anew(), RSM_SUCCESS);
-    auto &handshake = front_of_right().handshake;
+    using rsmdat::Handshake;
+    EXPECT_EQ(attach_to([](Handshake &) {}), RSM_SUCCESS);
     for (const std::uint32_t size : {0u, 1u, 2048u, 12288u, 32768u, 1u << 20, 1u << 21, 1u << 31,
-                                     UINT32_MAX}) {
-        handshake.request_ring = size;
-        EXPECT_EQ(attach_anew(), RSMERR_CONN_ABORTED) << size;
-    }
-    handshake.request_ring = ring_size;
-    handshake.response_ring = ring_size;
-    EXPECT_EQ(attach_anew(), RSMERR_CONN_ABORTED);
-    handshake.response_ring = rsmdat::MIN_RING;
-    handshake.version++;
-    EXPECT_EQ(attach_anew(), RSMERR_BAD_DRIVER_VERSION);
-    handshake.version--;
-    EXPECT_EQ(attach_anew(), RSM_SUCCESS);
-    handshake.magic++;
-    EXPECT_EQ(attach_anew(), RSMERR_CONN_ABORTED);
+                                     UINT32_MAX})
+        EXPECT_EQ(attach_to([=](Handshake &own) { own.request_ring = size; }),
+                  RSMERR_CONN_ABORTED)
+            << size;
+    EXPECT_EQ(attach_to([](Handshake &own) { own.response_ring = ring_size; }),
+              RSMERR_CONN_ABORTED);
+    EXPECT_EQ(attach_to([](Handshake &own) { own.version++; }), RSMERR_BAD_DRIVER_VERSION);
+    EXPECT_EQ(attach_to([](Handshake &own) { own.magic++; }), RSMERR_CONN_ABORTED);
 }
 
 namespace {

@@ -15,6 +15,7 @@ class Sp : public Object {
     ~Sp() override;
 
     [[nodiscard]] bool listening() const noexcept { return hearing_ != nullptr; }
+    [[nodiscard]] Hearing *hearing() const noexcept { return hearing_.get(); }
     // A request for us: a CR and its event, or a refusal.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
 

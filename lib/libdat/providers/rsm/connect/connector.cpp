@@ -117,7 +117,7 @@ void Connector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVEN
 
 void Connector::stop() noexcept {
     ep_.unlimit();
-    engine().cancel(std::exchange(ep_.link->resend, 0));
+    call_off();
     if (std::exchange(ep_.link->watches_bell, false))
         engine().forget(ep_.link->channel->bell_fd());
     if (std::exchange(ep_.link->watches_peer, false))
@@ -126,10 +126,24 @@ void Connector::stop() noexcept {
     ep_.unfeed();
 }
 
+// The request is over. Its handle goes aside.
+void Connector::call_off() noexcept {
+    engine().cancel(std::exchange(ep_.link->resend, 0));
+    if (std::exchange(ep_.link->watches_listener, false))
+        engine().forget(ep_.link->call->fd());
+    try {
+        if (ep_.link->call)
+            engine().aside([call = ep_.link->call] {});
+    } catch (const std::bad_alloc &) {
+        // It goes here and now.
+    }
+    ep_.link->call.reset();
+}
+
 // Without the lock: a node that does not answer may hold us up. The Ep may be gone afterwards.
 void Connector::call() {
     ep_.link->call = std::make_shared<Call>(ep_.link->channel->address(), ep_.link->qualifier);
-    engine().later([&its = ep_.ia(), self = ep_.handle(), call = ep_.link->call,
+    engine().aside([&its = ep_.ia(), self = ep_.handle(), call = ep_.link->call,
                     node = ep_.link->remote_node] {
         const int status = call->place(*its.device, its.options.controller, node);
         const Guard guard(its.lock);
@@ -139,21 +153,29 @@ void Connector::call() {
     });
 }
 
-// A service point for one request only is gone as soon as it has taken ours.
 void Connector::called(int status) noexcept {
-    if (status == RSM_SUCCESS)
-        return call_again_soon();
-    step();
-    if (ep_.link && ep_.link->call)
-        ep_.fail(why_not(status));
-}
-
-void Connector::call_again_soon() noexcept {
+    if (status != RSM_SUCCESS)
+        return unheard(status);
     try {
-        ep_.link->resend = engine().at(Engine::Clock::now() + RESEND, [this] { call_again(); });
+        if (ep_.link->call->needs_repetition())
+            ep_.link->resend = engine().at(Engine::Clock::now() + RESEND, [this] { call_again(); });
+        else
+            watch_listener();
     } catch (const std::bad_alloc &) {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }
+}
+
+void Connector::watch_listener() {
+    engine().watch(ep_.link->call->fd(), EPOLLRDHUP, *this);
+    ep_.link->watches_listener = true;
+}
+
+// A service point for one request only is gone as soon as it has taken ours.
+void Connector::unheard(int status) noexcept {
+    step();
+    if (ep_.link && ep_.link->call)
+        ep_.fail(why_not(status));
 }
 
 // It may have been answered already, and the service point be gone since.
@@ -182,8 +204,7 @@ void Connector::set_up_active(LinkState said, bool gone) noexcept {
 // The listener has imported our segment and tells where its own is.
 void Connector::arrived() noexcept {
     ep_.link->arrived = true;
-    engine().cancel(std::exchange(ep_.link->resend, 0));
-    ep_.link->call.reset();
+    call_off();
     ep_.link->channel->close_door();
     Credentials from{};
     std::memcpy(&from, &ep_.link->channel->ours().answer_from, sizeof from);
@@ -197,7 +218,7 @@ void Connector::arrived() noexcept {
 }
 
 void Connector::attach(const SegmentAddress &peer) {
-    engine().later([&its = ep_.ia(), self = ep_.handle(), channel = ep_.link->channel, peer] {
+    engine().aside([&its = ep_.ia(), self = ep_.handle(), channel = ep_.link->channel, peer] {
         const int status = channel->attach(peer);
         const Guard guard(its.lock);
         Ep *ep = find<Ep>(self, its);

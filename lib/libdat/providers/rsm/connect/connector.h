@@ -46,7 +46,9 @@ class Connector final : public Source, public Feeder {
     void call();
     void called(int status) noexcept;
     void call_again() noexcept;
-    void call_again_soon() noexcept;
+    void call_off() noexcept;
+    void watch_listener();
+    void unheard(int status) noexcept;
     void arrived() noexcept;
     void attach(const SegmentAddress &peer);
     void attached(int status) noexcept;

@@ -20,10 +20,13 @@ void Connector::ready(std::uint32_t events) noexcept {
         return;
     if ((events & EPOLLIN) != 0)
         ep_.link->channel->take_bells();
-    if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0 && ep_.link->watches_peer) {
+    const bool hung_up = (events & (EPOLLRDHUP | EPOLLHUP)) != 0;
+    if (hung_up && ep_.link->watches_peer) {
         engine().forget(ep_.link->channel->peer_fd());
         ep_.link->watches_peer = false;
     }
+    if (hung_up && ep_.link->watches_listener)
+        return unheard(RSMERR_SEG_NOT_PUBLISHED);
     step();
 }
 
@@ -92,13 +95,13 @@ void Connector::tell_peer(LinkState what) const noexcept {
         say_to_peer(*ep_.link->channel, what);
 }
 
-// The channel goes on the engine's thread: that takes a while, and our caller may be using it.
+// The channel goes aside: that takes a while, and our caller may be using it.
 void Connector::drop_link() noexcept {
     stop();
     buried_ = std::move(ep_.link->channel);
     ep_.link.reset();
     try {
-        engine().later(
+        engine().aside(
             [&lock = ep_.ia().lock, channel = buried_] { const Guard until_free(lock); });
         buried_.reset();
     } catch (const std::bad_alloc &) {

@@ -7,6 +7,7 @@
 #include "connect/listener.h"
 
 #include <memory>
+#include <optional>
 
 namespace rsmdat {
 
@@ -19,7 +20,7 @@ DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noe
 class Hearing final : public Source {
   public:
     Hearing(Sp &sp, Listener listener); // throws std::bad_alloc
-    // Whoever comes from now on finds nobody; those whom the engine is about to fetch are refused.
+    // Whoever comes from now on finds nobody; those whose letters have been taken are refused.
     ~Hearing();
     Hearing(const Hearing &) = delete;
     Hearing &operator=(const Hearing &) = delete;
@@ -27,8 +28,17 @@ class Hearing final : public Source {
     void ready(std::uint32_t events) noexcept override;
 
   private:
+    static void read_letter(Ia &ia, DAT_HANDLE self) noexcept;
+    static std::optional<SegmentAddress> take_letter(const Ia &ia, DAT_HANDLE self) noexcept;
+    void read_letters() noexcept;
+    void read_later() noexcept;
+    void read_slots() noexcept;
+
     Sp &sp_;
     Listener listener_;
+    bool reading_ = false;                 // letters, one at a time
+    std::optional<SegmentAddress> unread_; // a letter that could not be dealt with
+    Engine::Alarm retry_ = 0;              // for its sake
 };
 
 // Ends a request that will not be accepted.

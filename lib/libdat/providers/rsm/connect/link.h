@@ -13,7 +13,7 @@
 namespace rsmdat {
 
 struct Link {
-    std::shared_ptr<Channel> channel; // a call of Engine::later may have it, too
+    std::shared_ptr<Channel> channel; // a job of Engine::aside may have it, too
     bool active = false;              // we asked
     std::uint64_t local_port = 0;
     std::uint64_t remote_port = 0;
@@ -27,6 +27,7 @@ struct Link {
     bool arrived = false;       // active: it has
     bool attaching = false;     // active: Channel::attach is at work, hands off the channel
     bool watches_bell = false;
+    bool watches_listener = false; // active: likewise
     bool watches_peer = false;
 };
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// How a request finds a service point. That owns two pages: a *label* that everybody can read and
-// that says which qualifier it is, and *slots* that everybody can write and nobody read, where
-// requests are put. Both have ids made of the qualifier; there are eight places to go when an id is
-// another's. The label is published first, so it decides who has a qualifier.
+// How a request finds a service point. A service point publishes a *label*, a page that everybody
+// can read, under a segment id made of its qualifier: the kernel lets one exporter of a node have
+// an id, so the label names the owner of the qualifier. The label holds a ticket with which
+// processes of this node send a letter (RSM_IOC_SEND), which nobody but the service point reads.
+// For other nodes it names the segment with the *slots*, which their users can write.
 #pragma once
 
 #include "wire/channel.h"
 #include "wire/layout.h"
 #include "wire/own_segment.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,16 +18,18 @@
 namespace rsmdat {
 
 constexpr std::size_t LISTENER_SLOTS = 64;
-constexpr std::uint32_t LISTENER_PLACES = 8;
 
 struct Label {
     std::uint32_t magic;
     std::uint32_t version;
     std::uint64_t qualifier;
+    std::uint64_t ticket[2]; // to send letters, on this node
+    std::uint32_t slots;     // id of the segment for other nodes; 0: none
+    std::uint32_t reserved;
 };
 
-std::uint32_t label_id(std::uint64_t qualifier, std::uint32_t place) noexcept;
-std::uint32_t slots_id(std::uint64_t qualifier, std::uint32_t place) noexcept;
+// Where the label of a qualifier is. Qualifiers below 2^27 have ids of their own.
+std::uint32_t label_id(std::uint64_t qualifier) noexcept;
 std::uint64_t check_of(const ListenerSlot &slot) noexcept; // never 0
 
 Credentials credentials_of(const SegmentAddress &address) noexcept;
@@ -34,24 +38,37 @@ SegmentAddress address_of(const Credentials &credentials) noexcept;
 // Passive side.
 class Listener {
   public:
-    // RSM_SUCCESS, RSMERR_SEGID_IN_USE if somebody listens on the qualifier or no place is left,
-    // or why else there is none.
+    // RSM_SUCCESS, RSMERR_SEGID_IN_USE if the qualifier's id is another exporter's, or why else
+    // there is no listener.
     static int open(const Device &device, std::string_view controller, std::uint64_t qualifier,
                     Listener &result) noexcept;
 
-    [[nodiscard]] int fd() const noexcept { return slots_.handle().fd(); } // POLLIN
-    void take_bells() const noexcept { slots_.handle().take_events(); }
-    // What a slot holds, if anything; the slot is empty then.
-    [[nodiscard]] std::optional<ListenerSlot> take(std::size_t index) const noexcept;
+    // Descriptors that are POLLIN when a letter, or something in a slot, has come. The second is -1
+    // if there are no slots.
+    [[nodiscard]] int letters_fd() const noexcept { return letters_.handle().fd(); }
+    [[nodiscard]] int slots_fd() const noexcept { return slots_.handle().fd(); }
+    void take_bells() const noexcept;
+    // The next letter of a process of this node; nothing if there is none. Letters that make no
+    // sense are skipped.
+    [[nodiscard]] std::optional<SegmentAddress> next_letter() const noexcept;
+    // What a slot holds, if it is a request of another node that has not been seen lately. The slot
+    // is cleared.
+    [[nodiscard]] std::optional<SegmentAddress> take(std::size_t index) noexcept;
+    // Its repetition is a request again.
+    void forget(const SegmentAddress &request) noexcept;
 
   private:
-    static int make(const Device &device, std::string_view controller, std::uint64_t qualifier,
-                    Listener &result) noexcept;
-    static int try_place(const Device &device, std::string_view controller, std::uint64_t qualifier,
-                         std::uint32_t place, Listener &result) noexcept;
+    int make(const Device &device, std::string_view controller) noexcept;
+    int publish_slots(const Device &device, std::uint32_t &id) const noexcept;
+    bool is_new(std::uint64_t nonce) noexcept;
 
+    std::uint32_t node_ = 0;
+    std::uint64_t qualifier_ = 0;
     OwnSegment label_;
-    OwnSegment slots_;
+    OwnSegment letters_;
+    OwnSegment slots_; // none without an interconnect
+    std::array<std::uint64_t, LISTENER_SLOTS> seen_{}; // nonces of requests taken last
+    std::size_t last_seen_ = 0;
 };
 
 // Active side: a request on its way.
@@ -59,20 +76,23 @@ class Call {
   public:
     Call(const SegmentAddress &from, std::uint64_t qualifier) noexcept;
 
-    // Finds the listener and puts the request there. RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED if there
-    // is none, RSMERR_REMOTE_NODE_UNREACHABLE and others. May sleep.
+    // Finds the listener and leaves the request there. RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED if
+    // there is none, RSMERR_REMOTE_NODE_UNREACHABLE and others. May sleep.
     int place(const Device &device, std::string_view controller, std::uint32_t node) noexcept;
-    // Puts it again, into another slot: somebody may have overwritten it.
+    // A letter stays until it is received; a slot may have been overwritten since.
+    [[nodiscard]] bool needs_repetition() const noexcept { return !local_; }
+    // Puts the request into another slot.
     int repeat() noexcept;
+    // POLLRDHUP: the listener is gone.
+    [[nodiscard]] int fd() const noexcept { return listener_.fd(); }
 
   private:
+    int send(const Device &device, const Label &label) noexcept;
+
     ListenerSlot slot_{};
     std::uint64_t tries_ = 0;
+    bool local_ = false;
     Import listener_;
 };
-
-// Tells whoever waits at `from` that nobody will take the request. For those that are refused
-// before there is a channel, however little memory is left.
-void refuse(const Device &device, std::string_view controller, const SegmentAddress &from) noexcept;
 
 } // namespace rsmdat

@@ -40,7 +40,7 @@ const Ticket *Contexts::ticket_of(const Ep &ep, Region &region, std::uint32_t pe
     if (!is_new)
         return &entry->second;
     const Export &memory = region.pinned->handle;
-    if (memory.grant(offset_of(region), region.length, permission, entry->second) == RSM_SUCCESS) {
+    if (memory.grant(offset_of(region), region.length, permission, TicketUse::MANY, entry->second) == RSM_SUCCESS) {
         region.holders.push_back(&ep);
         return &entry->second;
     }

@@ -125,7 +125,8 @@ int Channel::open_door() noexcept {
     const OwnSegment &own = inside_->own;
     address.node = inside_->device.node();
     if (inside_->local)
-        return own.handle().grant(0, own.bytes().size(), RSM_PERM_RDWR, address.ticket);
+        return own.handle().grant(0, own.bytes().size(), RSM_PERM_RDWR, TicketUse::ONCE,
+                                  address.ticket);
     return publish(own.handle(), inside_->peer_node, address.id);
 }
 
@@ -153,24 +154,26 @@ const SegmentAddress &Channel::address() const noexcept {
     return inside_->address;
 }
 
-int Channel::import_from(const SegmentAddress &peer, Import &import) const noexcept {
-    if (peer.node != inside_->peer_node || (peer.id == 0) != inside_->local)
-        return RSMERR_REMOTE_NODE_UNREACHABLE;
-    const Device &device = inside_->device;
-    const int status = inside_->local ? Import::redeem(device, peer.ticket, import)
-                                      : Import::connect(device, inside_->controller, peer.node,
-                                                        peer.id, RSM_PERM_RDWR, import);
-    if (status != RSM_SUCCESS)
-        return status;
-    if (import.length() < RINGS)
-        return RSMERR_CONN_ABORTED;
-    const auto length = std::min<std::uint64_t>(import.length(), RINGS + 2 * MAX_RING);
-    return import.map(0, length, PROT_READ | PROT_WRITE);
+int Channel::reach(const Device &device, std::string_view controller, const SegmentAddress &peer,
+                   Import &import) noexcept {
+    return peer.id == 0 ? Import::redeem(device, peer.ticket, import)
+                        : Import::connect(device, controller, peer.node, peer.id, RSM_PERM_RDWR,
+                                          import);
 }
 
 int Channel::attach(const SegmentAddress &peer) noexcept {
+    if (peer.node != inside_->peer_node || (peer.id == 0) != inside_->local)
+        return RSMERR_REMOTE_NODE_UNREACHABLE;
     Import import;
-    int status = import_from(peer, import);
+    const int status = reach(inside_->device, inside_->controller, peer, import);
+    return status == RSM_SUCCESS ? attach(peer, import) : status;
+}
+
+int Channel::attach(const SegmentAddress &peer, Import &import) noexcept {
+    if (import.length() < RINGS)
+        return RSMERR_CONN_ABORTED;
+    const auto length = std::min<std::uint64_t>(import.length(), RINGS + 2 * MAX_RING);
+    int status = import.map(0, length, PROT_READ | PROT_WRITE);
     if (status != RSM_SUCCESS)
         return status;
     Front &front = front_of(import.mapping());
@@ -189,7 +192,7 @@ bool Channel::attached() const noexcept {
     return static_cast<bool>(inside_->peer);
 }
 
-// A ticket can't be taken from its holder without ending the connection; only the peer has it.
+// A ticket was good for the peer's redeem only.
 void Channel::close_door() noexcept {
     const rsm_acl_entry peer{inside_->peer_node, NOBODY};
     if (!inside_->local)

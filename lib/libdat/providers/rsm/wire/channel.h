@@ -38,8 +38,13 @@ class Channel {
     // Imports the peer's segment, which has to be on the node that ours is for, and checks its
     // nonce, sizes and version. May sleep. RSMERR status.
     int attach(const SegmentAddress &peer) noexcept;
+    // The same in two steps: reach() finds the segment, and attach() checks and takes it over; in
+    // case of an error the import stays the caller's.
+    static int reach(const Device &device, std::string_view controller, const SegmentAddress &peer,
+                     Import &import) noexcept;
+    int attach(const SegmentAddress &peer, Import &import) noexcept;
     [[nodiscard]] bool attached() const noexcept;
-    // Nobody else can attach to ours from now on (the peer has). Of a ticket only the peer knows.
+    // Nobody else can attach to ours from now on (the peer has).
     void close_door() noexcept;
     // The peer is on this node, so its memory may be reached directly.
     [[nodiscard]] bool local() const noexcept;
@@ -87,7 +92,6 @@ class Channel {
     explicit Channel(std::unique_ptr<Inside> inside) noexcept;
     int furnish(std::size_t request, std::size_t response) noexcept;
     int open_door() noexcept;
-    int import_from(const SegmentAddress &peer, Import &import) const noexcept;
     void say_sleeps(std::uint32_t value) noexcept;
     std::unique_ptr<Inside> inside_;
 };

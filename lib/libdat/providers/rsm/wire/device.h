@@ -25,6 +25,8 @@ class Unavailable : public std::runtime_error {
 };
 
 using Ticket = std::array<std::uint64_t, 2>; // of RSM_IOC_GRANT
+using Letter = std::array<std::uint64_t, RSM_MESSAGE_WORDS>;
+enum class TicketUse : std::uint32_t { MANY = 0, ONCE = RSM_GRANT_ONCE };
 
 // The control handle and the tables of words that it owns.
 class Device {
@@ -62,7 +64,10 @@ class Export {
     int publish(std::uint32_t &id, std::span<const rsm_acl_entry> acl) const noexcept;
     int republish(std::span<const rsm_acl_entry> acl) const noexcept;
     int grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission,
-              Ticket &ticket) const noexcept;
+              TicketUse use, Ticket &ticket) const noexcept;
+    // A ticket with which letters can be sent to us, and nothing else be done.
+    int grant_letters(Ticket &ticket) const noexcept;
+    int receive(Letter &letter) const noexcept; // RSMERR_TIMEOUT: there is none
     int revoke(const Ticket &ticket) const noexcept;
     int post() const noexcept; // wakes the importers
     std::uint32_t take_events() const noexcept;
@@ -104,6 +109,10 @@ class Import {
     int get(std::uint64_t offset, std::span<std::byte> to) const noexcept;
     int post() const noexcept; // rings the exporter
     int put_and_post(std::uint64_t offset, std::span<const std::byte> from) const noexcept;
+    int send(const Letter &letter) const noexcept; // to the exporter
+
+    // The mapping is enough from now on; it keeps the connection.
+    void close_handle() noexcept { const HandleFd closed = std::move(handle_); }
 
     [[nodiscard]] int fd() const noexcept { return handle_.get(); }
     explicit operator bool() const noexcept { return static_cast<bool>(handle_); }

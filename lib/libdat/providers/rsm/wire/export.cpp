@@ -69,14 +69,32 @@ int Export::republish(std::span<const rsm_acl_entry> acl) const noexcept {
 }
 
 int Export::grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission,
-                  Ticket &ticket) const noexcept {
+                  TicketUse use, Ticket &ticket) const noexcept {
     rsm_grant grant{};
+    grant.flags = static_cast<std::uint32_t>(use);
     grant.offset = offset;
     grant.length = length;
     grant.permission = permission;
     const int status = persistent_command(handle_.get(), RSM_IOC_GRANT, grant);
     if (status == RSM_SUCCESS)
         std::ranges::copy(grant.ticket, ticket.begin());
+    return status;
+}
+
+int Export::grant_letters(Ticket &ticket) const noexcept {
+    rsm_grant grant{};
+    grant.flags = RSM_GRANT_SEND;
+    const int status = persistent_command(handle_.get(), RSM_IOC_GRANT, grant);
+    if (status == RSM_SUCCESS)
+        std::ranges::copy(grant.ticket, ticket.begin());
+    return status;
+}
+
+int Export::receive(Letter &letter) const noexcept {
+    rsm_message message{};
+    const int status = persistent_command(handle_.get(), RSM_IOC_RECEIVE, message);
+    if (status == RSM_SUCCESS)
+        std::ranges::copy(message.word, letter.begin());
     return status;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "wire/command.h"
 #include "wire/device.h"
+#include "wire/engine.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <fcntl.h>
 
 namespace rsmdat {
@@ -38,6 +40,7 @@ int transfer(int handle, unsigned long request, std::uint32_t flags, std::uint64
 
 int Import::connect(const Device &device, std::string_view controller, std::uint32_t node,
                     std::uint32_t id, std::uint32_t permission, Import &result) noexcept {
+    assert(!Engine::is_this_thread()); // a node that does not answer is waited for
     rsm_connect connect{};
     if (!store_name(connect.controller, controller))
         return RSMERR_CTLR_NOT_PRESENT;
@@ -91,6 +94,12 @@ int Import::post() const noexcept {
     rsm_post post{};
     post.flags = RSM_SIGPOST_NO_ACCUMULATE;
     return persistent_command(handle_.get(), RSM_IOC_POST, post);
+}
+
+int Import::send(const Letter &letter) const noexcept {
+    rsm_message message{};
+    std::ranges::copy(letter, message.word);
+    return persistent_command(handle_.get(), RSM_IOC_SEND, message);
 }
 
 int Import::put_and_post(std::uint64_t offset, std::span<const std::byte> from) const noexcept {

@@ -13,7 +13,7 @@
 namespace rsmdat {
 
 constexpr std::uint32_t LAYOUT_MAGIC = 0x72444154; // "rDAT"
-constexpr std::uint32_t LAYOUT_VERSION = 1;
+constexpr std::uint32_t LAYOUT_VERSION = 2;
 
 enum class MessageKind : std::uint8_t {
     PAD = 0,       // nothing: fills the ring's end
@@ -116,7 +116,7 @@ constexpr std::size_t RINGS = 4096;
 static_assert(sizeof(Front) <= RINGS);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// What a listener's slot holds: where the request's segment is.
+// What a letter to a listener begins with, and what a slot holds: where the request's segment is.
 struct ListenerSlot {
     std::uint64_t qualifier;
     Credentials from;

@@ -52,12 +52,9 @@ void RawPeer::offer(std::uint64_t qualifier)
 bool RawPeer::call(std::uint64_t qualifier)
 {
     rsmdat::Call call(channel_->address(), qualifier);
-    int status = call.place(device, "loopback", device.node());
-    for (int tries = 0; tries < 100 && status == RSM_SUCCESS; tries++) {
-        if (is_told(LinkState::ARRIVED, 50))
-            return true;
-        status = call.repeat();
-    }
+    const int status = call.place(device, "loopback", device.node());
+    if (status == RSM_SUCCESS && is_told(LinkState::ARRIVED))
+        return true;
     ADD_FAILURE() << "not heard: " << status;
     return false;
 }
