@@ -78,6 +78,68 @@ TEST_F(DaplTransferRdma, WhatIsOutOfBoundsOrWithoutRightIsRefused) {
         }
 }
 
+// "Data, then valid flag": a wrong place for the data must not set the flag.
+TEST_F(DaplTransferRdma, NothingBehindARefusedRequestIsCarriedOut) {
+    Memory flag = make_memory(64);
+    Memory readable = make_memory(100, DAT_MEM_PRIV_READ_FLAG);
+    connect(one, other);
+    ASSERT_EQ(one.write({from.at(0, 8)}, flag.remote(32, 8), 1), DAT_SUCCESS);
+    run(one, other); // straight from now on
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    ASSERT_EQ(one.write({from.at(0, 8)}, readable.remote(0, 8), 2), DAT_SUCCESS);
+    one.progress();
+    ASSERT_EQ(one.write({from.at(0, 8)}, flag.remote(0, 8), 3), DAT_SUCCESS);
+    ASSERT_EQ(one.read({from.at(0, 8)}, flag.remote(32, 8), 4), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, flag.remote(8, 8), 5, SUPPRESS), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 6), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 7), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 2, DAT_DTO_ERR_REMOTE_ACCESS);
+    for (std::uint64_t behind = 3; behind <= 6; ++behind)
+        expect(*one.request, behind, DAT_DTO_ERR_FLUSHED);
+    expect(*other.recv, 7, DAT_DTO_ERR_FLUSHED);
+    expect_broken();
+    for (std::size_t at = 0; at < 32; ++at)
+        EXPECT_EQ(flag.bytes[at], std::byte{0}) << at;
+}
+
+// It waits for the answer to what is ahead of it, and then goes straight again.
+TEST_F(DaplTransferRdma, DirectRdmaWaitsForRdmaThatThePeerCarriesOut) {
+    connect(one, other);
+    grants = false;
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    Memory second = make_memory(64);
+    grants = true;
+    ASSERT_EQ(one.write({from.at(0, 8)}, second.remote(0, 8), 2), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
+    ASSERT_EQ(one.write({from.at(8, 8)}, to.remote(8, 8), 3), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(8, 8)}, second.remote(8, 8), 4), DAT_SUCCESS);
+    EXPECT_EQ(second.bytes[8], std::byte{0});
+    run(one, other);
+    expect(*one.request, 3, DAT_DTO_SUCCESS, 8);
+    expect(*one.request, 4, DAT_DTO_SUCCESS, 8);
+    EXPECT_EQ(second.bytes[8], from.bytes[8]);
+}
+
+// The send's receive is too small. The write behind it has happened; it does not count.
+TEST_F(DaplTransferRdma, SuccessDoesNotFollowAFault) {
+    connect(one, other);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(16, 8), 3), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 4)}, 4), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 2, DAT_DTO_ERR_REMOTE_RESPONDER);
+    expect(*one.request, 3, DAT_DTO_ERR_FLUSHED);
+    expect(*other.recv, 4, DAT_DTO_ERR_LOCAL_LENGTH);
+    expect_broken();
+}
+
 TEST_F(DaplTransferRdma, WithoutATicketRdmaGoesThroughTheRing) {
     grants = false;
     connect(one, other);

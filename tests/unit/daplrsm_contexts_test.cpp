@@ -36,7 +36,7 @@ class DaplRsmContexts : public testing::Test {
     Stranger zone, other_zone, peer;
     Contexts contexts;
     std::shared_ptr<Pinned> pinned =
-        std::make_shared<Pinned>(Pinned{Export(), 0x10000, 0x1000, true});
+        std::make_shared<Pinned>(Pinned{Export(), 0x10000, 0x1000, true, {}});
 
     Region &make(unsigned privileges, bool local = true) {
         Region *region = contexts.create(zone.as<Pz>(), pinned, START, LENGTH, privileges, local);
@@ -193,10 +193,10 @@ TEST_F(DaplRsmContexts, GatherChecksRights) {
 
 TEST_F(DaplRsmContexts, ReachIsExact) {
     const Region &region = make(ALL);
-    const auto bytes = reach(region, START + 1, LENGTH - 1, REMOTE_WRITE);
-    ASSERT_TRUE(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes->data()), START + 1);
-    EXPECT_EQ(bytes->size(), LENGTH - 1);
+    const auto reached = reach(region, START + 1, LENGTH - 1, REMOTE_WRITE);
+    ASSERT_TRUE(reached);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(reached->bytes.data()), START + 1);
+    EXPECT_EQ(reached->bytes.size(), LENGTH - 1);
     EXPECT_TRUE(reach(region, START + LENGTH, 0, REMOTE_READ));
     EXPECT_FALSE(reach(region, START + LENGTH + 1, 0, REMOTE_READ));
     EXPECT_FALSE(reach(region, START - 1, 1, REMOTE_READ));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "memory/contexts.h"
 
+#include "memory/copy.h"
 #include "memory/pz.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rsmdat {
@@ -62,14 +64,46 @@ void Contexts::destroy(Region &region) noexcept {
     give_back(std::exchange(region.context, 0) % MOST_SLOTS);
 }
 
-std::optional<std::span<std::byte>> Contexts::reach(const Pz *pz, std::uint32_t context,
-                                                    std::uint64_t address, std::uint64_t length,
-                                                    unsigned privilege) const noexcept {
+bool Contexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+                    Pieces &seen) const noexcept {
+    auto place = seen.begin();
+    for (const DAT_LMR_TRIPLET &piece : pieces) {
+        const Region *region = usable(pz, piece, privilege);
+        if (!region)
+            return false;
+        *place = piece;
+        place->virtual_address =
+            reinterpret_cast<std::uintptr_t>(region->pinned->at(piece.virtual_address));
+        ++place;
+    }
+    return true;
+}
+
+bool Contexts::intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept {
+    return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
+        const Region *region = find(piece.lmr_context);
+        return region && region->pinned->intact();
+    });
+}
+
+bool Contexts::fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+                    std::span<const std::byte> from) const noexcept {
+    Pieces seen; // NOLINT(*-member-init): as much of it is read as was written
+    if (!view(pz, pieces, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, seen))
+        return false;
+    copy_to_pieces(std::span(seen).first(pieces.size()), offset, from);
+    return intact(pieces);
+}
+
+std::optional<Contexts::Reached> Contexts::reach(const Pz *pz, std::uint32_t context,
+                                                 std::uint64_t address, std::uint64_t length,
+                                                 unsigned privilege) const noexcept {
     const Region *region = find(context);
     if (!region || !region->open || region->pz != pz || (region->privileges & privilege) == 0 ||
         !region->contains(address, length))
         return {};
-    return std::span(reinterpret_cast<std::byte *>(address), static_cast<std::size_t>(length));
+    const Pinned &pinned = *region->pinned;
+    return Reached{std::span(pinned.at(address), static_cast<std::size_t>(length)), &pinned};
 }
 
 } // namespace rsmdat

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/ia.h"
+#include "core/limits.h"
 #include "wire/device.h"
 #include "wire/layout.h"
 
@@ -21,11 +22,25 @@ class Lmr;
 class Pz;
 
 // Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
+//
+// The consumer may unmap its memory, or map something else in its place, without a word to us. So
+// nothing but a call of the consumer's own touches the pages by their address: requests of peers,
+// and requests of ours that had to wait, go through `view`, a mapping of the pages that the kernel
+// turns into a page of zeros when the pinned range ends. An access there never faults, and intact()
+// tells afterwards whether it reached the memory.
 struct Pinned {
     Export handle;
-    std::uint64_t start;  // page-rounded
-    std::uint64_t length; // page-rounded
-    bool writable;        // peers may be let in to write
+    std::uint64_t start;        // page-rounded
+    std::uint64_t length;       // page-rounded
+    bool writable;              // peers may be let in to write
+    std::optional<Import> view; // none without a kernel, in tests
+
+    [[nodiscard]] std::byte *at(std::uint64_t address) const noexcept {
+        return view ? view->mapping().data() + (address - start)
+                    : reinterpret_cast<std::byte *>(address);
+    }
+    // All accesses through at() so far were to the memory.
+    [[nodiscard]] bool intact() const noexcept { return !view || view->alive(); }
 };
 
 // Memory that a context names. Ia::lock guards it.
@@ -46,6 +61,8 @@ struct Region {
         return start >= address && bytes <= length && start - address <= length - bytes;
     }
 };
+
+using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;
 
 class Contexts {
   public:
@@ -77,18 +94,37 @@ class Contexts {
     // small transfers begin with it.
     [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
                                                       unsigned privilege) const noexcept {
-        const Region *region = find(piece.lmr_context);
-        return region && region->local && region->pz == pz &&
-               (region->privileges & privilege) != 0 &&
-               region->contains(piece.virtual_address, piece.segment_length);
+        return usable(pz, piece, privilege) != nullptr;
     }
+    // The same, and whose it is; null if it is not good.
+    [[nodiscard, gnu::always_inline]] const Region *usable(const Pz *pz,
+                                                           const DAT_LMR_TRIPLET &piece,
+                                                           unsigned privilege) const noexcept {
+        const Region *region = find(piece.lmr_context);
+        const bool good = region && region->local && region->pz == pz &&
+                          (region->privileges & privilege) != 0 &&
+                          region->contains(piece.virtual_address, piece.segment_length);
+        return good ? region : nullptr;
+    }
+    // Pieces as they are seen through the views of their regions, as many as there are. False if
+    // one is not good. After the access, intact() has to be asked.
+    bool view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+              Pieces &seen) const noexcept;
+    [[nodiscard]] bool intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept;
+    // Copies into a vector from `offset` on, through views. False -> LOCAL_PROTECTION.
+    bool fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+              std::span<const std::byte> from) const noexcept;
 
     // Target side: may the peer of an EP in `pz` touch these bytes? `privilege`:
-    // DAT_MEM_PRIV_REMOTE_READ_FLAG or _WRITE_FLAG. The bytes, or nothing.
-    [[nodiscard]] std::optional<std::span<std::byte>> reach(const Pz *pz, std::uint32_t context,
-                                                            std::uint64_t address,
-                                                            std::uint64_t length,
-                                                            unsigned privilege) const noexcept;
+    // DAT_MEM_PRIV_REMOTE_READ_FLAG or _WRITE_FLAG. The bytes, through the region's view, or
+    // nothing.
+    struct Reached {
+        std::span<std::byte> bytes;
+        const Pinned *pinned; // whose intact() has to be asked after the access
+    };
+    [[nodiscard]] std::optional<Reached> reach(const Pz *pz, std::uint32_t context,
+                                               std::uint64_t address, std::uint64_t length,
+                                               unsigned privilege) const noexcept;
     // Target side, same node: a ticket for the peer of `ep`, always the same one for a region.
     // Nothing if it may not.
     std::optional<Grant> grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept;

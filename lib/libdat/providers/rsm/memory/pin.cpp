@@ -22,16 +22,36 @@ DAT_RETURN error_of(int status) noexcept {
     }
 }
 
+// The pages as peers' requests reach them.
+int make_view(const Device &device, Pinned &pinned) noexcept {
+    const std::uint32_t permission = pinned.writable ? RSM_PERM_RDWR : RSM_PERM_READ;
+    const int protection = pinned.writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    Ticket ticket{};
+    Import &view = pinned.view.emplace();
+    int status = pinned.handle.grant(0, pinned.length, permission, TicketUse::ONCE, ticket);
+    if (status == RSM_SUCCESS)
+        status = Import::redeem(device, ticket, view);
+    if (status == RSM_SUCCESS)
+        status = view.map(0, pinned.length, protection);
+    view.close_handle();
+    return status;
+}
+
 } // namespace
 
 DAT_RETURN pin(const Device &device, const PageRange &pages, bool writable,
                std::shared_ptr<Pinned> &result) {
-    auto pinned = std::make_shared<Pinned>(Pinned{Export(), pages.start, pages.length, writable});
+    auto pinned = std::make_shared<Pinned>(Pinned{Export(), pages.start, pages.length, writable, {}});
     const std::uint32_t flags = writable ? RSM_BIND_LOCAL : RSM_BIND_LOCAL | RSM_BIND_READ;
-    const int status = Export::bind(device, "loopback", reinterpret_cast<void *>(pages.start),
-                                    pages.length, flags, pinned->handle);
+    int status = Export::bind(device, "loopback", reinterpret_cast<void *>(pages.start),
+                              pages.length, flags, pinned->handle);
     if (status != RSM_SUCCESS)
         return error_of(status);
+    if (!leaves_descriptors(pinned->handle.fd()))
+        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+    status = make_view(device, *pinned);
+    if (status != RSM_SUCCESS)
+        return no_resource(DAT_RESOURCE_MEMORY_REGION);
     result = std::move(pinned);
     return DAT_SUCCESS;
 }

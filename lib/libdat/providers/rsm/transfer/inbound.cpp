@@ -5,8 +5,6 @@
 #include "connect/ep.h"
 #include "memory/copy.h"
 
-#include <algorithm>
-
 namespace rsmdat {
 namespace {
 
@@ -116,14 +114,9 @@ Inbound::Taken Inbound::take_piece(const Message &message) noexcept {
 
 // The registration is looked at anew for each piece: it may have ended since the one before.
 void Inbound::fill(const Message &message) noexcept {
-    const auto pieces = buffers().pieces(*current_);
-    const Contexts &contexts = *ep_.ia().contexts;
-    const Pz *zone = pz();
-    const bool good = std::ranges::all_of(pieces, [&](const DAT_LMR_TRIPLET &piece) {
-        return contexts.still_good(zone, piece, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
-    });
-    if (good)
-        return copy_to_pieces(pieces, arriving_.moved, message.payload);
+    if (ep_.ia().contexts->fill(pz(), buffers().pieces(*current_), arriving_.moved,
+                                message.payload))
+        return;
     complete_current(DAT_DTO_ERR_LOCAL_PROTECTION);
     fault(DAT_DTO_ERR_REMOTE_RESPONDER, executed_);
 }
@@ -135,8 +128,10 @@ void Inbound::write(const Message &message) noexcept {
                                                  arriving_.total, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
     if (!target)
         return fault(DAT_DTO_ERR_REMOTE_ACCESS, executed_);
-    const auto part = target->subspan(arriving_.moved, message.payload.size());
+    const auto part = target->bytes.subspan(arriving_.moved, message.payload.size());
     copy_last_bytes_last(part.data(), message.payload.data(), part.size());
+    if (!target->pinned->intact())
+        fault(DAT_DTO_ERR_REMOTE_ACCESS, executed_);
 }
 
 Inbound::Taken Inbound::take_read(const MessageHeader &header) noexcept {

@@ -92,6 +92,7 @@ class Inbound final : public Srq::Waiter {
     void carried_out() noexcept;
 
     bool answer_read(Read &read) noexcept;
+    [[nodiscard]] bool copy_out(const Read &read, std::span<std::byte> to) const noexcept;
     void answer_ask() noexcept;
     void report_fault() noexcept;
     void fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept;

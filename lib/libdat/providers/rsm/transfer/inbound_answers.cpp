@@ -5,12 +5,15 @@
 #include "connect/ep.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rsmdat {
 namespace {
 
 // How long a peer may take to hear why the connection ends.
 constexpr std::chrono::milliseconds PATIENCE{200};
+
+using Copied = std::array<std::byte, 4096>;
 
 } // namespace
 
@@ -43,27 +46,37 @@ void Inbound::answer_ask() noexcept {
         ask_.reset();
 }
 
-// True if there is no more to say about it.
+// True if there is no more to say about it. Nothing is sent before it is known to be the memory's:
+// so it is copied twice.
 bool Inbound::answer_read(Read &read) noexcept {
-    const auto source = ep_.ia().contexts->reach(ep_.pz, read.context, read.address, read.left,
-                                                 DAT_MEM_PRIV_REMOTE_READ_FLAG);
-    if (!source) {
-        fault(DAT_DTO_ERR_REMOTE_ACCESS, read.number);
-        return false;
-    }
+    Copied copied; // NOLINT(*-member-init): as much of it is read as was written
     MessageHeader header{};
     header.kind = MessageKind::READ_DATA;
-    std::span<const std::byte> left = *source;
-    while (!left.empty()) {
-        const std::array part{left.first(std::min(left.size(), line_.limit(Line::Ring::RESPONSE)))};
-        header.length = static_cast<std::uint32_t>(part[0].size());
+    while (read.left > 0) {
+        const std::span block =
+            std::span(copied).first(std::min({read.left, line_.limit(Line::Ring::RESPONSE),
+                                              copied.size()}));
+        if (!copy_out(read, block)) {
+            fault(DAT_DTO_ERR_REMOTE_ACCESS, read.number);
+            return false;
+        }
+        const std::array part{Part(block)};
+        header.length = static_cast<std::uint32_t>(block.size());
         if (!line_.send(Line::Ring::RESPONSE, header, part))
             return false;
-        left = left.subspan(part[0].size());
-        read.address += part[0].size();
-        read.left -= part[0].size();
+        read.address += block.size();
+        read.left -= block.size();
     }
     return true;
+}
+
+bool Inbound::copy_out(const Read &read, std::span<std::byte> to) const noexcept {
+    const auto source = ep_.ia().contexts->reach(ep_.pz, read.context, read.address, read.left,
+                                                 DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    if (!source)
+        return false;
+    std::memcpy(to.data(), source->bytes.data(), to.size());
+    return source->pinned->intact();
 }
 
 // Nothing more is carried out; whatever else was to be answered is moot.

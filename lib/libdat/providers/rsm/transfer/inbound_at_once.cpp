@@ -21,11 +21,16 @@ bool Inbound::take_at_once(const Message &message) noexcept {
         return false;
     const Buffers::Slot slot = own_.peek(0);
     const auto pieces = own_.pieces(slot);
-    if (pieces.size() != 1 || length > pieces[0].segment_length ||
-        !ep_.ia().contexts->still_good(ep_.pz, pieces[0], DAT_MEM_PRIV_LOCAL_WRITE_FLAG))
+    if (pieces.size() != 1 || length > pieces[0].segment_length)
         return false;
-    auto *to = reinterpret_cast<std::byte *>(pieces[0].virtual_address);
-    copy_last_bytes_last(to, message.payload.data(), length);
+    const Region *region =
+        ep_.ia().contexts->usable(ep_.pz, pieces[0], DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+    if (!region)
+        return false;
+    const Pinned &pinned = *region->pinned;
+    copy_last_bytes_last(pinned.at(pieces[0].virtual_address), message.payload.data(), length);
+    if (!pinned.intact())
+        return false;
     complete(own_.take(), DAT_DTO_SUCCESS, length, (header.flags & message_flags::SOLICITED) != 0);
     ++executed_;
     return true;

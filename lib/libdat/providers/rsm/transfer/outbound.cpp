@@ -15,11 +15,16 @@ namespace {
 // the lock from everybody else.
 constexpr int TURNS = 1024;
 
+// Those of which the connection does not survive one.
+bool is_fault(DAT_DTO_COMPLETION_STATUS status) noexcept {
+    return status != DAT_DTO_SUCCESS && status != DAT_RMR_OPERATION_FAILED;
+}
+
 } // namespace
 
 void Outbound::connected() noexcept {
-    sent_ = executed_ = 0;
-    failed_ = false;
+    sent_ = executed_ = rdma_sent_ = 0;
+    failed_ = faulted_ = false;
 }
 
 void Outbound::go_on() noexcept {
@@ -41,14 +46,12 @@ bool Outbound::start(Request &request) noexcept {
         return true;
     if (held_back(request))
         return false;
-    if (request.waited && !still_good(request)) {
-        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
-        return true;
-    }
     switch (request.kind) {
     case Request::Kind::SEND:
         return stream(request, MessageKind::SEND);
     case Request::Kind::BIND:
+        if (rdma_unanswered())
+            return false;
         start_bind(request);
         return true;
     default:
@@ -61,12 +64,29 @@ bool Outbound::held_back(const Request &request) const noexcept {
            !reads_.empty();
 }
 
-bool Outbound::still_good(const Request &request) noexcept {
+// Does the peer still have to say whether it carries out an RDMA request? What is carried out
+// without the peer waits for that: behind a refusal everything is flushed.
+bool Outbound::rdma_unanswered() const noexcept {
+    return executed_ < rdma_sent_ || !reads_.empty();
+}
+
+// A request's pieces where they can be touched: in the consumer's own call by their addresses,
+// later through views (contexts.h). None if one is not good any more; requests with no pieces don't
+// come here.
+std::span<const DAT_LMR_TRIPLET> Outbound::reachable(const Request &request,
+                                                     Pieces &room) noexcept {
+    const auto pieces = queue_.pieces(request);
+    if (!request.waited)
+        return pieces;
     const unsigned privilege = request.kind == Request::Kind::READ ? DAT_MEM_PRIV_LOCAL_WRITE_FLAG
                                                                    : DAT_MEM_PRIV_LOCAL_READ_FLAG;
-    return std::ranges::all_of(queue_.pieces(request), [&](const DAT_LMR_TRIPLET &piece) {
-        return ep_.ia().contexts->still_good(ep_.pz, piece, privilege);
-    });
+    if (!ep_.ia().contexts->view(ep_.pz, pieces, privilege, room))
+        return {};
+    return std::span(room).first(pieces.size());
+}
+
+bool Outbound::still_intact(const Request &request) noexcept {
+    return !request.waited || ep_.ia().contexts->intact(queue_.pieces(request));
 }
 
 void Outbound::start_bind(Request &request) noexcept {
@@ -88,7 +108,10 @@ bool Outbound::start_rdma(Request &request) noexcept {
                                                             : DAT_DTO_ERR_REMOTE_RESPONDER);
         return true;
     }
-    const Way way = line_.local() && !request.wired ? direct(request) : Way::RING;
+    const bool alone = line_.local() && !request.wired;
+    if (alone && rdma_unanswered())
+        return false;
+    const Way way = alone ? direct(request) : Way::RING;
     if (way == Way::RING)
         return write ? stream(request, MessageKind::WRITE) : start_read(request);
     request.done = way == Way::DONE;
@@ -120,6 +143,10 @@ bool Outbound::start_read(Request &request) noexcept {
 // Piece by piece; a message of no bytes is one piece, too.
 bool Outbound::stream(Request &request, MessageKind kind) noexcept {
     const std::uint64_t most = line_.limit(Line::Ring::REQUEST);
+    Pieces room; // NOLINT(*-member-init): as much of it is read as was written
+    const auto pieces = reachable(request, room);
+    if (pieces.empty() && request.length > 0)
+        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
     do {
         const std::uint64_t left = request.length - request.moved;
         MessageHeader header{};
@@ -133,19 +160,23 @@ bool Outbound::stream(Request &request, MessageKind kind) noexcept {
         header.context = request.context;
         header.address = request.address;
         header.total = request.length;
-        if (turns_ == 0 || !send_piece(request, header))
+        if (turns_ == 0 || !send_piece(request, pieces, header))
             return false;
         --turns_;
         request.wired = true;
         request.number = sent_;
         request.moved += header.length;
     } while (request.moved < request.length);
+    if (!still_intact(request))
+        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
     ++sent_;
+    if (kind == MessageKind::WRITE)
+        rdma_sent_ = sent_;
     return true;
 }
 
-bool Outbound::send_piece(const Request &request, const MessageHeader &header) noexcept {
-    const auto pieces = queue_.pieces(request);
+bool Outbound::send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+                          const MessageHeader &header) noexcept {
     if (pieces.size() == 1) [[likely]] {
         const std::array part{part_of(pieces[0], request.moved, header.length)};
         return line_.send(Line::Ring::REQUEST, header, part);
@@ -181,31 +212,35 @@ void Outbound::bad_response() noexcept {
 }
 
 void Outbound::retire() noexcept {
-    while (queue_.has_started()) {
+    while (queue_.has_started() && !faulted_) {
         Request &request = queue_.head();
         const bool acknowledged =
             request.wired && request.kind != Request::Kind::READ && request.number < executed_;
         if (!request.done && !acknowledged)
             return;
+        faulted_ = is_fault(request.status);
         complete(request);
     }
 }
 
+// An RDMA request that was carried out behind one that was not has happened; its success does not
+// count.
 void Outbound::flush() noexcept {
     retire();
     while (!queue_.empty()) {
         Request &request = queue_.head();
-        if (!request.done) {
+        const bool bind = request.kind == Request::Kind::BIND;
+        if (!request.done || (faulted_ && !bind && !is_fault(request.status)))
             request.status = DAT_DTO_ERR_FLUSHED;
-            if (request.kind == Request::Kind::BIND)
-                drop_bind();
-        }
+        if (!request.done && bind)
+            drop_bind();
+        faulted_ |= is_fault(request.status);
         complete(request);
     }
     reads_.clear();
     remotes_.clear();
     asked_.reset();
-    failed_ = false;
+    failed_ = faulted_ = false;
 }
 
 void Outbound::drop_bind() noexcept {

@@ -67,11 +67,15 @@ class Outbound {
 
     bool start(Request &request) noexcept;
     [[nodiscard]] bool held_back(const Request &request) const noexcept;
-    [[nodiscard]] bool still_good(const Request &request) noexcept;
+    [[nodiscard]] bool rdma_unanswered() const noexcept;
+    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> reachable(const Request &request,
+                                                             Pieces &room) noexcept;
+    [[nodiscard]] bool still_intact(const Request &request) noexcept;
     bool start_rdma(Request &request) noexcept;
     bool start_read(Request &request) noexcept;
     bool stream(Request &request, MessageKind kind) noexcept;
-    bool send_piece(const Request &request, const MessageHeader &header) noexcept;
+    bool send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+                    const MessageHeader &header) noexcept;
     void start_bind(Request &request) noexcept;
 
     Way direct(Request &request) noexcept;
@@ -98,9 +102,11 @@ class Outbound {
     std::optional<DAT_RMR_CONTEXT> asked_;
     std::uint64_t sent_ = 0;     // requests that are wholly in the ring, ever
     std::uint64_t executed_ = 0; // of these, by the peer
-    int in_use_ = 0;             // posted, and their events not dequeued
+    std::uint64_t rdma_sent_ = 0; // the same up to the last RDMA write
+    int in_use_ = 0;              // posted, and their events not dequeued
     int turns_ = 0;
     bool failed_ = false;
+    bool faulted_ = false; // a request has completed without success: those behind it are flushed
 };
 
 } // namespace rsmdat

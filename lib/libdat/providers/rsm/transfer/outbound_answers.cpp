@@ -17,10 +17,17 @@ Outbound::Way Outbound::direct(Request &request) noexcept {
         return ask(request.context);
     if (!entry->region)
         return Way::RING;
-    const auto pieces = queue_.pieces(request);
-    const auto outcome = request.kind == Request::Kind::WRITE
-                             ? entry->region->write(request.address, pieces, request.length)
-                             : entry->region->read(request.address, pieces, request.length);
+    Pieces room; // NOLINT(*-member-init): as much of it is read as was written
+    const auto pieces = reachable(request, room);
+    if (pieces.empty()) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return Way::DONE;
+    }
+    auto outcome = request.kind == Request::Kind::WRITE
+                       ? entry->region->write(request.address, pieces, request.length)
+                       : entry->region->read(request.address, pieces, request.length);
+    if (outcome == RemoteRegion::Outcome::DONE && !still_intact(request))
+        outcome = RemoteRegion::Outcome::FAULT;
     if (outcome == RemoteRegion::Outcome::DONE)
         return Way::DONE;
     if (outcome == RemoteRegion::Outcome::DENIED)
@@ -69,11 +76,11 @@ bool Outbound::take_data(const Message &message) noexcept {
     Request &request = *reads_.front();
     if (length > request.length - request.moved)
         return false;
-    if (!still_good(request)) {
+    if (!ep_.ia().contexts->fill(ep_.pz, queue_.pieces(request), request.moved,
+                                 message.payload)) {
         fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
         return true;
     }
-    copy_to_pieces(queue_.pieces(request), request.moved, message.payload);
     request.moved += length;
     if (request.moved == request.length) {
         reads_.pop();
