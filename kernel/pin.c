@@ -8,7 +8,9 @@
 #include "internal.h"
 #include "compat.h"
 
+#include <linux/fs.h>
 #include <linux/highmem.h>
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -324,13 +326,33 @@ static bool in_page_tables(struct page *page)
 	return PageAnon(page) && !PageHuge(page);
 }
 
-static bool is_in_use(struct page *page)
+/*
+ * A file unmaps a page first, which is when we are told, and drops the page then:
+ * both with its inode locked. So with that lock the answer is final.
+ */
+static enum rsm_pin_state look_in_file(struct folio *folio)
+{
+	enum rsm_pin_state state = RSM_PIN_BUSY;
+
+	if (!folio_trylock(folio))
+		return RSM_PIN_BUSY;
+	if (!folio->mapping) {
+		state = RSM_PIN_LOST;
+	} else if (inode_trylock_shared(folio->mapping->host)) {
+		state = RSM_PIN_KEPT;
+		inode_unlock_shared(folio->mapping->host);
+	}
+	folio_unlock(folio);
+	return state;
+}
+
+static enum rsm_pin_state look_at_page(struct page *page)
 {
 	struct folio *folio = page_folio(page);
 
-	if (folio_test_anon(folio))
-		return folio_entire_mapcount(folio) > 0;
-	return READ_ONCE(folio->mapping);
+	if (!folio_test_anon(folio))
+		return look_in_file(folio);
+	return folio_entire_mapcount(folio) > 0 ? RSM_PIN_KEPT : RSM_PIN_LOST;
 }
 
 /* Do the page tables from @addr on show @page[0] to @page[@n - 1]? */
@@ -375,7 +397,7 @@ unsigned long rsm_pin_charged(const struct rsm_mem *mem)
  * Faults nothing in and waits for nobody.
  *
  * Return: RSM_PIN_KEPT, RSM_PIN_LOST, or RSM_PIN_BUSY when somebody has
- * mmap_lock.
+ * mmap_lock, or the lock of a file's page or inode.
  */
 enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,
 				unsigned long first, unsigned long n)
@@ -392,7 +414,7 @@ enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 v
 						    &page[done], run);
 			done += run;
 		} else {
-			state = is_in_use(page[done++]) ? RSM_PIN_KEPT : RSM_PIN_LOST;
+			state = look_at_page(page[done++]);
 		}
 	}
 	return state;

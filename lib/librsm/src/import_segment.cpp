@@ -44,11 +44,14 @@ int status_of_map_error(int error) noexcept {
     }
 }
 
-// Whether the page-aligned ranges of one length that begin there have a page in common.
-bool overlaps(const Mapping &mapping, const void *address) noexcept {
-    const auto first = rsmdev::address_of(mapping.data());
-    const auto other = rsmdev::address_of(address);
-    return first < other ? other - first < mapping.size() : first - other < mapping.size();
+std::byte *page_end_of(const Mapping &mapping) noexcept {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return mapping.data() + (mapping.size() + page - 1) / page * page;
+}
+
+// Whether a range that begins at a page boundary has a page in common with the mapping.
+bool overlaps(const std::byte *begin, const std::byte *end, const Mapping &mapping) noexcept {
+    return begin < page_end_of(mapping) && mapping.data() < end;
 }
 
 } // namespace
@@ -138,7 +141,8 @@ bool ImportSegment::make_view(const MapRequest &request, Mapping &result) const 
                        request.length);
         if (!view)
             return false;
-        if (request.fixed && overlaps(view, request.address))
+        const auto *target = static_cast<const std::byte *>(request.address);
+        if (request.fixed && overlaps(target, target + request.length, view))
             continue;
         result = std::move(view);
         return true;
@@ -164,15 +168,26 @@ int ImportSegment::map(const MapRequest &request, void **address) {
     return RSM_SUCCESS;
 }
 
-// A program may have unmapped the range itself, and anybody may have something there since: so only
-// what maps this segment goes.
-void ImportSegment::remove_explicit_mapping() noexcept {
+void ImportSegment::remove_views(std::byte *begin, std::byte *end) noexcept {
+    if (begin >= end)
+        return;
     rsm_unmap range{};
-    range.vaddr = rsmdev::address_of(address_);
-    range.length = length_;
+    range.vaddr = rsmdev::address_of(begin);
+    range.length = static_cast<std::uint64_t>(end - begin);
     range.size = sizeof(range);
     if (::ioctl(device(), RSM_IOC_UNMAP, &range) != 0 && errno == ENOTTY)
-        ::munmap(address_, length_); // rsm.ko is older than the command
+        ::munmap(begin, range.length); // rsm.ko is older than the command
+}
+
+// A program may have unmapped the range itself, and anybody may have something there since: so only
+// what maps this segment goes, and not the transfers' own mapping.
+void ImportSegment::remove_explicit_mapping() noexcept {
+    auto *begin = static_cast<std::byte *>(address_);
+    auto *end = begin + length_;
+    if (!mapping_ || !overlaps(begin, end, mapping_))
+        return remove_views(begin, end);
+    remove_views(begin, mapping_.data());
+    remove_views(page_end_of(mapping_), end);
 }
 
 int ImportSegment::unmap() {

@@ -107,6 +107,7 @@ class ImportSegment : public Segment {
     int ensure_mapping() noexcept;
     bool make_view(const MapRequest &request, Mapping &result) const noexcept;
     void remove_explicit_mapping() noexcept;
+    void remove_views(std::byte *begin, std::byte *end) noexcept;
     [[nodiscard]] int check_range(const Transfer &transfer) const noexcept;
     void refresh() noexcept;
 

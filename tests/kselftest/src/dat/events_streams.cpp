@@ -176,7 +176,7 @@ TEST_F(EventStreams, unsignalled_requests_share_an_evd_with_default_receives)
     EXPECT_EQ(configured(both), unsigned{DAT_EVD_STATE_CONFIG_NOTIFY});
     b.accept_from(a);
     EXPECT_OK(b.receive(100, 8, 1));
-    EXPECT_OK(b.write(0, a.memory.remote(0, 8), 2, DAT_COMPLETION_UNSIGNALLED_FLAG));
+    EXPECT_OK(b.write(0, a.memory.remote(0, 8), 2));
     expect_completion(both, 2);
     const DAT_CNO_HANDLE cno = attach(both);
     EXPECT_OK(b.write(0, a.memory.remote(0, 8), 3, DAT_COMPLETION_UNSIGNALLED_FLAG));

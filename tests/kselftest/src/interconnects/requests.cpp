@@ -103,17 +103,14 @@ TEST_F(Requests, unpublish_asks_all_silent_nodes_at_once)
 TEST_F(Requests, unpublish_ends_without_any_answer)
 {
     nodes.clear();
+    const int before = ends();
     ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/impatient", "1"));
     open_nodes();
     Export exported;
     ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
-    const int before = ends();
     EXPECT_EQ(raw::unpublish(exported.handle.get()), raw::success);
+    // A link whose node has been silent for too long before it was asked has ended as well.
     EXPECT_EQ(ends(), before + static_cast<int>(crowd));
-    for (auto &node : nodes) {
-        EXPECT_TRUE(node->next());
-        EXPECT_FALSE(node->next());
-    }
 }
 
 TEST_F(Requests, rebind_asks_all_silent_nodes_at_once)

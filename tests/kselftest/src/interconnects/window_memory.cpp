@@ -162,9 +162,11 @@ TEST_F(WindowMemory, no_address_space_for_the_mapping)
         ASSERT_EQ(first.status(), RSM_SUCCESS);
         const Pages other(page_count);
         other.at() = 8;
-        const auto line = read_line("/proc/self/statm");
-        ASSERT_TRUE(line.has_value());
-        const rlim_t pages = std::strtoull(line->c_str(), nullptr, 10);
+        // Without malloc(), which gives memory back to the system when it likes.
+        const Fd statm(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+        char line[128] = {};
+        ASSERT_GT(read(statm.get(), line, sizeof(line) - 1), 0);
+        const rlim_t pages = std::strtoull(line, nullptr, 10);
         const rlimit limit{(pages + 2) * page_size(), RLIM_INFINITY};
         ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
         const int status = status_of_export(ctl, other.data(), other.size());
@@ -210,7 +212,8 @@ TEST_F(WindowMemory, a_thousand_times)
     const auto pinned = pinned_pages();
     for (int i = 1; i < 1000 && !HasFatalFailure(); i++)
         cycle();
-    EXPECT_EQ(count_of_mappings(), mappings);
+    // malloc() may have mapped something, too; a leak is one for each cycle.
+    EXPECT_LT(count_of_mappings(), mappings + 10);
     EXPECT_EQ(count_of_descriptors(), descriptors);
     EXPECT_EQ(pinned_pages(), pinned);
     EXPECT_EQ(memory.at(8), 1000u);
