@@ -14,7 +14,7 @@
  * grace period.
  */
 LIST_HEAD(rsm_controllers);
-DEFINE_MUTEX(rsm_controllers_lock);
+DEFINE_MUTEX(rsm_controllers_lock); /* guards the list */
 static unsigned long last_serial;
 /* Another number, never 0, each time that one has come or gone. */
 u32 rsm_controller_changes = 1;

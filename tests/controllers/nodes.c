@@ -328,7 +328,8 @@ static ssize_t node_write(struct file *file, const char __user *buf, size_t size
 		if (rsm_link_receive(&node->link, message, size))
 			return size;
 		err = wait_event_interruptible(node->changed,
-					       READ_ONCE(node->may_write) || READ_ONCE(node->ended));
+					       READ_ONCE(node->may_write) ||
+					       READ_ONCE(node->ended));
 		if (err)
 			return err;
 	}

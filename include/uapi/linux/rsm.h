@@ -770,8 +770,8 @@ struct rsm_revoke {
  *
  * Makes a blank handle an import segment of the export that granted the ticket,
  * as often as one likes while the grant lives, or once with RSM_GRANT_ONCE. A failed
- * REDEEM leaves the handle blank. It is an import segment like those of CONNECT, POST in both directions
- * and the end of the connection included, but for this: its rights are the
+ * REDEEM leaves the handle blank. It is an import segment like those of CONNECT,
+ * POST in both directions and the end of the connection included, but for this: its rights are the
  * grant's, PUTV and GETV take offsets in the segment that lie in the bytes
  * granted, and mmap(), at offsets in the segment, whole pages of these only
  * (ENXIO). Without RSM_PERM_READ there is no mapping but one of PROT_NONE, with
