@@ -9,6 +9,7 @@
 #include "dapl_transfer_fake.h"
 
 #include <map>
+#include <mutex>
 
 namespace fake {
 
@@ -23,6 +24,7 @@ struct alignas(64) Segment {
     alignas(64) std::array<std::byte, rsmdat::MIN_RING> response{};
 };
 
+std::mutex segments_mutex; // channels end on threads of their own
 std::map<std::uint64_t, std::shared_ptr<Segment>> segments; // by ticket
 std::uint64_t last_ticket = 0;
 
@@ -66,6 +68,7 @@ struct Channel::Inside {
 
 Channel::Channel(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
 Channel::~Channel() {
+    const std::scoped_lock guard(fake::segments_mutex);
     fake::segments.erase(inside_->address.ticket[0]);
 }
 
@@ -77,13 +80,19 @@ int Channel::create(const Device & /*device*/, std::string_view /*controller*/, 
     inside->address.ticket = {++fake::last_ticket, 0};
     inside->readers = {RingReader(own.request, own.front.words.consumed[0]),
                        RingReader(own.response, own.front.words.consumed[1])};
-    fake::segments[fake::last_ticket] = inside->own;
+    {
+        const std::scoped_lock guard(fake::segments_mutex);
+        fake::segments[fake::last_ticket] = inside->own;
+    }
     result.reset(new Channel(std::move(inside)));
     return RSM_SUCCESS;
 }
 
 int Channel::attach(const SegmentAddress &peer) noexcept {
-    inside_->peer = fake::segments.at(peer.ticket[0]);
+    {
+        const std::scoped_lock guard(fake::segments_mutex);
+        inside_->peer = fake::segments.at(peer.ticket[0]);
+    }
     fake::Segment &segment = *inside_->peer;
     inside_->writers = {RingWriter(segment.request, segment.front.words.consumed[0]),
                         RingWriter(segment.response, segment.front.words.consumed[1])};

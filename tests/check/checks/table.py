@@ -15,6 +15,7 @@ CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "checkpatch"
           "modules", "compilers", "docs")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
 
+STOCK_FILTER = Path(__file__).resolve().parents[1] / "stock-filter"
 VM = "tools/rsm-vm"
 DEMO = f"{BUILD}/examples:/demo"
 BUILT = ("build-user", "build-stock")
@@ -71,7 +72,7 @@ def _host():
 
 def _stock_tests(area=""):
     """What the debug kernel can't say, and a little of all: a filter for kselftests."""
-    found = subprocess.run(["tests/check/stock-filter", *([area] if area else [])], check=True,
+    found = subprocess.run([STOCK_FILTER, *([area] if area else [])], check=True,
                            capture_output=True, text=True)
     return found.stdout.strip()
 

@@ -20,6 +20,7 @@ constexpr std::size_t GROWTH = 65536;
 // program that still uses it is told.
 constexpr std::size_t LEAST_WAITING = 1024;
 
+// NOLINTNEXTLINE(misc-redundant-expression): the two need not be equal
 static_assert(sizeof(Cells) == alignof(Cells), "nothing else is in the page");
 
 // Before anything can be in it, so it holds for each way to make a process. The old range stays

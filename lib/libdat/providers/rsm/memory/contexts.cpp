@@ -66,7 +66,7 @@ void Contexts::destroy(Region &region) noexcept {
 
 bool Contexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
                     Pieces &seen) const noexcept {
-    auto place = seen.begin();
+    auto *place = seen.begin();
     for (const DAT_LMR_TRIPLET &piece : pieces) {
         const Region *region = usable(pz, piece, privilege);
         if (!region)
@@ -82,7 +82,7 @@ bool Contexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsig
 bool Contexts::intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept {
     return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
         const Region *region = find(piece.lmr_context);
-        return region && region->pinned->intact();
+        return region != nullptr && region->pinned->intact();
     });
 }
 

@@ -39,7 +39,7 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     DAT_RETURN post(Post what);
     void posted() noexcept;
     void progress() noexcept;
-    void take_all() noexcept;
+    void take_all() const noexcept;
     void take_early() noexcept;
     void take(const ibv_wc &completion) noexcept;
     void settle() noexcept;
@@ -156,7 +156,7 @@ void Transfer::Inside::progress() noexcept {
     settle();
 }
 
-void Transfer::Inside::take_all() noexcept {
+void Transfer::Inside::take_all() const noexcept {
     requests->take_all();
     if (receives)
         receives->take_all();
