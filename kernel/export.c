@@ -83,7 +83,7 @@ void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
 	rsm_controller_add(seg);
 	/* Pairs with rsm_handle_segment(). */
 	smp_store_release(&h->seg, seg);
-	/* Who polled the blank handle has not seen what happened to @seg up to here. */
+	/* A poll of the blank handle has not seen what happened to @seg up to here. */
 	if (wq_has_sleeper(&h->wq))
 		wake_up_interruptible_poll(&h->wq, EPOLLIN | EPOLLRDNORM | EPOLLRDHUP);
 	rsm_segment_count_in(seg);

@@ -93,7 +93,7 @@ void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
 	rsm_segment_put(&exp->seg);
 }
 
-/* What to do with an importer; may make it leave. */
+/* Acts on an importer of @exp; may make the importer leave. */
 typedef void visit_t(struct rsm_export *exp, struct rsm_import *imp, void *data);
 
 /**
@@ -179,7 +179,7 @@ void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
 	struct rsm_mem *old = exp->mem;
 
 	lockdep_assert_held(&exp->lock);
-	/* Who joins from now on gets the new memory. */
+	/* Importers that join from now on get the new memory. */
 	mutex_lock(&exp->importers_lock);
 	exp->mem = mem;
 	mutex_unlock(&exp->importers_lock);

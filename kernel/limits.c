@@ -28,7 +28,7 @@ module_param_cb(max_segments, &max_segments_ops, &rsm_max_segments, 0644);
 MODULE_PARM_DESC(max_segments, "Most export and import segments on this node (default 65535)");
 
 /*
- * What is left to who has CAP_SYS_ADMIN when others have taken all that they may:
+ * The part that is kept for processes with CAP_SYS_ADMIN when others have taken theirs:
  * an administrator can always look around and export a bit.
  */
 #define RESERVE_PART	16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What users have of the node, however many processes they run. A user is a
+ * The share of the node that each user has, in all of the user's processes. A user is a
  * user id together with those who own the user namespaces that it is from: what
  * a user of a namespace takes counts for the namespace's owner, too. So nobody
  * gets more by making user ids up.

@@ -84,7 +84,7 @@ static bool is_placed_later(const struct rsm_link *link)
 	return link->ops->leave;
 }
 
-/* What @importer is to reach now, referenced, or NULL if it is to go. */
+/* The memory that @importer is to reach now, referenced, or NULL if it is to go. */
 static struct rsm_mem *get_wanted(const struct rsm_importer *importer, bool *writable)
 {
 	struct rsm_export *exp = importer->exp;

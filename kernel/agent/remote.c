@@ -15,7 +15,7 @@
 
 /* Imports that get events in the interrupt; those of a segment with more get them in link->work. */
 #define RING_AT_ONCE	8U
-/* Of link->remotes: there are bells for link->work. */
+/* A mark in link->remotes: link->work has bells to deliver. */
 #define HAS_BELLS	XA_MARK_1
 
 enum remote_state { CONNECTING, CONNECTED, ENDED };

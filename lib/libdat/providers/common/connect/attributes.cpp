@@ -50,7 +50,7 @@ bool good_names(DAT_COUNT count, const DAT_NAMED_ATTR *names) noexcept {
     return count == 0 || (count > 0 && names != nullptr);
 }
 
-// What feeds an EVD: counts of receive and request streams, how many of them are special. Signalled
+// The streams of an EVD: how many receive and request streams, how many are special. Signalled
 // and unsignalled streams mix: each completion notifies or does not by its own flags.
 struct Census {
     int receives = 0;
