@@ -40,6 +40,12 @@ TEST_F(WindowRange, ShowsTheSegmentInPlace) {
     EXPECT_EQ(written, 't');
 }
 
+// Its pages may be gone again: access to them would kill the program.
+TEST_F(WindowRange, DoesNotTouchTheRange) {
+    ASSERT_EQ(::ftruncate(file.get(), 0), 0);
+    EXPECT_EQ(rsm::show_segment(file.get(), memory.data(), page), RSM_SUCCESS);
+}
+
 TEST_F(WindowRange, WhatCanNotBeMappedLeavesTheRangeAlone) {
     EXPECT_EQ(rsm::show_segment(-1, memory.data(), page), RSMERR_INTERNAL_ERROR);
     const rsm::UniqueFd readable(::open("/dev/zero", O_RDONLY | O_CLOEXEC));

@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <mutex>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "binding.h"
 #include "device.h"
@@ -30,9 +32,27 @@ bool map_over(void *target, int device, std::size_t length) noexcept {
     return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, device, 0) == target;
 }
 
-// From the first access on the end of the mapping is the end of the export.
-void look_at(const void *range) noexcept {
-    (void)*static_cast<const volatile char *>(range);
+// From now on the end of the mapping is the end of the export: the kernel has looked at it. Create
+// and rebind never touch a range of the program, which another thread may unmap at any time.
+// Where that has happened already the export ends here.
+void look_at_range(int device) noexcept {
+    rsm_range range{};
+    rsm_destroy destroy{};
+    if (persistent_command(device, RSM_IOC_RANGE, range) == RSM_SUCCESS && range.shown == 0)
+        (void)persistent_command(device, RSM_IOC_DESTROY, destroy);
+}
+
+// Stops where the target is not there any more.
+void copy_over(void *target, const Mapping &contents) noexcept {
+    std::size_t done = 0;
+    ssize_t count = 1;
+    while (done < contents.size() && count > 0) {
+        const std::size_t left = contents.size() - done;
+        const iovec from{contents.data() + done, left};
+        const iovec to{static_cast<std::byte *>(target) + done, left};
+        count = ::process_vm_writev(::getpid(), &from, 1, &to, 1, 0);
+        done += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
 }
 
 // For when they failed. There may be a hole; with MAP_FIXED_NOREPLACE only that is filled.
@@ -40,7 +60,7 @@ bool fill(void *target, const Mapping &contents, int fixed) noexcept {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | fixed;
     if (::mmap(target, contents.size(), both, flags, -1, 0) != target)
         return false;
-    std::memcpy(target, contents.data(), contents.size());
+    copy_over(target, contents);
     return true;
 }
 
@@ -53,8 +73,8 @@ void *start_of(const rsm_range &range) noexcept {
 }
 
 // The segment has its old contents again and belongs to the old range.
-void go_back(int device, void *old, const Mapping &contents) noexcept {
-    std::memcpy(old, contents.data(), contents.size());
+void go_back(int device, void *old, const Mapping &view, const Mapping &contents) noexcept {
+    std::memcpy(view.data(), contents.data(), contents.size());
     while (rebind_device(device, old, contents.size()) == RSMERR_INTERRUPTED)
         ;
 }
@@ -64,15 +84,15 @@ int move_segment(int device, void *old, void *target, std::size_t length) noexce
     Mapping contents = ordinary_memory(length);
     if (!view || !contents)
         return RSMERR_INSUFFICIENT_MEM;
-    std::memcpy(contents.data(), old, length);
+    std::memcpy(contents.data(), view.data(), length);
     if (const int status = rebind_device(device, target, length); status != RSM_SUCCESS)
         return status;
     if (!map_over(target, device, length)) {
         (void)fill(target, view, MAP_FIXED_NOREPLACE);
-        go_back(device, old, contents);
+        go_back(device, old, view, contents);
         return RSMERR_INSUFFICIENT_MEM;
     }
-    look_at(target);
+    look_at_range(device);
     // There is no way back from here, so the old range gets its memory even if
     // others could see it empty for a moment.
     if (!move_to(old, contents))
@@ -87,7 +107,7 @@ int show_segment(int device, void *range, std::size_t length) noexcept {
     if (!view)
         return status_of_view_error(errno);
     if (map_over(range, device, length)) {
-        look_at(range);
+        look_at_range(device);
         return RSM_SUCCESS;
     }
     const int status = status_of_view_error(errno);

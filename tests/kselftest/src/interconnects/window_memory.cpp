@@ -220,6 +220,41 @@ TEST_F(WindowMemory, a_thousand_times)
     EXPECT_TRUE(holds_pattern(memory));
 }
 
+// The export ends, or never is; the program goes on.
+TEST_F(WindowMemory, another_thread_unmaps_the_range)
+{
+    constexpr int rounds = 100;
+    std::atomic<int> turn{0};
+    std::atomic<int> done{0};
+    Pages range(page_count);
+    std::byte *const start = range.data();
+    std::thread other([&] {
+        for (int round = 1; round <= rounds; round++) {
+            while (turn != round)
+                std::this_thread::yield();
+            munmap(start, range.size());
+            done = round;
+        }
+    });
+    for (int round = 1; round <= rounds; round++) {
+        ASSERT_NE(mmap(start, range.size(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                  MAP_FAILED);
+        turn = round;
+        ExportSegment seg(ctl, start, range.size(), RSM_ALLOW_REBIND);
+        if (seg.status() == RSM_SUCCESS)
+            rsm_memseg_export_rebind(seg, memory.data(), 0, memory.size());
+        // Not later: by then something else may lie in the hole.
+        while (done != round)
+            std::this_thread::yield();
+        if (seg.status() == RSM_SUCCESS) {
+            EXPECT_EQ(seg.destroy(), RSM_SUCCESS);
+        }
+    }
+    other.join();
+    EXPECT_TRUE(holds_pattern(memory));
+}
+
 // What was there before a call is there after it, and no access faults meanwhile.
 TEST_F(WindowMemory, other_threads_use_the_range_all_the_time)
 {
