@@ -15,6 +15,8 @@ CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "checkpatch"
           "modules", "compilers", "docs")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
 
+# The one of tests/check/install: another would configure the build anew beside the stages that use it.
+PREFIX = "/usr"
 STOCK_FILTER = Path(__file__).resolve().parents[1] / "stock-filter"
 VM = "tools/rsm-vm"
 DEMO = f"{BUILD}/examples:/demo"
@@ -35,7 +37,8 @@ def _builds():
         # Beside all else: it takes a fresh machine longer than all other builds.
         Stage("debug-kernel", "debug", 1, ("nice", "tools/debug-kernel/build"), processors=0),
         Stage("build-user", "build", 60,
-              ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON"), processors=ALL),
+              ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON", f"PREFIX={PREFIX}"),
+              processors=ALL),
         Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock"), processors=ALL),
         Stage("build-backports", "build", 20,
               ("tests/check/backports", "tools/build-modules", "--kernel", "backports"), processors=ALL),
