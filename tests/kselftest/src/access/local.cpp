@@ -138,7 +138,7 @@ private:
                 link.tell(static_cast<std::uint64_t>(
                     rsm_memseg_export_rebind(seg, pages[1].data(), 0, pages[1].size())));
             } else if (order == REPUBLISH) {
-                rsmapi_access_entry_t entry{raw::local_node(), {0600}};
+                rsmapi_access_entry_t entry{raw::local_node(), 0600};
                 link.tell(static_cast<std::uint64_t>(
                     rsm_memseg_export_republish(seg, &entry, 1)));
             } else if (order == FINISH) {
