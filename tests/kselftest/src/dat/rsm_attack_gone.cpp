@@ -152,5 +152,5 @@ TEST_P(RsmAttackGone, receive_of_two_pieces)
     expect_untouched();
 }
 
-INSTANTIATE_TEST_SUITE_P(Dat, RsmAttackGone,
+INSTANTIATE_TEST_SUITE_P(RsmLoss, RsmAttackGone,
                          testing::Values(Loss::UNMAPPED, Loss::REPLACED, Loss::PROTECTED));
