@@ -58,9 +58,10 @@ epilogue='status=$?
 	exit $status'
 # Faults of user space show up there, too.
 prologue='echo 1 >/proc/sys/debug/exception-trace'
-# The margins: for the mutator to start and to end on a busy machine.
+# The margins are for what hangs, not for what is slow: a phase ends when the nodes have found back to
+# each other.
 tools/rsm-vm --kernel "$kernel" --nodes 2 --controller ivshmem --ivshmem-socket "$scratch/socket" \
-	--timeout $(($# * (seconds + 60) + 200)) --module-param "rsm:heartbeat_ms=$heartbeat" \
+	--timeout $(($# * (seconds + 300) + 600)) --module-param "rsm:heartbeat_ms=$heartbeat" \
 	--copy "$work:/work" --on 2 "$prologue; /work follow; $epilogue" \
 	-- "$prologue; /work lead $((seconds + 2)) $*; $epilogue" >"$out" 2>"$scratch/err" </dev/null &
 vm=$!
@@ -90,10 +91,10 @@ result() {
 	fi
 }
 
-# Local work has gone on, and both have found back to the other.
+# Local work has gone on.
 survived() {
 	case $line in
-	*" local 0 "* | *" here -1 "* | *" there -1 "*) return 1 ;;
+	*" local 0 "*) return 1 ;;
 	esac
 }
 

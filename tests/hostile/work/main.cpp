@@ -9,9 +9,11 @@
 #include "segments.hpp"
 #include "work/worker.hpp"
 
+#include <condition_variable>
 #include <cstdio>
 #include <fcntl.h>
 #include <fstream>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unistd.h>
@@ -88,25 +90,32 @@ void mark(const std::string &mode) {
     std::ofstream("/dev/kmsg") << "hostile: phase " << mode << std::endl;
 }
 
-// Looks after the threads as long as it exists.
+// Tells now and then, as long as it exists, which calls hang. The machine's time limit ends them.
 class Watchman {
   public:
-    Watchman()
-        : thread_([this] {
-              while (!stop_) {
-                  check_all();
-                  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-              }
-          }) {}
+    Watchman() : thread_([this] { watch(); }) {}
     ~Watchman() {
-        stop_ = true;
+        {
+            const std::scoped_lock hold(lock_);
+            stop_ = true;
+        }
+        stopped_.notify_one();
         thread_.join();
     }
     Watchman(const Watchman &) = delete;
     Watchman &operator=(const Watchman &) = delete;
 
   private:
-    std::atomic<bool> stop_{false};
+    void watch() {
+        constexpr auto pause = std::chrono::seconds(60);
+        std::unique_lock hold(lock_);
+        while (!stopped_.wait_for(hold, pause, [this] { return stop_; }))
+            tell_all_longer(pause);
+    }
+
+    std::mutex lock_;
+    std::condition_variable stopped_;
+    bool stop_ = false;
     std::thread thread_;
 };
 
@@ -120,12 +129,13 @@ void phase(const std::string &mode, unsigned seconds, const Crew &crew, Hub &hub
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
     hub.say("@2 recover");
-    const int here = recovery_time(2);
+    const std::int64_t here = recovery_time(2);
     const std::string there = hub.hear();
-    std::printf("done %s local %llu good %llu bad %llu here %d there %s longest %s\n", mode.c_str(),
+    std::printf("done %s local %llu good %llu bad %llu here %lld there %s longest %s\n", mode.c_str(),
                 static_cast<unsigned long long>(crew.local.rounds() - local),
                 static_cast<unsigned long long>(crew.good() - good),
-                static_cast<unsigned long long>(crew.bad() - bad), here,
+                static_cast<unsigned long long>(crew.bad() - bad),
+                static_cast<long long>(here),
                 there.substr(there.find(' ') + 1).c_str(), longest_call().c_str());
     std::fflush(stdout);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Every call is timed, and has to come back with a status that RSMAPI knows.
+// Every call has to come back with a status that RSMAPI knows; one that takes long is told.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,6 @@
 #include <string>
 
 namespace hostile {
-
-// No call may take more heartbeats, whatever the other nodes do: twice what a peer may make of one,
-// for each of two peers, and some for the machine.
-constexpr int call_limit = 20;
-
-// That of this node, in milliseconds.
-std::int64_t heartbeat();
 
 // Ends the program, after telling why. The guest's command fails then.
 [[noreturn]] void give_up(const std::string &why);
@@ -38,8 +31,8 @@ class Watched {
 
     std::uint64_t good() const { return good_; }
     std::uint64_t bad() const { return bad_; }
-    // Too long in one call?
-    void check() const;
+    // Prints the name of a call that is under way, and for how long, if that is longer than LIMIT.
+    void tell_if_longer(std::chrono::milliseconds limit) const;
 
   private:
     void begin(const char *name);
@@ -51,8 +44,8 @@ class Watched {
     std::atomic<std::uint64_t> bad_{0};
 };
 
-// Looks at all threads that are watched; called now and then.
-void check_all();
+// Likewise of all threads that are watched.
+void tell_all_longer(std::chrono::milliseconds limit);
 // Milliseconds of the longest call since this was asked last, and its name.
 std::string longest_call();
 

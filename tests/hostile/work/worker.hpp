@@ -59,7 +59,7 @@ Worker::Step export_step(std::uint32_t node, std::uint32_t index);
 // Uses a segment of another node, or finds that it can't.
 Worker::Step import_step(std::uint32_t node);
 
-// Milliseconds until the other node's segments could be used again, at the usual speed, or -1.
-int recovery_time(std::uint32_t node);
+// Milliseconds until the other node's segments could be used again, and messages came by interrupts.
+std::int64_t recovery_time(std::uint32_t node);
 
 } // namespace hostile
