@@ -87,7 +87,8 @@ def _run(guests, opts, kernel, controller):
     accelerator = accel.arguments(qemu.binary(), boot_image)
     program = [qemu.binary()] if accelerator == accel.KVM else emulator.command()
     launch = qemu.Launch(program, opts.smp, opts.mem, accelerator, boot_image,
-                         controller.qemu_arguments, accel.kernel_arguments(accelerator))
+                         controller.qemu_arguments, accel.kernel_arguments(accelerator),
+                         opts.memory_nodes)
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()

@@ -70,6 +70,8 @@ def build_parser():
         help="stock, debug, backports, a VERSION, or the PATH of an image or build tree")
     add("--smp", type=positive, default=2, metavar="N", help="processors per guest (2)")
     add("--mem", type=positive, default=1024, metavar="MiB", help="memory per guest (1024)")
+    add("--memory-nodes", type=positive, default=1, metavar="N",
+        help="NUMA nodes over which a guest's memory and processors are spread (1)")
     add("--copy", action="append", default=[], metavar="FILE[:DEST]",
         help="put FILE and the libraries it needs at DEST (/tmp/NAME)")
     add("--timeout", type=positive, default=300, metavar="S", help="seconds in all (300)")

@@ -41,6 +41,27 @@ class Launch:
     image: Path
     devices: Callable
     kernel_arguments: str = ""
+    memory_nodes: int = 1
+
+    @property
+    def processors(self):
+        """A guest could have so many."""
+        return max(self.smp, 2)
+
+
+def memory(launch):
+    """Options for the guest's memory, in NUMA nodes of the same size if it is to have several."""
+    arguments = ["-m", str(launch.mebibytes)]
+    if launch.memory_nodes == 1:
+        return arguments
+    for node in range(launch.memory_nodes):
+        size = launch.mebibytes * (node + 1) // launch.memory_nodes - \
+            launch.mebibytes * node // launch.memory_nodes
+        cpus = "".join(f",cpus={cpu}" for cpu in range(launch.processors)
+                       if cpu % launch.memory_nodes == node)
+        arguments += ["-object", f"memory-backend-ram,id=memory{node},size={size}M",
+                      "-numa", f"node,nodeid={node},memdev=memory{node}{cpus}"]
+    return arguments
 
 
 def command(launch, node, ramdisk, console, port_fds):
@@ -50,8 +71,7 @@ def command(launch, node, ramdisk, console, port_fds):
     atomicity of locked instructions, which guests that share memory need.
     """
     arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.accelerator,
-                 "-smp", f"{launch.smp},maxcpus={max(launch.smp, 2)}",
-                 "-m", str(launch.mebibytes),
+                 "-smp", f"{launch.smp},maxcpus={launch.processors}", *memory(launch),
                  "-kernel", str(launch.image), "-initrd", str(ramdisk),
                  "-append", COMMAND_LINE + launch.kernel_arguments,
                  # A guest may live more than once in a run: its console adds up.
