@@ -50,7 +50,7 @@ bool shows_the_file(const Fd &seg)
 // moment is hit; the export must not be of the file at any moment.
 TEST(ExportRange, a_mapping_that_changes_hands_under_bind_is_not_exported)
 {
-    constexpr int rounds = 2000;
+    const int rounds = 2000 / slow_factor();
     const Pages page(1);
     const Fd file = named_file();
     std::barrier together(2);
