@@ -45,22 +45,29 @@ class Launch:
 
     @property
     def processors(self):
-        """A guest could have so many."""
-        return max(self.smp, 2)
+        """So many a guest could have: as many in each NUMA node."""
+        nodes = self.memory_nodes
+        return -(-max(self.smp, 2) // nodes) * nodes
+
+
+def processors(launch):
+    """Options for the guest's processors: a NUMA node is a socket."""
+    topology = f",sockets={launch.memory_nodes}" if launch.memory_nodes > 1 else ""
+    return ["-smp", f"{launch.smp},maxcpus={launch.processors}{topology}"]
 
 
 def memory(launch):
     """Options for the guest's memory, in NUMA nodes of the same size if it is to have several."""
     arguments = ["-m", str(launch.mebibytes)]
-    if launch.memory_nodes == 1:
+    nodes = launch.memory_nodes
+    if nodes == 1:
         return arguments
-    for node in range(launch.memory_nodes):
-        size = launch.mebibytes * (node + 1) // launch.memory_nodes - \
-            launch.mebibytes * node // launch.memory_nodes
-        cpus = "".join(f",cpus={cpu}" for cpu in range(launch.processors)
-                       if cpu % launch.memory_nodes == node)
-        arguments += ["-object", f"memory-backend-ram,id=memory{node},size={size}M",
-                      "-numa", f"node,nodeid={node},memdev=memory{node}{cpus}"]
+    per_node = launch.processors // nodes
+    for node in range(nodes):
+        size = launch.mebibytes * (node + 1) // nodes - launch.mebibytes * node // nodes
+        first = node * per_node
+        arguments += ["-object", f"memory-backend-ram,id=memory{node},size={size}M", "-numa",
+                      f"node,nodeid={node},memdev=memory{node},cpus={first}-{first + per_node - 1}"]
     return arguments
 
 
@@ -71,7 +78,7 @@ def command(launch, node, ramdisk, console, port_fds):
     atomicity of locked instructions, which guests that share memory need.
     """
     arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.accelerator,
-                 "-smp", f"{launch.smp},maxcpus={launch.processors}", *memory(launch),
+                 *processors(launch), *memory(launch),
                  "-kernel", str(launch.image), "-initrd", str(ramdisk),
                  "-append", COMMAND_LINE + launch.kernel_arguments,
                  # A guest may live more than once in a run: its console adds up.
