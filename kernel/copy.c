@@ -80,7 +80,7 @@ struct rsm_mem *rsm_mem_alloc(unsigned long npages)
 {
 	struct rsm_copy *copy;
 
-	copy = kvzalloc(struct_size(copy, page, npages), COPY_GFP);
+	copy = rsm_page_array_alloc(struct_size(copy, page, npages), COPY_GFP | __GFP_ZERO);
 	if (!copy)
 		return NULL;
 	rsm_mem_init(&copy->mem, &copy_ops, npages);

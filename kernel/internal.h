@@ -155,6 +155,9 @@ void rsm_segment_count_in(const struct rsm_segment *seg);
 unsigned int rsm_segment_count(enum rsm_kind kind);
 u32 rsm_segment_changes(void);
 
+/* array.c */
+void *rsm_page_array_alloc(size_t bytes, gfp_t flags);
+
 /* dispatch.c */
 long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *arg);
 

@@ -208,8 +208,8 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 		return status;
 	if (rsm_charge(current->mm, npages))
 		return RSMERR_INSUFFICIENT_MEM;
-	pinned = kvmalloc(struct_size(pinned, page, npages),
-			  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	pinned = rsm_page_array_alloc(struct_size(pinned, page, npages),
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pinned) {
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 		rsm_uncharge(current->mm, npages);
