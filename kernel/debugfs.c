@@ -22,6 +22,7 @@ DEFINE_SHOW_ATTRIBUTE(stats);
 static int work_show(struct seq_file *m, void *unused)
 {
 	seq_printf(m, "pages_looked_at %llu\n", rsm_watch_pages_looked_at());
+	seq_printf(m, "processes_looked_at %llu\n", rsm_processes_looked_at());
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(work);

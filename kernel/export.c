@@ -13,6 +13,7 @@
 static void segment_destroy(struct rsm_segment *seg)
 {
 	rsm_words_release(&seg->words);
+	rsm_process_put(seg->process);
 	rsm_controller_put(seg->ctl);
 	rsm_handle_put(seg->handle);
 }
@@ -34,19 +35,22 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 		     struct rsm_handle *h, const char *controller,
 		     struct rsm_table *table)
 {
+	u32 status = RSMERR_INSUFFICIENT_MEM;
 	int err;
 
 	seg->ctl = rsm_controller_get(controller);
 	if (!seg->ctl)
 		return RSMERR_CTLR_NOT_PRESENT;
+	seg->process = rsm_process_get();
+	if (!seg->process)
+		goto err_put_controller;
 	err = rsm_words_init(&seg->words, table);
-	if (err == -ENOSPC)
+	if (err == -ENOSPC) {
 		rsm_limit_hit(RSM_LIMIT_SLOTS, RSM_TABLE_SLOTS + 1ULL, RSM_TABLE_SLOTS, NULL);
-	if (err) {
-		rsm_controller_put(seg->ctl);
-		return err == -ENOSPC ? RSMERR_INSUFFICIENT_RESOURCES :
-					RSMERR_INSUFFICIENT_MEM;
+		status = RSMERR_INSUFFICIENT_RESOURCES;
 	}
+	if (err)
+		goto err_put_process;
 	kref_get(&h->ref);
 	seg->handle = h;
 	kref_init(&seg->ref);
@@ -54,6 +58,12 @@ u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
 	seg->kind = kind;
 	seg->number = h->number;
 	return RSM_SUCCESS;
+
+err_put_process:
+	rsm_process_put(seg->process);
+err_put_controller:
+	rsm_controller_put(seg->ctl);
+	return status;
 }
 
 /* Undo rsm_segment_init(). */
@@ -186,6 +196,8 @@ static u32 bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
 	mutex_lock(&exp->lock);
 	status = rsm_is_local(exp) ? rsm_pin_bind(exp, prepared) :
 				     exp->seg.ctl->ops->bind(exp, prepared);
+	if (!status)
+		atomic64_add(exp->length, &exp->seg.process->pinned);
 	mutex_unlock(&exp->lock);
 	return status;
 }
@@ -374,6 +386,7 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 	mutex_lock(&exp->importers_lock);
 	WRITE_ONCE(exp->state, RSM_DEAD);
 	mutex_unlock(&exp->importers_lock);
+	atomic64_sub(exp->length, &exp->seg.process->pinned);
 	rsm_grants_end(exp);
 	trace_segment_end(exp, reason);
 	if (rsm_is_local(exp))

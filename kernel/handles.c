@@ -88,6 +88,7 @@ void rsm_handle_hide(struct rsm_handle *h)
 	if (!h->seg)
 		return;
 	atomic_dec(&segment_count[h->seg->kind]);
+	atomic_dec(&h->seg->process->segments[h->seg->kind]);
 	atomic_inc(&changes);
 }
 
@@ -108,6 +109,7 @@ unsigned int rsm_handle_count(void)
 void rsm_segment_count_in(const struct rsm_segment *seg)
 {
 	atomic_inc(&segment_count[seg->kind]);
+	atomic_inc(&seg->process->segments[seg->kind]);
 	atomic_inc(&changes);
 }
 

@@ -112,6 +112,28 @@ struct rsm_shown {
 	struct page *scratch;
 };
 
+/**
+ * struct rsm_process - what a process has made under a user id
+ * @node: its place among those with the same hash of the process id
+ * @rcu: frees it
+ * @ref: one for each segment and each reader
+ * @number: its place in dumps
+ * @tgid: the process, referenced
+ * @uid: effective user id
+ * @segments: open segments of each kind
+ * @pinned: bytes of its exports that live
+ */
+struct rsm_process {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	refcount_t ref;
+	u32 number;
+	struct pid *tgid;
+	kuid_t uid;
+	atomic_t segments[2];
+	atomic64_t pinned;
+};
+
 static inline struct rsm_segment *rsm_handle_segment(struct rsm_handle *h)
 {
 	/* Pairs with the release in rsm_bind() and rsm_connect(). */
@@ -154,6 +176,14 @@ struct rsm_segment *rsm_segment_next(u32 number);
 void rsm_segment_count_in(const struct rsm_segment *seg);
 unsigned int rsm_segment_count(enum rsm_kind kind);
 u32 rsm_segment_changes(void);
+
+/* process.c */
+struct rsm_process *rsm_process_get(void);
+void rsm_process_put(struct rsm_process *process);
+struct rsm_process *rsm_process_next(u32 number);
+void rsm_process_visit(pid_t nr, void (*visit)(struct rsm_process *process, void *data),
+		       void *data);
+u64 rsm_processes_looked_at(void);
 
 /* array.c */
 void *rsm_page_array_alloc(size_t bytes, gfp_t flags);

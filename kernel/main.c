@@ -87,6 +87,8 @@ static void __exit rsm_exit(void)
 	rsm_agent_exit();
 	destroy_workqueue(rsm_wq);
 	rsm_watch_exit();
+	/* Entries of process.c that are being freed. */
+	rcu_barrier();
 }
 module_exit(rsm_exit);
 

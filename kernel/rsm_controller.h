@@ -114,6 +114,7 @@ enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
  * @put_bytes: bytes that PUTV has put, by this import or by all of the export
  * @get_bytes: bytes that GETV has got, likewise
  * @handle: what has become it, referenced: those who wait for an event are there
+ * @process: the core's: which process has made it, referenced
  */
 struct rsm_segment {
 	struct kref ref;
@@ -125,6 +126,7 @@ struct rsm_segment {
 	atomic64_t put_bytes;
 	atomic64_t get_bytes;
 	struct rsm_handle *handle;
+	struct rsm_process *process;
 };
 
 /**

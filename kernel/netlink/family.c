@@ -72,9 +72,8 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd = RSM_CMD_PROCESS_GET,
 		.doit = rsm_process_doit,
-		.start = rsm_process_start,
+		.start = rsm_dump_start,
 		.dumpit = rsm_process_dumpit,
-		.done = rsm_process_done,
 		TAKES(process),
 	},
 	{

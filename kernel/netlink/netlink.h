@@ -93,9 +93,7 @@ int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp);
 
 /* process.c */
 int rsm_process_doit(struct sk_buff *skb, struct genl_info *info);
-int rsm_process_start(struct netlink_callback *cb);
 int rsm_process_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
-int rsm_process_done(struct netlink_callback *cb);
 
 /* stats.c */
 int rsm_stats_doit(struct sk_buff *skb, struct genl_info *info);

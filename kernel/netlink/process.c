@@ -1,144 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * process-get: segments, added up by process. A dump is of what there was when it began,
- * collected then.
- */
+/* process-get: segments, added up by process and user id. */
 
 #include "netlink.h"
-#include "../compat.h"
 
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/sort.h>
 
 /**
- * struct part - what one or all segments add to a process
- * @pid: the process, referenced
- * @number: of the first of its segments
+ * struct sum - what is said of a process
+ * @viewer: to whom
+ * @pid: the process, referenced, or NULL
+ * @number: the least of its entries
  * @uid: with which it made that
  * @pinned: bytes
- * @segments: exports
- * @imports: imports
+ * @segments: of each kind
  */
-struct part {
+struct sum {
+	const struct rsm_viewer *viewer;
 	struct pid *pid;
 	u32 number;
 	kuid_t uid;
 	u64 pinned;
-	u32 segments;
-	u32 imports;
+	unsigned int segments[2];
 };
 
-/**
- * struct parts - a collection
- * @count: of those that are there
- * @part: in the order of their processes
- */
-struct parts {
-	unsigned int count;
-	struct part part[];
-};
-
-static struct part part_of_export(struct rsm_export *exp)
+/* An entry whose segments have all been closed may live on. */
+static bool has_segments(const struct rsm_process *process)
 {
-	struct part part = {
-		.pid = get_pid(exp->owner.tgid),
-		.number = exp->seg.number,
-		.uid = exp->owner.uid,
-		.segments = 1,
-	};
-
-	mutex_lock(&exp->importers_lock);
-	part.pinned = rsm_export_pinned(exp);
-	mutex_unlock(&exp->importers_lock);
-	return part;
+	return atomic_read(&process->segments[RSM_EXPORT]) ||
+	       atomic_read(&process->segments[RSM_IMPORT]);
 }
 
-static struct part part_of_import(struct rsm_import *imp)
+/* The ids of processes are used again: a sum is of one process. */
+static void add(struct rsm_process *process, void *data)
 {
-	return (struct part) {
-		.pid = get_pid(imp->owner.tgid),
-		.number = imp->seg.number,
-		.uid = imp->owner.uid,
-		.imports = 1,
-	};
-}
+	struct sum *sum = data;
 
-/* By process, the earliest segment of each first. */
-static int compare(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void add(struct part *sum, struct part *part)
-{
-	sum->pinned += part->pinned;
-	sum->segments += part->segments;
-	sum->imports += part->imports;
-	put_pid(part->pid);
-}
-
-static void add_up(struct parts *parts)
-{
-	unsigned int sums = 0;
-
-	sort(parts->part, parts->count, sizeof(*parts->part), compare, NULL);
-	for (unsigned int i = 0; i < parts->count; i++) {
-		if (sums && parts->part[sums - 1].pid == parts->part[i].pid)
-			add(&parts->part[sums - 1], &parts->part[i]);
-		else
-			parts->part[sums++] = parts->part[i];
-	}
-	parts->count = sums;
-}
-
-static void collect(struct parts *parts, unsigned int room, const struct rsm_viewer *viewer)
-{
-	struct rsm_segment *seg;
-	struct part part;
-	u32 next = 0;
-
-	while (parts->count < room && (seg = rsm_segment_next(next))) {
-		part = seg->kind == RSM_EXPORT ? part_of_export(to_export(seg)) :
-						 part_of_import(to_import(seg));
-		next = seg->number + 1;
-		rsm_segment_put(seg);
-		if (rsm_views_owner(viewer, part.uid))
-			parts->part[parts->count++] = part;
-		else
-			put_pid(part.pid);
-	}
-	add_up(parts);
-}
-
-/* All processes that the viewer may see, or NULL without memory for them. */
-static struct parts *parts_alloc(const struct rsm_viewer *viewer)
-{
-	/* Segments that come meanwhile may find no room: the dump says so. */
-	unsigned int room = rsm_handle_count();
-	struct parts *parts;
-
-	parts = kvmalloc(struct_size(parts, part, room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!parts)
-		return NULL;
-	parts->count = 0;
-	collect(parts, room, viewer);
-	return parts;
-}
-
-static void parts_free(struct parts *parts)
-{
-	if (!parts)
+	if (!has_segments(process) || !rsm_views_owner(sum->viewer, process->uid) ||
+	    (sum->pid && sum->pid != process->tgid))
 		return;
-	for (unsigned int i = 0; i < parts->count; i++)
-		put_pid(parts->part[i].pid);
-	kvfree(parts);
+	if (!sum->pid || process->number < sum->number) {
+		sum->number = process->number;
+		sum->uid = process->uid;
+	}
+	if (!sum->pid)
+		sum->pid = get_pid(process->tgid);
+	sum->pinned += atomic64_read(&process->pinned);
+	for (int kind = 0; kind < ARRAY_SIZE(sum->segments); kind++)
+		sum->segments[kind] += atomic_read(&process->segments[kind]);
 }
 
 static int put_charge(struct sk_buff *skb, struct task_struct *task)
@@ -149,7 +61,8 @@ static int put_charge(struct sk_buff *skb, struct task_struct *task)
 	if (!mm)
 		return 0;
 	charged = (u64)atomic64_read(&mm->pinned_vm) << PAGE_SHIFT;
-	mmput(mm);
+	/* The last user of an address space takes it down, which is no reader's work. */
+	mmput_async(mm);
 	return nla_put_u64_64bit(skb, RSM_A_PROCESS_CHARGED_BYTES, charged, RSM_A_PROCESS_PAD);
 }
 
@@ -174,105 +87,105 @@ static int put_task(struct sk_buff *skb, struct pid *pid)
 	return err;
 }
 
-static int put(struct rsm_reply *reply, const struct part *part)
+static int put(struct sk_buff *skb, const struct sum *sum)
 {
-	struct sk_buff *skb = reply->skb;
-
-	if (nla_put_u32(skb, RSM_A_PROCESS_PID, rsm_view_pid(reply->viewer, part->pid)) ||
-	    nla_put_u32(skb, RSM_A_PROCESS_UID, rsm_view_uid(reply->viewer, part->uid)) ||
-	    nla_put_u64_64bit(skb, RSM_A_PROCESS_PINNED_BYTES, part->pinned,
+	if (nla_put_u32(skb, RSM_A_PROCESS_PID, rsm_view_pid(sum->viewer, sum->pid)) ||
+	    nla_put_u32(skb, RSM_A_PROCESS_UID, rsm_view_uid(sum->viewer, sum->uid)) ||
+	    nla_put_u64_64bit(skb, RSM_A_PROCESS_PINNED_BYTES, sum->pinned,
 			      RSM_A_PROCESS_PAD) ||
-	    nla_put_u32(skb, RSM_A_PROCESS_SEGMENTS, part->segments) ||
-	    nla_put_u32(skb, RSM_A_PROCESS_IMPORTS, part->imports) ||
-	    put_task(skb, part->pid))
+	    nla_put_u32(skb, RSM_A_PROCESS_SEGMENTS, sum->segments[RSM_EXPORT]) ||
+	    nla_put_u32(skb, RSM_A_PROCESS_IMPORTS, sum->segments[RSM_IMPORT]) ||
+	    put_task(skb, sum->pid))
 		return -EMSGSIZE;
 	return 0;
 }
 
-static int put_wanted(struct rsm_reply *reply, const struct parts *parts, u32 pid)
+/*
+ * The process id that @nr of the viewer's namespace has in the initial one, 0 if there is
+ * none. A process that has ended, and whose descriptors live on, is in no namespace.
+ */
+static pid_t global_pid(const struct rsm_viewer *viewer, pid_t nr)
 {
-	for (unsigned int i = 0; i < parts->count; i++)
-		if (rsm_view_pid(reply->viewer, parts->part[i].pid) == pid)
-			return put(reply, &parts->part[i]);
-	return -ENOENT;
+	struct pid *pid;
+	pid_t global = 0;
+
+	if (viewer->pids == &init_pid_ns)
+		return nr;
+	rcu_read_lock();
+	pid = find_pid_ns(nr, viewer->pids);
+	if (pid)
+		global = pid_nr(pid);
+	rcu_read_unlock();
+	return global;
 }
 
-static int answer(struct genl_info *info, struct rsm_reply *reply, const struct parts *parts)
+static int answer(struct genl_info *info, const struct sum *sum)
 {
+	struct rsm_reply reply = { .viewer = sum->viewer };
 	void *header;
 	int err;
 
-	err = rsm_answer_start(info, RSM_CMD_PROCESS_GET, reply, &header);
+	err = rsm_answer_start(info, RSM_CMD_PROCESS_GET, &reply, &header);
 	if (err)
 		return err;
-	err = put_wanted(reply, parts, nla_get_u32(info->attrs[RSM_A_PROCESS_PID]));
-	if (err == -ENOENT)
-		NL_SET_ERR_MSG(info->extack, "There is no such process with segments");
-	return rsm_answer_end(info, reply, header, err);
+	return rsm_answer_end(info, &reply, header, put(reply.skb, sum));
 }
 
 int rsm_process_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct rsm_viewer viewer = rsm_viewer_of(skb);
-	struct rsm_reply reply = { .viewer = &viewer };
-	struct parts *parts;
+	struct sum sum = { .viewer = &viewer };
+	pid_t pid;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, RSM_A_PROCESS_PID))
 		return -EINVAL;
-	parts = parts_alloc(&viewer);
-	if (!parts)
-		return -ENOMEM;
-	err = answer(info, &reply, parts);
-	parts_free(parts);
+	pid = global_pid(&viewer, nla_get_u32(info->attrs[RSM_A_PROCESS_PID]));
+	rsm_process_visit(pid, add, &sum);
+	if (!sum.pid) {
+		NL_SET_ERR_MSG(info->extack, "There is no such process with segments");
+		return -ENOENT;
+	}
+	err = answer(info, &sum);
+	put_pid(sum.pid);
 	return err;
 }
 
-int rsm_process_start(struct netlink_callback *cb)
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct sum *sum)
 {
-	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
-	struct parts *parts;
-	int err = rsm_dump_start(cb);
+	void *header = rsm_dump_put(skb, cb, RSM_CMD_PROCESS_GET);
 
-	if (err)
-		return err;
-	cb->prev_seq = rsm_segment_changes();
-	parts = parts_alloc(&viewer);
-	if (!parts)
-		return -ENOMEM;
-	cb->args[0] = (long)parts;
-	return 0;
+	return header ? rsm_dump_end(skb, header, put(skb, sum)) : -EMSGSIZE;
 }
 
-static int dump_one(struct rsm_reply *reply, struct netlink_callback *cb,
-		    const struct part *part)
+static int dump_process(struct sk_buff *skb, struct netlink_callback *cb,
+			const struct rsm_viewer *viewer, struct rsm_process *process)
 {
-	void *header = rsm_dump_put(reply->skb, cb, RSM_CMD_PROCESS_GET);
+	struct sum sum = { .viewer = viewer };
+	int err = 0;
 
-	return header ? rsm_dump_end(reply->skb, header, put(reply, part)) : -EMSGSIZE;
+	add(process, &sum);
+	if (sum.pid)
+		err = dump_one(skb, cb, &sum);
+	put_pid(sum.pid);
+	return err;
 }
 
 int rsm_process_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	const struct parts *parts = (const struct parts *)cb->args[0];
 	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
-	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
-	unsigned long next = cb->args[1];
+	struct rsm_process *process;
+	u32 next = cb->args[0];
 	int err = 0;
 
 	cb->seq = rsm_segment_changes();
-	while (next < parts->count) {
-		err = dump_one(&reply, cb, &parts->part[next]);
-		if (err)
-			break;
-		next++;
+	while (!err && (process = rsm_process_next(next))) {
+		err = dump_process(skb, cb, &viewer, process);
+		if (!err)
+			next = process->number + 1;
+		rsm_process_put(process);
+		cond_resched();
 	}
-	cb->args[1] = next;
+	cb->args[0] = next;
 	return skb->len ?: err;
-}
-
-int rsm_process_done(struct netlink_callback *cb)
-{
-	parts_free((struct parts *)cb->args[0]);
-	return 0;
 }

@@ -8,9 +8,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <set>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace rsmtest;
@@ -125,6 +129,72 @@ TEST(NetlinkDump, survives_fifty_threads_that_publish_and_unpublish)
     threads.clear();
     EXPECT_GT(interrupted, 0) << "no dump says that something has changed";
     EXPECT_FALSE(client.dump(RSM_CMD_SEGMENT_GET).interrupted);
+}
+
+namespace {
+
+std::int64_t processes_looked_at()
+{
+    std::ifstream file("/sys/kernel/debug/rsm/work");
+    std::string name;
+    std::int64_t value = 0;
+    while (file >> name >> value)
+        if (name == "processes_looked_at")
+            return value;
+    ADD_FAILURE() << "no counter";
+    return 0;
+}
+
+} // namespace
+
+// It used to go through all segments of the node and to sort them, for each process asked for.
+TEST(NetlinkDump, of_processes_costs_processes_and_not_segments)
+{
+    std::vector<raw::Published> segments(700);
+    Client client;
+    const auto pid = static_cast<std::uint32_t>(getpid());
+    const std::int64_t before = processes_looked_at();
+    EXPECT_EQ(client.ask(Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid))
+                  .one()
+                  .number(RSM_A_PROCESS_SEGMENTS),
+              segments.size());
+    EXPECT_LE(processes_looked_at() - before, 8);
+    EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).one().number(RSM_A_PROCESS_SEGMENTS),
+              segments.size());
+    EXPECT_LE(processes_looked_at() - before, 16);
+    segments.resize(2);
+    const Result some = client.dump(RSM_CMD_PROCESS_GET);
+    EXPECT_EQ(some.one().number(RSM_A_PROCESS_SEGMENTS), segments.size());
+    EXPECT_EQ(some.one().number(RSM_A_PROCESS_PINNED_BYTES), segments.size() * page_size());
+    segments.clear();
+    EXPECT_TRUE(client.dump(RSM_CMD_PROCESS_GET).messages.empty());
+}
+
+// Segments of one process that it has made as two users are shown to each of them.
+TEST(NetlinkDump, of_a_process_with_segments_of_two_users)
+{
+    in_child([] {
+        const raw::Published of_root;
+        ASSERT_EQ(::setegid(rsm_group), 0);
+        ASSERT_EQ(::seteuid(alice().uid), 0);
+        const raw::Published of_alice;
+        ASSERT_TRUE(of_alice.ok);
+        const auto pid = static_cast<std::uint32_t>(getpid());
+        const auto request = Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid);
+        {
+            Client client;
+            const Result mine = client.ask(request);
+            EXPECT_EQ(mine.one().number(RSM_A_PROCESS_SEGMENTS), 1U);
+            EXPECT_EQ(mine.one().number(RSM_A_PROCESS_UID), alice().uid);
+            EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 1U);
+        }
+        ASSERT_EQ(::seteuid(0), 0);
+        Client client;
+        const Result all = client.ask(request);
+        EXPECT_EQ(all.one().number(RSM_A_PROCESS_SEGMENTS), 2U);
+        EXPECT_EQ(all.one().number(RSM_A_PROCESS_UID), 0U);
+        EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 2U);
+    });
 }
 
 TEST(NetlinkDump, left_half_way)
