@@ -184,6 +184,8 @@ struct rsm_link_message {
  * @remotes: segments of the peer that are imported here, by our cookie
  * @remote_ids: the same by segment id; guarded by rsm_agent_lock
  * @importers: importers at the peer of segments exported here, by our handle
+ * @remote_count: how many entries @remotes has
+ * @importer_count: how many entries @importers has
  * @next_cookie: where the search for a free cookie begins: a name that was just
  *	given up must not mean something else while messages about it travel
  * @next_handle: the same for handles
@@ -230,6 +232,8 @@ struct rsm_link {
 	struct xarray remotes;
 	struct xarray remote_ids;
 	struct xarray importers;
+	atomic_t remote_count;
+	atomic_t importer_count;
 	u32 next_cookie;
 	u32 next_handle;
 	u64 dropped;

@@ -183,6 +183,7 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 				XA_LIMIT(1, rsm_max_segments), &link->next_handle,
 				GFP_KERNEL) < 0)
 		goto err_end_lease;
+	atomic_inc(&link->importer_count);
 	kref_get(&exp->seg.ref);
 	list_add_tail(&importer->on_export, &exp->remote_importers);
 	*added = importer;
@@ -304,6 +305,7 @@ void rsm_importer_remove(struct rsm_importer *importer)
 	rsm_lease_end(importer->link, &importer->next);
 	/* After which no event is delivered by it. */
 	xa_erase_irq(&importer->link->importers, importer->handle);
+	atomic_dec(&importer->link->importer_count);
 	leave_export(importer);
 	rsm_segment_put(&exp->seg);
 	kfree(importer);

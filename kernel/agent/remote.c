@@ -79,33 +79,31 @@ static struct rsm_link *find_link(const struct rsm_import *imp, u32 *status)
 	return NULL;
 }
 
-static struct rsm_remote *make_remote(struct rsm_link *link, u32 id)
+/* Makes @remote, zeroed, a segment of the peer; false without memory for the index. */
+static bool enter_remote(struct rsm_remote *remote, struct rsm_link *link, u32 id)
 {
-	struct rsm_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL_ACCOUNT);
-
 	lockdep_assert_held(&rsm_agent_lock);
-	if (!remote)
-		return NULL;
 	remote->link = link;
 	remote->peer = READ_ONCE(link->peer);
 	remote->id = id;
 	INIT_LIST_HEAD(&remote->imports);
-	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL_ACCOUNT))
-		goto err_free;
+	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL))
+		return false;
 	if (xa_alloc_cyclic_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
-				&link->next_cookie, GFP_KERNEL_ACCOUNT) < 0)
-		goto err_erase_id;
-	return remote;
-
-err_erase_id:
-	xa_erase_irq(&link->remote_ids, id);
-err_free:
-	kfree(remote);
-	return NULL;
+				&link->next_cookie, GFP_KERNEL) < 0) {
+		xa_erase_irq(&link->remote_ids, id);
+		return false;
+	}
+	atomic_inc(&link->remote_count);
+	return true;
 }
 
-/* The record for what @imp asks for, with the caller as a user, or NULL. */
-static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
+/*
+ * The record for what @imp asks for, with the caller as a user, or NULL: the one that is
+ * there, or *@fresh, which is NULL then.
+ */
+static struct rsm_remote *remote_get(const struct rsm_import *imp, struct rsm_remote **fresh,
+				     u32 *status)
 {
 	struct rsm_remote *remote;
 	struct rsm_link *link;
@@ -114,8 +112,10 @@ static struct rsm_remote *remote_get(const struct rsm_import *imp, u32 *status)
 	link = find_link(imp, status);
 	if (!link)
 		return NULL;
-	remote = xa_load(&link->remote_ids, imp->id) ?: make_remote(link, imp->id);
+	remote = xa_load(&link->remote_ids, imp->id);
 	*status = RSMERR_INSUFFICIENT_MEM;
+	if (!remote && enter_remote(*fresh, link, imp->id))
+		swap(remote, *fresh);
 	if (remote)
 		remote->users++;
 	return remote;
@@ -180,6 +180,7 @@ static struct rsm_mem *end_remote(struct rsm_remote *remote, u32 status)
 	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
 	xa_erase_irq(&remote->link->remote_ids, remote->id);
+	atomic_dec(&remote->link->remote_count);
 	remote->mem = NULL;
 	wake_up_all(&remote->link->changed);
 	return mem;
@@ -348,14 +349,31 @@ static u32 step_locked(join_step_t *step, struct rsm_remote *remote, struct rsm_
 	return status;
 }
 
+/*
+ * As remote_get(). Memory is allocated without rsm_agent_lock: a cgroup that is full makes
+ * its own processes wait.
+ */
+static struct rsm_remote *remote_use(const struct rsm_import *imp, u32 *status)
+{
+	struct rsm_remote *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	struct rsm_remote *remote;
+
+	*status = RSMERR_INSUFFICIENT_MEM;
+	if (!fresh)
+		return NULL;
+	mutex_lock(&rsm_agent_lock);
+	remote = remote_get(imp, &fresh, status);
+	mutex_unlock(&rsm_agent_lock);
+	kfree(fresh);
+	return remote;
+}
+
 static u32 connect_remote(struct rsm_import *imp)
 {
 	struct rsm_remote *remote;
 	u32 status;
 
-	mutex_lock(&rsm_agent_lock);
-	remote = remote_get(imp, &status);
-	mutex_unlock(&rsm_agent_lock);
+	remote = remote_use(imp, &status);
 	if (!remote)
 		return status;
 	status = negotiate(remote);

@@ -45,18 +45,6 @@ static struct node_view look_at(struct rsm_link *link)
 	return node;
 }
 
-/* Entries come and go; nothing is read of them. */
-static u32 count(struct xarray *xa)
-{
-	unsigned long index;
-	u32 count = 0;
-	void *entry;
-
-	xa_for_each(xa, index, entry)
-		count++;
-	return count;
-}
-
 static int put_address(struct sk_buff *skb, struct rsm_link *link)
 {
 	char text[64];
@@ -79,8 +67,8 @@ int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 	    put_address(skb, link) ||
 	    (node.incarnation && nla_put_u64_64bit(skb, RSM_A_NODE_INCARNATION,
 						   node.incarnation, RSM_A_NODE_PAD)) ||
-	    nla_put_u32(skb, RSM_A_NODE_SEGMENTS, count(&link->remotes)) ||
-	    nla_put_u32(skb, RSM_A_NODE_IMPORTERS, count(&link->importers)) ||
+	    nla_put_u32(skb, RSM_A_NODE_SEGMENTS, atomic_read(&link->remote_count)) ||
+	    nla_put_u32(skb, RSM_A_NODE_IMPORTERS, atomic_read(&link->importer_count)) ||
 	    (node.why && nla_put_string(skb, RSM_A_NODE_REASON, node.why)))
 		return -EMSGSIZE;
 	return 0;
