@@ -12,6 +12,7 @@
  *   export->lock         state, id, list and memory of an export
  *   mm->mmap_lock        taken by the kernel around our mmap and fault handlers;
  *                        we take it with at most handle->lock held
+ *   shown->lock          the exporter's view of a window, and the copy of its contents
  *   export->importers_lock
  *   rsm_agent_lock       see agent/agent.h
  *   import->map_lock     what an import's mappings show (rwsem)
@@ -19,7 +20,7 @@
  *   controller->lock     which segments use it (spinlock)
  *
  * mmap and fault handlers run under mmap_lock and therefore take no lock
- * above importers_lock. Nothing below mmap_lock copies from or to user space: transfers go
+ * above shown->lock. Nothing below mmap_lock copies from or to user space: transfers go
  * through a bounce page that is filled or emptied with no lock held.
  *
  * handle->seg goes from NULL to a segment once and is read without a lock
@@ -91,13 +92,13 @@ struct rsm_handle {
  * @life: tells of the end of @mm, for an exporter that has mapped nothing
  * @charged: pages charged, 0 when the export is dead and there is no @copy
  * @mappings: mappings of the export's handle
+ * @lock: guards @copy and keeps the memory of the export from going; held while the copy
+ *	is made, which only page faults of the exporter and its children wait for
  * @seen_at: address of the range that the exporter has seen the segment in; a
  *	mapping that failed half-way was never seen, and its end means nothing
  * @gone: part of that range has been unmapped or protected, or @mm has ended
  * @copy: what the mappings show when the export is dead; NULL for @scratch
  * @scratch: a page for that
- *
- * @copy is guarded by the export's importers_lock, as the memory itself is.
  */
 struct rsm_shown {
 	struct rsm_export *exp;
@@ -106,6 +107,7 @@ struct rsm_shown {
 	struct mmu_interval_notifier life;
 	unsigned long charged;
 	atomic_t mappings;
+	struct mutex lock; /* see above */
 	u64 seen_at;
 	bool gone;
 	struct rsm_mem *copy;

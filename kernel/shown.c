@@ -72,10 +72,10 @@ static vm_fault_t shown_fault(struct vm_fault *vmf)
 	struct rsm_mem *mem;
 	int err;
 
-	mutex_lock(&exp->importers_lock);
+	mutex_lock(&exp->shown->lock);
 	mem = exp->mem ?: exp->shown->copy;
 	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);
-	mutex_unlock(&exp->importers_lock);
+	mutex_unlock(&exp->shown->lock);
 	if (!err)
 		note_seen(exp, vmf);
 	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
@@ -96,11 +96,11 @@ static bool count_mapping(struct rsm_export *exp)
 {
 	bool contents;
 
-	mutex_lock(&exp->importers_lock);
+	mutex_lock(&exp->shown->lock);
 	contents = exp->mem || exp->shown->copy;
 	if (contents)
 		atomic_inc(&exp->shown->mappings);
-	mutex_unlock(&exp->importers_lock);
+	mutex_unlock(&exp->shown->lock);
 	return contents;
 }
 

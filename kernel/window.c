@@ -50,6 +50,7 @@ static struct rsm_shown *shown_alloc(struct rsm_export *exp)
 		kfree(shown);
 		return NULL;
 	}
+	mutex_init(&shown->lock);
 	shown->exp = exp;
 	shown->mm = current->mm;
 	mmgrab(shown->mm);
@@ -72,6 +73,7 @@ static void shown_free(struct rsm_shown *shown)
 	mem_cgroup_put(shown->memcg);
 	mmdrop(shown->mm);
 	put_page(shown->scratch);
+	mutex_destroy(&shown->lock);
 	kfree(shown);
 }
 
@@ -221,7 +223,7 @@ static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 {
 	struct rsm_shown *shown = exp->shown;
 
-	lockdep_assert_held(&exp->importers_lock);
+	lockdep_assert_held(&shown->lock);
 	rsm_zap_handle(exp->mapping, exp->seg.number);
 	if (!atomic_read(&shown->mappings))
 		return;
@@ -244,7 +246,7 @@ void rsm_window_unbind(struct rsm_export *exp)
 
 	lockdep_assert_held(&exp->lock);
 	mmu_interval_notifier_remove(&shown->life);
-	mutex_lock(&exp->importers_lock);
+	mutex_lock(&shown->lock);
 	keep_contents(exp, mem);
 	exp->mem = NULL;
 	mutex_unlock(&exp->importers_lock);
@@ -253,3 +255,5 @@ void rsm_window_unbind(struct rsm_export *exp)
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);
+	mutex_lock(&exp->importers_lock);
+	mutex_unlock(&shown->lock);

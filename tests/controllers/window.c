@@ -8,7 +8,9 @@
 #include "testctl.h"
 
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #define MAX_ORDER_USED	4
 
@@ -34,8 +36,33 @@ static unsigned long window_pfn(const struct rsm_mem *mem, unsigned long index)
 	return page_to_pfn(to_window(mem)->pages) + index;
 }
 
+static DECLARE_WAIT_QUEUE_HEAD(copy_wait);
+static bool hold_copies;
+static bool copy_held;
+
+static int set_hold_copies(const char *val, const struct kernel_param *kp)
+{
+	int err = param_set_bool(val, kp);
+
+	wake_up_all(&copy_wait);
+	return err;
+}
+
+static const struct kernel_param_ops hold_copies_ops = {
+	.set = set_hold_copies,
+	.get = param_get_bool,
+};
+module_param_cb(hold_copies, &hold_copies_ops, &hold_copies, 0600);
+MODULE_PARM_DESC(hold_copies, "Who copies contents of window0 waits until this is 0");
+module_param(copy_held, bool, 0400);
+MODULE_PARM_DESC(copy_held, "Somebody has waited because of that");
+
 static void *window_map_page(const struct rsm_mem *mem, unsigned long index)
 {
+	if (READ_ONCE(hold_copies)) {
+		WRITE_ONCE(copy_held, true);
+		wait_event(copy_wait, !READ_ONCE(hold_copies));
+	}
 	return page_address(to_window(mem)->pages) + (index << PAGE_SHIFT);
 }
 

@@ -133,6 +133,57 @@ TEST(NetlinkDump, survives_fifty_threads_that_publish_and_unpublish)
 
 namespace {
 
+constexpr const char *hold_copies = "/sys/module/rsm_testctl/parameters/hold_copies";
+constexpr const char *copy_held = "/sys/module/rsm_testctl/parameters/copy_held";
+
+// A segment of window0 that its exporter sees. Its end makes a copy for the exporter's mapping.
+class WindowSegment {
+public:
+    WindowSegment()
+    {
+        rsm_bind bind = raw::bind_argument(pages_.data(), pages_.size(), 0, -1, "window0");
+        EXPECT_EQ(raw::call(handle_.get(), RSM_IOC_BIND, bind), success);
+        void *view = raw::map(handle_.get(), pages_.size());
+        EXPECT_NE(view, nullptr);
+        view_ = static_cast<volatile std::uint64_t *>(view);
+        *view_ = 7;
+    }
+    ~WindowSegment() { ::munmap(const_cast<std::uint64_t *>(view_), pages_.size()); }
+    WindowSegment(const WindowSegment &) = delete;
+    WindowSegment &operator=(const WindowSegment &) = delete;
+    raw::Outcome end() const { return raw::destroy(handle_.get()); }
+    std::uint64_t contents() const { return *view_; }
+
+private:
+    Pages pages_{2};
+    Fd handle_ = raw::open_segment();
+    volatile std::uint64_t *view_ = nullptr;
+};
+
+} // namespace
+
+// The copy used to be made under the lock of the importers' list, which every reader takes.
+TEST(NetlinkDump, does_not_wait_for_the_copy_of_a_segment_that_ends)
+{
+    ASSERT_EQ(std::system("modprobe rsm_testctl"), 0);
+    {
+        const WindowSegment segment;
+        ASSERT_TRUE(write_text(hold_copies, "1"));
+        std::jthread end([&] { EXPECT_EQ(segment.end(), success); });
+        while (read_line(copy_held) != "Y")
+            sched_yield();
+        Client client;
+        EXPECT_EQ(client.dump(RSM_CMD_SEGMENT_GET).messages.size(), 1U);
+        EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 1U);
+        ASSERT_TRUE(write_text(hold_copies, "0"));
+        end.join();
+        EXPECT_EQ(segment.contents(), 7U);
+    }
+    EXPECT_EQ(std::system("rmmod rsm_testctl"), 0);
+}
+
+namespace {
+
 std::int64_t processes_looked_at()
 {
     std::ifstream file("/sys/kernel/debug/rsm/work");
