@@ -247,7 +247,25 @@ static struct rsm_segment *next_segment(struct rsm_controller *ctl,
 	return found;
 }
 
-static void kill_all(struct rsm_controller *ctl, bool imports)
+static void ask_export(struct rsm_segment *seg)
+{
+	struct rsm_export *exp;
+
+	if (!is_export(seg))
+		return;
+	exp = to_export(seg);
+	mutex_lock(&exp->lock);
+	rsm_export_withdraw_begin(exp);
+	mutex_unlock(&exp->lock);
+}
+
+static void kill_export(struct rsm_segment *seg)
+{
+	if (is_export(seg))
+		kill_segment(seg);
+}
+
+static void visit_all(struct rsm_controller *ctl, void (*visit)(struct rsm_segment *seg))
 {
 	struct rsm_segment *seg;
 	LIST_HEAD(candidates);
@@ -256,8 +274,7 @@ static void kill_all(struct rsm_controller *ctl, bool imports)
 	list_splice_init(&ctl->segments, &candidates);
 	spin_unlock(&ctl->lock);
 	while ((seg = next_segment(ctl, &candidates))) {
-		if (imports || is_export(seg))
-			kill_segment(seg);
+		visit(seg);
 		rsm_segment_put(seg);
 		cond_resched();
 	}
@@ -267,11 +284,14 @@ static void kill_all(struct rsm_controller *ctl, bool imports)
  * rsm_abort_exports() - end every export of a controller
  * @ctl: the controller, which goes on
  *
- * Their handles are good for closing only. Process context.
+ * Their handles are good for closing only. Process context. All importing nodes are asked
+ * to let go before the first of them is waited for: the time that silent nodes take is not
+ * added up.
  */
 void rsm_abort_exports(struct rsm_controller *ctl)
 {
-	kill_all(ctl, false);
+	visit_all(ctl, ask_export);
+	visit_all(ctl, kill_export);
 }
 EXPORT_SYMBOL_GPL(rsm_abort_exports);
 
@@ -291,7 +311,7 @@ void rsm_remove_controller(struct rsm_controller *ctl)
 	down_write(&ctl->gate);
 	ctl->removed = true;
 	up_write(&ctl->gate);
-	kill_all(ctl, true);
+	visit_all(ctl, kill_segment);
 	controller_unuse(ctl);
 }
 EXPORT_SYMBOL_GPL(rsm_remove_controller);

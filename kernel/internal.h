@@ -297,6 +297,7 @@ u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
 u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
 u32 rsm_unpublish(struct rsm_export *exp);
+void rsm_export_withdraw_begin(struct rsm_export *exp);
 void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);

@@ -228,6 +228,22 @@ static enum rsm_reason reason_for_importers(enum rsm_reason reason)
 }
 
 /**
+ * rsm_export_withdraw_begin() - let nobody connect any more, and ask other nodes to let go
+ * @exp: an export, published or not
+ *
+ * Waits for no node. rsm_export_withdraw() follows.
+ */
+void rsm_export_withdraw_begin(struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	if (exp->state != RSM_PUBLISHED)
+		return;
+	set_open(exp, false);
+	if (exp->seg.ctl->ops->withdraw)
+		exp->seg.ctl->ops->withdraw(exp);
+}
+
+/**
  * rsm_export_withdraw() - abort all connections and free the id
  * @exp: an export, published or not
  * @reason: why

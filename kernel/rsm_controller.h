@@ -355,6 +355,8 @@ struct rsm_prepared {
  *	opened to importers
  * @republish: optional; the list has changed. Export's lock held, here and in
  *	@unpublish
+ * @withdraw: optional; the segment is closed to new connections and will be unpublished:
+ *	ask the nodes that import it to let go, and wait for none of them. Export's lock held
  * @unpublish: optional; local importers are gone: abort the others
  * @connect: find the segment that @imp names and admit the caller, or not.
  *	Sets length, and mem if memory can be mapped or copied by the CPU.
@@ -399,6 +401,7 @@ struct rsm_controller_ops {
 	u32 (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
 	u32 (*publish)(struct rsm_export *exp);
 	void (*republish)(struct rsm_export *exp);
+	void (*withdraw)(struct rsm_export *exp);
 	void (*unpublish)(struct rsm_export *exp);
 	u32 (*connect)(struct rsm_import *imp);
 	void (*disconnect)(struct rsm_import *imp);

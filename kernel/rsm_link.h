@@ -278,6 +278,7 @@ u32 rsm_agent_connect(struct rsm_import *imp);
 void rsm_agent_disconnect(struct rsm_import *imp);
 void rsm_agent_rebind(struct rsm_export *exp);
 void rsm_agent_republish(struct rsm_export *exp);
+void rsm_agent_withdraw(struct rsm_export *exp);
 void rsm_agent_unpublish(struct rsm_export *exp);
 u32 rsm_agent_post(struct rsm_import *imp, u32 flags);
 void rsm_agent_post_importers(struct rsm_export *exp, u32 flags);

@@ -193,14 +193,12 @@ void rsm_agent_republish(struct rsm_export *exp)
 EXPORT_SYMBOL_GPL(rsm_agent_republish);
 
 /**
- * rsm_agent_unpublish() - &rsm_controller_ops.unpublish with links
+ * rsm_agent_withdraw() - &rsm_controller_ops.withdraw with links
  * @exp: the export, closed to new connections
  *
- * On return no node reaches the segment: a node that does not answer is down. Unless the caller is
- * killed, is exiting or is a kernel thread: then importing nodes are asked, and their importers go
- * when they answer or are down.
+ * The links' works ask the importing nodes, and rsm_agent_unpublish() waits for them.
  */
-void rsm_agent_unpublish(struct rsm_export *exp)
+void rsm_agent_withdraw(struct rsm_export *exp)
 {
 	struct rsm_importer *importer;
 
@@ -210,6 +208,20 @@ void rsm_agent_unpublish(struct rsm_export *exp)
 		if (!importer->leaving)
 			rsm_request(importer, RSM_MSG_UNPUBLISH);
 	mutex_unlock(&exp->importers_lock);
+}
+EXPORT_SYMBOL_GPL(rsm_agent_withdraw);
+
+/**
+ * rsm_agent_unpublish() - &rsm_controller_ops.unpublish with links
+ * @exp: the export, closed to new connections
+ *
+ * On return no node reaches the segment: a node that does not answer is down. Unless the caller is
+ * killed, is exiting or is a kernel thread: then importing nodes are asked, and their importers go
+ * when they answer or are down.
+ */
+void rsm_agent_unpublish(struct rsm_export *exp)
+{
+	rsm_agent_withdraw(exp);
 	rsm_importers_wait(exp, are_gone);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);

@@ -292,6 +292,7 @@ const struct rsm_controller_ops window_ops = {
 	.unbind = window_unbind,
 	.check_acl = window_check_acl,
 	.republish = rsm_agent_republish,
+	.withdraw = rsm_agent_withdraw,
 	.unpublish = rsm_agent_unpublish,
 	.connect = rsm_agent_connect,
 	.disconnect = rsm_agent_disconnect,

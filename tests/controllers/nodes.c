@@ -382,6 +382,20 @@ MODULE_PARM_DESC(hold_keys, "Whoever makes keys for an importer of nodes0 waits 
 module_param_cb(hold_attach, &hold_ops, &hold_attach, 0600);
 MODULE_PARM_DESC(hold_attach, "Likewise for memory of a node of nodes0 that is attached");
 
+static struct rsm_controller nodes_controller;
+
+static int abort_exports(const char *val, const struct kernel_param *kp)
+{
+	rsm_abort_exports(&nodes_controller);
+	return 0;
+}
+
+static const struct kernel_param_ops abort_exports_ops = {
+	.set = abort_exports,
+};
+module_param_cb(abort_nodes, &abort_exports_ops, NULL, 0200);
+MODULE_PARM_DESC(abort_nodes, "Anything written here ends all exports of nodes0");
+
 static int get_counter(char *buffer, const struct kernel_param *kp)
 {
 	return sysfs_emit(buffer, "%d\n", atomic_read(kp->arg));
@@ -419,6 +433,7 @@ static const struct rsm_controller_ops nodes_ops = {
 	.unbind = rsm_pin_unbind,
 	.check_acl = nodes_check_acl,
 	.republish = rsm_agent_republish,
+	.withdraw = rsm_agent_withdraw,
 	.unpublish = rsm_agent_unpublish,
 	.connect = rsm_agent_connect,
 	.disconnect = rsm_agent_disconnect,

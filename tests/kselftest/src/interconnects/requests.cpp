@@ -113,6 +113,30 @@ TEST_F(Requests, unpublish_ends_without_any_answer)
     EXPECT_EQ(ends(), before + static_cast<int>(crowd));
 }
 
+// An export for each node, which alone imports it: a node used to be asked when the time of the
+// one before it was over.
+TEST_F(Requests, the_end_of_all_exports_asks_all_silent_nodes_at_once)
+{
+    std::vector<std::unique_ptr<Export>> exports;
+    for (auto &node : nodes) {
+        exports.push_back(std::make_unique<Export>());
+        handles.push_back(node->import(exports.back()->id, cookie));
+        ASSERT_NE(handles.back(), 0u);
+    }
+    const int before = ends();
+    std::thread end([] {
+        EXPECT_TRUE(write_text("/sys/module/rsm_testctl/parameters/abort_nodes", "1"));
+    });
+    expect_all_asked(RSM_MSG_UNPUBLISH);
+    answer_all(RSM_MSG_DISCONNECT);
+    end.join();
+    EXPECT_EQ(ends(), before) << "links that had failed when the last node was asked";
+    for (const auto &each : exports) {
+        std::uint32_t id = 0;
+        EXPECT_EQ(raw::publish(each->handle.get(), id), raw::status(RSMERR_BAD_SEG_HNDL));
+    }
+}
+
 TEST_F(Requests, rebind_asks_all_silent_nodes_at_once)
 {
     Export exported;
