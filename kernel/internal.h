@@ -332,6 +332,7 @@ void rsm_import_zap(struct rsm_import *imp);
 void rsm_import_forget_export(struct rsm_import *imp);
 void rsm_zap_handle(struct address_space *mapping, u32 number);
 void rsm_place_vma(struct vm_area_struct *vma, u32 number);
+int rsm_fill_prepare(struct vm_area_struct *vma, unsigned long addr);
 int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
 		    struct rsm_mem *mem, struct page *scratch);
 u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);

@@ -161,11 +161,11 @@ static struct rsm_account *account_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-static struct rsm_account *account_new(struct mm_struct *mm)
+/* One that nobody finds. */
+static struct rsm_account *account_alloc(struct mm_struct *mm)
 {
 	struct rsm_account *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
 
-	lockdep_assert_held(&accounts_lock);
 	if (!account)
 		return NULL;
 	account->user = rsm_user_get();
@@ -175,20 +175,50 @@ static struct rsm_account *account_new(struct mm_struct *mm)
 	}
 	account->mm = mm;
 	mmgrab(mm);
-	hash_add(accounts, &account->node, (unsigned long)mm);
 	return account;
 }
 
-/* The account of the caller's own address space with a reference more, or NULL without memory. */
-static struct rsm_account *account_get(struct mm_struct *mm)
+static void account_free(struct rsm_account *account)
+{
+	rsm_user_put(account->user);
+	mmdrop(account->mm);
+	kfree(account);
+}
+
+/* The account with a reference more, or @fresh if there is none, or NULL. */
+static struct rsm_account *account_use(struct mm_struct *mm, struct rsm_account *fresh)
 {
 	struct rsm_account *account;
 
 	mutex_lock(&accounts_lock);
-	account = account_find(mm) ?: account_new(mm);
+	account = account_find(mm);
+	if (!account && fresh) {
+		hash_add(accounts, &fresh->node, (unsigned long)mm);
+		account = fresh;
+	}
 	if (account)
 		account->refs++;
 	mutex_unlock(&accounts_lock);
+	return account;
+}
+
+/*
+ * The account of the caller's own address space with a reference more, or NULL without
+ * memory. That is allocated without accounts_lock: a cgroup that is full makes its own
+ * processes wait.
+ */
+static struct rsm_account *account_get(struct mm_struct *mm)
+{
+	struct rsm_account *fresh, *account = account_use(mm, NULL);
+
+	if (account)
+		return account;
+	fresh = account_alloc(mm);
+	if (!fresh)
+		return NULL;
+	account = account_use(mm, fresh);
+	if (account != fresh)
+		account_free(fresh);
 	return account;
 }
 
@@ -212,9 +242,7 @@ static void account_put(struct rsm_account *account)
 	}
 	hash_del(&account->node);
 	mutex_unlock(&accounts_lock);
-	rsm_user_put(account->user);
-	mmdrop(account->mm);
-	kfree(account);
+	account_free(account);
 }
 
 static bool above_node_limit(long npages)

@@ -107,11 +107,27 @@ int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
 	return apply_to_page_range(vma->vm_mm, start, end - start, fill_entry, &fill);
 }
 
+static int fill_nothing(pte_t *pte, unsigned long addr, void *data)
+{
+	return 0;
+}
+
+/*
+ * Have the page table for @addr, so that rsm_fill_around() need not allocate one: the
+ * cgroup of who faults may be full, and others wait for the lock that is held then.
+ */
+int rsm_fill_prepare(struct vm_area_struct *vma, unsigned long addr)
+{
+	return apply_to_page_range(vma->vm_mm, addr & PAGE_MASK, PAGE_SIZE, fill_nothing, NULL);
+}
+
 static vm_fault_t import_fault(struct vm_fault *vmf)
 {
 	struct rsm_import *imp = vmf->vma->vm_private_data;
 	int err;
 
+	if (rsm_fill_prepare(vmf->vma, vmf->address))
+		return VM_FAULT_OOM;
 	down_read(&imp->map_lock);
 	err = rsm_fill_around(vmf->vma, vmf->address, imp->mem, imp->scratch);
 	up_read(&imp->map_lock);
@@ -234,14 +250,27 @@ static void map_nothing(struct rsm_import *imp, struct vm_area_struct *vma)
 
 /*
  * A fault must not fail for want of a page to show when the connection is
- * gone, so that page is made here.
+ * gone, so that page is made here: without map_lock, for which the exporter would wait.
  */
 static int need_scratch(struct rsm_import *imp)
 {
-	lockdep_assert_held_write(&imp->map_lock);
-	if (!imp->scratch)
-		imp->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	return imp->scratch ? 0 : -ENOMEM;
+	struct page *page = NULL;
+	int err = 0;
+
+	if (!READ_ONCE(imp->scratch)) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!page)
+			return -ENOMEM;
+	}
+	down_write(&imp->map_lock);
+	if (imp->aborted)
+		err = -ENODEV;
+	else if (!imp->scratch)
+		swap(imp->scratch, page);
+	up_write(&imp->map_lock);
+	if (page)
+		__free_page(page);
+	return err;
 }
 
 /* Pages that are not the import's as a whole can't be mapped. */
@@ -266,9 +295,7 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	if (!imp->ops->map)
 		return READ_ONCE(imp->aborted) ? -ENODEV : -EOPNOTSUPP;
 
-	down_write(&imp->map_lock);
-	err = imp->aborted ? -ENODEV : need_scratch(imp);
-	up_write(&imp->map_lock);
+	err = need_scratch(imp);
 	if (err)
 		return err;
 	rsm_place_vma(vma, imp->seg.number);

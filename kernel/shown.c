@@ -72,6 +72,8 @@ static vm_fault_t shown_fault(struct vm_fault *vmf)
 	struct rsm_mem *mem;
 	int err;
 
+	if (rsm_fill_prepare(vmf->vma, vmf->address))
+		return VM_FAULT_OOM;
 	mutex_lock(&exp->shown->lock);
 	mem = exp->mem ?: exp->shown->copy;
 	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);

@@ -61,26 +61,45 @@ static struct rsm_user *user_find(kuid_t uid, const struct rsm_user *owner)
 	return NULL;
 }
 
-/* The user, referenced, or NULL without memory; takes over the reference on @owner. */
-static struct rsm_user *user_enter(kuid_t uid, struct rsm_user *owner)
+/* The user with a reference more, or @fresh if there is none, or NULL. */
+static struct rsm_user *user_use(kuid_t uid, struct rsm_user *owner, struct rsm_user *fresh)
 {
-	struct rsm_user *user = user_find(uid, owner);
+	struct rsm_user *user;
 
-	lockdep_assert_held(&users_lock);
+	mutex_lock(&users_lock);
+	user = user_find(uid, owner);
 	if (user) {
 		user->refs++;
 		user_put_locked(owner);
-		return user;
+	} else if (fresh) {
+		hash_add(users, &fresh->node, __kuid_val(uid));
+		user = fresh;
 	}
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user) {
-		user_put_locked(owner);
+	mutex_unlock(&users_lock);
+	return user;
+}
+
+/*
+ * The user, referenced, or NULL without memory; takes over the reference on @owner. Memory
+ * is allocated without users_lock: a cgroup that is full makes its own processes wait.
+ */
+static struct rsm_user *user_enter(kuid_t uid, struct rsm_user *owner)
+{
+	struct rsm_user *fresh, *user = user_use(uid, owner, NULL);
+
+	if (user)
+		return user;
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh) {
+		rsm_user_put(owner);
 		return NULL;
 	}
-	user->uid = uid;
-	user->owner = owner;
-	user->refs = 1;
-	hash_add(users, &user->node, __kuid_val(uid));
+	fresh->uid = uid;
+	fresh->owner = owner;
+	fresh->refs = 1;
+	user = user_use(uid, owner, fresh);
+	if (user != fresh)
+		kfree(fresh);
 	return user;
 }
 
@@ -98,7 +117,6 @@ struct rsm_user *rsm_user_get(void)
 
 	for (uid[0] = current_uid(); ns->parent && depth < NESTED_MAX - 1; ns = ns->parent)
 		uid[++depth] = ns->owner;
-	mutex_lock(&users_lock);
 	for (; depth >= 0; depth--) {
 		if (user && uid_eq(user->uid, uid[depth]))
 			continue;
@@ -106,7 +124,6 @@ struct rsm_user *rsm_user_get(void)
 		if (!user)
 			break;
 	}
-	mutex_unlock(&users_lock);
 	return user;
 }
 

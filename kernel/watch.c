@@ -294,6 +294,19 @@ static struct rsm_watch *watch_alloc(struct rsm_export *exp, u64 vaddr, u64 leng
 	return watch;
 }
 
+/* A page fault of another thread may hold mmap_lock for long: a kill ends the wait. */
+static struct mmu_notifier *notifier_get(struct mm_struct *mm)
+{
+	struct mmu_notifier *notifier;
+	int err = mmap_write_lock_killable(mm);
+
+	if (err)
+		return ERR_PTR(err);
+	notifier = mmu_notifier_get_locked(&watcher_ops, mm);
+	mmap_write_unlock(mm);
+	return notifier;
+}
+
 /**
  * rsm_watch_start() - watch a range of the caller's address space
  * @exp: export that dies with the range
@@ -314,7 +327,7 @@ u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
 
 	if (!w)
 		return RSMERR_INSUFFICIENT_MEM;
-	notifier = mmu_notifier_get(&watcher_ops, current->mm);
+	notifier = notifier_get(current->mm);
 	if (IS_ERR(notifier)) {
 		kvfree(w);
 		return PTR_ERR(notifier) == -EINTR ? RSMERR_INTERRUPTED :

@@ -85,9 +85,22 @@ void rsm_window_free(struct rsm_export *exp)
 }
 
 /*
- * The exporter's view of a segment that is about to be bound. Its notifier is
- * inserted under mmap_lock of the exporter.
+ * Whatever the range, the end of the address space comes to all notifiers. A page fault of
+ * another thread may hold mmap_lock for long: a kill ends the wait.
  */
+static int watch_life(struct rsm_shown *shown, u64 vaddr)
+{
+	int err = mmap_write_lock_killable(shown->mm);
+
+	if (err)
+		return err;
+	err = mmu_interval_notifier_insert_locked(&shown->life, shown->mm, vaddr, PAGE_SIZE,
+						  &life_ops);
+	mmap_write_unlock(shown->mm);
+	return err;
+}
+
+/* The exporter's view of a segment that is about to be bound. */
 static u32 view_create(struct rsm_export *exp, struct rsm_shown **view)
 {
 	struct rsm_shown *shown = shown_alloc(exp);
@@ -95,9 +108,7 @@ static u32 view_create(struct rsm_export *exp, struct rsm_shown **view)
 
 	if (!shown)
 		return RSMERR_INSUFFICIENT_MEM;
-	/* Whatever the range, the end of the address space comes to all notifiers. */
-	err = mmu_interval_notifier_insert(&shown->life, shown->mm, exp->vaddr, PAGE_SIZE,
-					   &life_ops);
+	err = watch_life(shown, exp->vaddr);
 	if (err) {
 		shown_free(shown);
 		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
@@ -248,12 +259,12 @@ void rsm_window_unbind(struct rsm_export *exp)
 	mmu_interval_notifier_remove(&shown->life);
 	mutex_lock(&shown->lock);
 	keep_contents(exp, mem);
+	mutex_lock(&exp->importers_lock);
 	exp->mem = NULL;
 	mutex_unlock(&exp->importers_lock);
+	mutex_unlock(&shown->lock);
 	if (!shown->copy)
 		shown_uncharge(shown);
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);
-	mutex_lock(&exp->importers_lock);
-	mutex_unlock(&shown->lock);

@@ -51,7 +51,7 @@ static struct window_user *window_user_get(struct window_shares *shares, kuid_t 
 
 	if (user)
 		return user;
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	user = kzalloc(sizeof(*user), GFP_KERNEL);
 	if (!user)
 		return NULL;
 	user->uid = uid;
