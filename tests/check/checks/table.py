@@ -11,7 +11,7 @@ from .stage import Stage
 
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
-CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "checkpatch", "kernel-doc", "tidy",
+CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "sleeps", "checkpatch", "kernel-doc", "tidy",
           "modules", "compilers", "docs")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
 
