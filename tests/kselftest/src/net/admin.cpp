@@ -48,6 +48,47 @@ void NetAdmin::expect_it_works(const Peer &peer) const {
     EXPECT_EQ(exported.memory().differ(0, 2 * page, 7), 0u);
 }
 
+constexpr const char *refusal = "its heartbeat_ms does not fit";
+
+// The first peer loads the modules again, with a heartbeat of its own.
+class NetHeartbeat : public NetAdmin {
+  protected:
+    void TearDown() override {
+        if (!IsSkipped() && changed_) {
+            load_with(heartbeat());
+            while (said(first.node(), "state") != "active")
+                usleep(10000);
+        }
+        NetAdmin::TearDown();
+    }
+    // What the list of nodes says, or nothing.
+    static std::string said(unsigned node, const char *key) {
+        const Json entry = shown(node);
+        return entry.is_object() ? entry.value(key, "") : "";
+    }
+    // Behind the back of the session, which has the device open until it ends.
+    void load_with(std::chrono::milliseconds interval) {
+        const std::string driver =
+            "rsm_" + configuration.controller.substr(0, configuration.controller.size() - 1);
+        const std::string script = "rmmod " + driver + "; until rmmod rsm; do sleep 0.1; done; " +
+                                   "modprobe rsm heartbeat_ms=" + std::to_string(interval.count()) +
+                                   "; modprobe " + driver;
+        changed_ = true;
+        const Answer begun = first.session().call("sh setsid sh -c '" + script +
+                                                  "' </dev/null >/dev/null 2>&1 &");
+        EXPECT_EQ(begun.status, 0) << begun.text;
+    }
+    // Until the list of nodes there says so.
+    void await_refusal_there() {
+        const std::string look = "sh rsmctl -j node list | grep -q '" + std::string(refusal) + "'";
+        while (first.session().call(look).status != 0)
+            usleep(10000);
+    }
+
+  private:
+    bool changed_ = false;
+};
+
 // Of a controller that is told its nodes.
 class NetNodes : public NetAdmin {
   protected:
@@ -159,6 +200,19 @@ TEST_F(NetAdmin, lists_have_nodes_and_what_is_shared_with_them) {
     EXPECT_EQ(import["id"], other.id());
     EXPECT_EQ(import["length"], 3 * page);
     EXPECT_FALSE(import.contains("exporter")) << "it is not of this node";
+}
+
+// Either node would take the other for dead, or wait for it too long: both say why they don't talk.
+TEST_F(NetHeartbeat, that_does_not_fit_is_refused_by_both_nodes) {
+    load_with(4 * heartbeat() + std::chrono::milliseconds(1));
+    while (said(first.node(), "reason") != refusal)
+        usleep(10000);
+    EXPECT_NE(said(first.node(), "state"), "active");
+    await_refusal_there();
+    EXPECT_EQ(said(second.node(), "state"), "active") << "others are not concerned";
+    Session here(self.node());
+    EXPECT_EQ(RemoteImport(here, first.node(), 0x600300).status(),
+              RSMERR_REMOTE_NODE_UNREACHABLE);
 }
 
 TEST_F(NetAdmin, monitor_tells_of_a_node_that_dies_and_comes_back) {
