@@ -21,6 +21,7 @@ from .errors import UsageError
 # In build order: the later ones use symbols of the first.
 KUNIT = "tests/kunit"
 MODULE_FOLDERS = ["kernel", "tests/controllers", "tests/modules/ivshmem_raw", KUNIT]
+COVERAGE = "tests/modules/rsm_cov"
 SOURCE_FOLDERS = ["include/uapi", *MODULE_FOLDERS]
 SOURCE_NAMES = (".c", ".h", ".S", "Kbuild")
 # Said about Debian's headers and about clang with them; no concern of ours.
@@ -51,6 +52,11 @@ def parse(argv):
     parser.add_argument("--check", action="store_true", help="run sparse on every file too")
     parser.add_argument("--llvm", action="store_true",
                         help="compile with clang, into build/modules-clang")
+    parser.add_argument("--lines", action="store_true",
+                        help="with line numbers, into build/modules-lines")
+    parser.add_argument("--coverage", action="store_true",
+                        help="with line numbers, and rsm_cov.ko knows what they reach (for kernels "
+                        "without KCOV)")
     return parser.parse_args(argv)
 
 
@@ -71,11 +77,15 @@ def build(kernel, options):
     root = paths.modules_dir(kernel.release)
     if options.llvm:
         root = root.parent.with_name("modules-clang") / kernel.release
+    if options.lines:
+        root = root.parent.with_name("modules-lines") / kernel.release
     root.mkdir(parents=True, exist_ok=True)
     with exclusive(root):
-        for folder in SOURCE_FOLDERS:
+        first = [COVERAGE] if options.coverage else []
+        for folder in first + SOURCE_FOLDERS:
             synchronize(paths.TREE / folder, root / folder)
-        folders = [folder for folder in MODULE_FOLDERS if (root / folder / "Kbuild").exists()
+        folders = [folder for folder in first + MODULE_FOLDERS
+                   if (root / folder / "Kbuild").exists()
                    and (folder != KUNIT or has_kunit(kernel))]
         done = all(make(kernel, root, folder, options) for folder in folders)
         if done:
@@ -123,13 +133,18 @@ def make(kernel, root, folder, options):
     if folder == KUNIT:
         # "obj-$(CONFIG_KUNIT)" must name a module, also where KUnit itself is built in.
         command.append("CONFIG_KUNIT=m")
-    if folder != MODULE_FOLDERS[0]:
-        command.append(f"KBUILD_EXTRA_SYMBOLS={root / MODULE_FOLDERS[0] / 'Module.symvers'}")
+    # Modules of the kernel folder are all that is measured.
+    measured = options.coverage and folder == MODULE_FOLDERS[0]
+    if folder not in (MODULE_FOLDERS[0], COVERAGE) or measured:
+        symbols = COVERAGE if measured else MODULE_FOLDERS[0]
+        command.append(f"KBUILD_EXTRA_SYMBOLS={root / symbols / 'Module.symvers'}")
     if options.llvm:
         program("clang")
         # objtool checks code for mitigations that only gcc's flags would have put there.  Where
         # the kernel is configured for clang it says -Wno-gnu itself, about its own headers.
         command += [f"CC={paths.CLANG}", "objtool=true", "KCFLAGS=-Werror -Wno-gnu"]
+    if options.lines or options.coverage:
+        command.append("KCFLAGS=-Werror -g1" + " -fsanitize-coverage=trace-pc" * measured)
     if options.check:
         command += ["C=2", f"CHECK={program('sparse')}"]
     done = subprocess.run([*command, "modules"], text=True, check=False,

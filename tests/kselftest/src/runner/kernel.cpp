@@ -157,4 +157,24 @@ Lines LeakScan::scan() const
     return own_leaks(report);
 }
 
+Coverage::Coverage(const std::string &root) : root_(root) {}
+
+Lines Coverage::read() const
+{
+    std::ifstream file(root_ + "/sys/kernel/debug/rsm_cov");
+    if (!file)
+        return {};
+    Lines lines;
+    for (const std::string module : {"rsm", "rsm_ivshmem", "rsm_rdma"}) {
+        std::ifstream section(root_ + "/sys/module/" + module + "/sections/.text");
+        if (std::string address; section >> address)
+            lines.push_back("module " + module + ' ' + address);
+    }
+    std::string reached = "reached";
+    for (std::string address; file >> address;)
+        reached += ' ' + address;
+    lines.push_back(reached);
+    return lines;
+}
+
 } // namespace rsmrun

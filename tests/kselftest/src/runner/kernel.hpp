@@ -68,4 +68,18 @@ private:
     std::string path_;
 };
 
+// Places of the modules that were reached, where these are compiled for rsm_cov.ko: see
+// tools/build-modules --coverage.
+class Coverage {
+public:
+    explicit Coverage(const std::string &root);
+
+    // "module NAME ADDRESS" where it is loaded, and "reached ADDRESS..." since the last call; nothing
+    // without rsm_cov.ko.
+    Lines read() const;
+
+private:
+    std::string root_;
+};
+
 } // namespace rsmrun

@@ -70,7 +70,8 @@ std::string describe_status(int status)
 } // namespace
 
 Runner::Runner(const Options &options)
-    : options_(options), log_(options.root), counters_(options.root), leaks_(options.root)
+    : options_(options), log_(options.root), counters_(options.root), leaks_(options.root),
+      coverage_(options.root)
 {
     // Tests and their helpers read it.
     setenv("RSM_TEST_SLOW", std::to_string(options_.factor).c_str(), 1);
@@ -240,6 +241,17 @@ void Runner::scan_leaks()
         tap_.fail("kmemleak", found, {});
 }
 
+// For tests/fuzz/report.
+void Runner::show_coverage(const std::string &by)
+{
+    const Lines lines = coverage_.read();
+    if (lines.empty())
+        return;
+    tap_.comment("coverage " + by);
+    for (const std::string &line : lines)
+        tap_.comment(line);
+}
+
 bool Runner::run()
 {
     // Objects lost before the first test are none of its business.
@@ -248,10 +260,12 @@ bool Runner::run()
     if (!counters_.readable())
         tap_.comment(counters_.path() +
                      " can't be read: leaks of handles and pins are not looked for");
+    show_coverage("start");
     for (const Test &test : tests_) {
         const auto begin = steady_clock::now();
         run_test(test);
         const auto took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin);
+        show_coverage(test.title());
         if (options_.times)
             tap_.comment("took " + std::to_string(took.count()) + " ms");
     }

@@ -44,6 +44,7 @@ private:
     void check_log(Lines &problems);
     void report(const Test &test, const Lines &problems);
     void scan_leaks();
+    void show_coverage(const std::string &by);
     template <class Condition> bool soon(Condition condition) const;
 
     Options options_;
@@ -51,6 +52,7 @@ private:
     KernelLog log_;
     Counters counters_;
     LeakScan leaks_;
+    Coverage coverage_;
     Tap tap_;
     std::vector<std::unique_ptr<Area>> areas_;
     std::vector<Test> tests_;
