@@ -10,6 +10,8 @@ KERNEL  ?= stock
 # What "make install" installs modules for.
 KVER    ?= $(shell uname -r)
 BENCH   ?=
+# How long "make fuzz" goes on.
+MINUTES ?= 10
 # ON builds the tests too, which need more packages and most of the time.
 TESTING ?= OFF
 # ON makes every warning of the C and C++ compiler an error.
@@ -29,7 +31,7 @@ SYSTEM_LIB ?= /usr/lib
 UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
 RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
-.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick bench style install \
+.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick fuzz bench style install \
 	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
 
 all: lib modules
@@ -40,6 +42,7 @@ help:
 	@echo "make demo-dat     uDAPL at work: a server and a client"
 	@echo "make demo-dat-vms the same between two virtual machines"
 	@echo "make check        build and run every test (check-quick: a part that takes minutes)"
+	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"
@@ -110,6 +113,12 @@ check: deps-check
 
 check-quick: deps-check
 	@tests/check/run --quick
+
+# Guided by KCOV, which distributions' kernels have not.
+fuzz: KERNEL = debug
+fuzz: deps-check
+	@$(MAKE) --no-print-directory lib modules TESTING=ON KERNEL=$(KERNEL)
+	@KERNEL=$(KERNEL) tests/fuzz/run $(MINUTES) $(SEED)
 
 docs:
 	@$(DEPS) docs

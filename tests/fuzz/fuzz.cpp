@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // A fuzzer of /dev/rsm: random calls in random order on random handles, from
 // a seed that is printed and can be given in RSM_FUZZ_SEED.
+#include "corpus.hpp"
 #include "operations.hpp"
 
+#include "interconnects/testctl.hpp"
 #include "support/child.hpp"
 #include "support/raw.hpp"
 #include "support/unchanged.hpp"
@@ -47,7 +49,10 @@ void run_fuzzers(unsigned processes, const User *user)
     std::vector<std::unique_ptr<Child>> children(processes);
     std::uint64_t next = first;
     const auto start = [&](std::unique_ptr<Child> &child) {
-        const auto body = [own = next++](Link &) { fuzz::Fuzzer(own).run(200000); };
+        const auto body = [own = next++](Link &) {
+            fuzz::Chance chance(own);
+            fuzz::Fuzzer().run(chance, 200000);
+        };
         child = user ? std::make_unique<Child>(*user, body) : std::make_unique<Child>(body);
     };
     for (auto &child : children)
@@ -69,6 +74,12 @@ void run_fuzzers(unsigned processes, const User *user)
     EXPECT_EQ(raw::connect(imported.get(), published.id), raw::success);
 }
 
+// The next number that the child says, whenever that is; false at its end.
+bool hears(Child &child, std::size_t &value)
+{
+    return read(child.link().descriptor(), &value, sizeof(value)) == sizeof(value);
+}
+
 } // namespace
 
 TEST(Fuzz, Robustness_one_process)
@@ -85,4 +96,34 @@ TEST(Fuzz, Robustness_unprivileged_processes)
 {
     const User user = alice();
     run_fuzzers(3, &user);
+}
+
+// Inputs that once were the first to reach some place of the kernel modules (see guided.cpp): each of
+// them in one process, for its calls may be the end of it.
+TEST(Fuzz, Robustness_corpus)
+{
+    const TestControllers controllers;
+    ASSERT_TRUE(controllers.loaded());
+    Unchanged unchanged;
+    const auto corpus = fuzz::load_corpus(fuzz::corpus_beside_program());
+    ASSERT_FALSE(corpus.empty());
+    std::size_t next = 0;
+    while (next < corpus.size()) {
+        Child child([&](Link &link) {
+            fuzz::Nodes nodes;
+            fuzz::Fuzzer fuzzer(&nodes, fuzz::Fuzzer::short_bursts);
+            for (std::size_t i = next; i < corpus.size(); i++) {
+                link.tell(i);
+                fuzz::Input input(corpus[i]);
+                fuzzer.run(input, fuzz::calls_per_input);
+                fuzzer.reset();
+            }
+            link.tell(corpus.size());
+        });
+        while (next < corpus.size() && hears(child, next))
+            ;
+        if (next < corpus.size())
+            next++;
+        child.wait();
+    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "operations.hpp"
 
+#include "netlink.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,11 +40,16 @@ template <class T> T &as(std::byte *memory)
 
 } // namespace
 
-Fuzzer::Fuzzer(std::uint64_t seed)
-    : random_(seed), arena_(static_cast<std::byte *>(pages(arena_size))),
+Fuzzer::Fuzzer(Nodes *nodes, std::uint64_t burst_calls)
+    : nodes_(nodes), burst_calls_(burst_calls), arena_(static_cast<std::byte *>(pages(arena_size))),
       argument_(static_cast<std::byte *>(pages(2 * page)))
 {
     mprotect(argument_ + page, page, PROT_NONE);
+    // Not any descriptor of the process: a write to a mapping of the runner's output would be a test
+    // of which no result is known.
+    strangers_.emplace_back(memfd_create("fuzz", MFD_CLOEXEC));
+    strangers_.emplace_back(open("/dev/null", O_RDWR | O_CLOEXEC));
+    strangers_.emplace_back(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 }
 
 // A random wait may be one without end: a signal ends it. Forked children do
@@ -55,51 +63,171 @@ static void ring_regularly()
     setitimer(ITIMER_REAL, &interval, nullptr);
 }
 
-void Fuzzer::run(std::uint64_t calls)
+std::uint64_t Fuzzer::run(Source &source, std::uint64_t steps)
 {
+    source_ = &source;
     ring_regularly();
-    for (std::uint64_t i = 0; i < calls; i++) {
-        switch (below(24)) {
-        case 0:
-        case 1:
-        case 2:
-            open_handle();
-            break;
-        case 3:
-            close_handle();
-            break;
-        case 4:
-            duplicate();
-            break;
-        case 5:
+    calls_ = 0;
+    for (; steps > 0 && !source.exhausted(); steps--)
+        step();
+    return calls_;
+}
+
+// Calls that a few bytes of the input decide all at once: a changed byte is another burst. These
+// calls cost little each, compared with what it costs to open and to map.
+void Fuzzer::burst()
+{
+    Source &input = *source_;
+    Chance chance(input.below(65536));
+    source_ = &chance;
+    for (std::uint64_t i = 0; i < burst_calls_; i++) {
+        if (chance.below(512) == 0)
+            netlink();
+        else if (chance.below(16) == 0)
             garbage_command();
-            break;
-        case 6:
-        case 7:
-            map();
-            break;
-        case 8:
-            unmap_or_change();
-            break;
-        case 9:
-        case 10:
-            touch();
-            break;
-        case 11:
+        else
+            command(cheap_command());
+    }
+    source_ = &input;
+}
+
+void Fuzzer::clear_arena()
+{
+    if (mmap(arena_, arena_size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_ANONYMOUS | MAP_PRIVATE,
+             -1, 0) == MAP_FAILED)
+        _exit(1);
+}
+
+void Fuzzer::reset()
+{
+    for (const Mapping &mapping : mappings_)
+        munmap(mapping.base, mapping.length);
+    mappings_.clear();
+    for (const int fd : handles_)
+        close(fd);
+    handles_.clear();
+    tickets_.clear();
+    if (arena_changed_)
+        clear_arena();
+    arena_changed_ = false;
+    if (nodes_ != nullptr)
+        nodes_->reset();
+}
+
+// Those that take a list of all nodes, load modules or sleep come once in a while.
+unsigned Fuzzer::cheap_command()
+{
+    const auto which = static_cast<unsigned>(below(last_command + 1));
+    const bool dear = which == 0x01 || which == 0x02 || which == 0x0a;
+    return dear && !one_in(16) ? 0x0d : which;
+}
+
+void Fuzzer::step()
+{
+    switch (below(32)) {
+    case 0:
+    case 1:
+        open_handle();
+        break;
+    case 2:
+        close_handle();
+        break;
+    case 3:
+        duplicate();
+        break;
+    case 4:
+        garbage_command();
+        break;
+    case 5:
+        map();
+        break;
+    case 6:
+        unmap_or_change();
+        break;
+    case 7:
+    case 8:
+        touch();
+        break;
+    case 9:
+        if (one_in(8))
             change_arena();
+        break;
+    case 10:
+        wait_for_events();
+        break;
+    case 11:
+        if (one_in(64))
+            fork_briefly();
+        break;
+    case 12:
+        netlink();
+        break;
+    case 13:
+    case 14:
+    case 15:
+    case 16:
+        act_as_node();
+        break;
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+        burst();
+        break;
+    default:
+        command(static_cast<unsigned>(below(last_command + 1)));
+        break;
+    }
+}
+
+void Fuzzer::act_as_node()
+{
+    if (nodes_ == nullptr)
+        return;
+    for (std::uint64_t i = below(8); i > 0; i--) {
+        nodes_->act(*source_);
+        calls_++;
+    }
+}
+
+// Asking for one that does not exist runs modprobe, which takes as long as many other calls.
+void Fuzzer::controller(char *name)
+{
+    static const char *const names[] = {"loopback", "nodes0", "window0", "nomap0", ""};
+    if (one_in(64))
+        std::strcpy(name, "nosuch0");
+    else if (nodes_ != nullptr)
+        std::strcpy(name, names[below(std::size(names))]);
+    else
+        std::strcpy(name, one_in(16) ? "" : "loopback");
+}
+
+// Any command with some attributes, and whatever comes back of it.
+void Fuzzer::netlink()
+{
+    static NetlinkSocket socket;
+    NetlinkSocket::Request request(static_cast<std::uint8_t>(below(16)), one_in(2));
+    for (std::uint64_t i = below(4); i > 0; i--) {
+        const auto type = static_cast<std::uint16_t>(below(12));
+        char name[16] = {};
+        switch (below(4)) {
+        case 0:
+            controller(name);
+            request.put(type, name, std::strlen(name) + 1);
             break;
-        case 12:
-            wait_for_events();
-            break;
-        case 13:
-            if (one_in(64))
-                fork_briefly();
-            break;
-        default:
-            command();
+        case 1: {
+            const std::uint64_t value = number();
+            request.put(type, &value, below(9));
             break;
         }
+        default: {
+            const auto value = static_cast<std::uint32_t>(one_in(4) ? id() : below(32));
+            request.put(type, &value, sizeof(value));
+        }
+        }
     }
+    socket.send(request);
+    calls_++;
 }
 
 std::uint64_t Fuzzer::interesting()
@@ -141,8 +269,10 @@ void Fuzzer::ticket(__u64 (&words)[2])
 
 int Fuzzer::descriptor()
 {
-    if (handles_.empty() || one_in(32))
-        return static_cast<int>(below(64)) - 4;
+    if (handles_.empty() || one_in(32)) {
+        const auto which = static_cast<std::size_t>(below(64));
+        return which < strangers_.size() ? strangers_[which].get() : -static_cast<int>(which) * 16;
+    }
     return handles_[below(handles_.size())];
 }
 
@@ -152,6 +282,7 @@ void Fuzzer::open_handle()
         close_handle();
         return;
     }
+    calls_++;
     const int fd = open("/dev/rsm", (one_in(4) ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0)
         handles_.push_back(fd);
@@ -162,6 +293,7 @@ void Fuzzer::close_handle()
     if (handles_.empty())
         return;
     const std::size_t which = below(handles_.size());
+    calls_++;
     close(handles_[which]);
     handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(which));
 }
@@ -170,6 +302,7 @@ void Fuzzer::duplicate()
 {
     if (handles_.empty() || handles_.size() >= most_handles)
         return;
+    calls_++;
     const int fd = one_in(2) ? dup(descriptor()) : dup2(descriptor(), handles_[0]);
     if (fd > 2 && fd != handles_[0])
         handles_.push_back(fd);
@@ -179,9 +312,7 @@ void Fuzzer::duplicate()
 std::size_t Fuzzer::prepare(unsigned command)
 {
     std::memset(argument_, 0, page);
-    const auto name = [&](char *to) {
-        std::strcpy(to, one_in(16) ? "nosuch0" : one_in(16) ? "" : "loopback");
-    };
+    const auto name = [&](char *to) { controller(to); };
     switch (command) {
     case 0x00:
         return sizeof(rsm_info);
@@ -192,8 +323,8 @@ std::size_t Fuzzer::prepare(unsigned command)
         auto &query = as<rsm_topology_query>(argument_);
         query.controllers = address();
         query.peers = address();
-        query.controller_count = static_cast<std::uint32_t>(interesting());
-        query.peer_count = static_cast<std::uint32_t>(interesting());
+        query.controller_count = static_cast<std::uint32_t>(one_in(16) ? interesting() : below(8));
+        query.peer_count = static_cast<std::uint32_t>(one_in(16) ? interesting() : below(8));
         return sizeof(query);
     }
     case 0x03: {
@@ -225,7 +356,7 @@ std::size_t Fuzzer::prepare(unsigned command)
     case 0x08: {
         auto &connect = as<rsm_connect>(argument_);
         name(connect.controller);
-        connect.node = static_cast<std::uint32_t>(one_in(16) ? interesting() : 1);
+        connect.node = static_cast<std::uint32_t>(one_in(16) ? interesting() : nodes_ != nullptr && one_in(2) ? first_node + below(4) : 1);
         connect.id = id();
         connect.permission = static_cast<std::uint32_t>(one_in(16) ? number() : below(4) << 7);
         connect.control_fd = one_in(3) ? descriptor() : -1;
@@ -290,15 +421,15 @@ std::size_t Fuzzer::prepare(unsigned command)
     }
 }
 
-void Fuzzer::command()
+void Fuzzer::command(unsigned which)
 {
-    const auto which = static_cast<unsigned>(below(0x16));
     std::size_t size = prepare(which);
     if (one_in(32))
         size = static_cast<std::uint32_t>(one_in(2) ? below(page + 16) : number());
     as<std::uint32_t>(argument_) = static_cast<std::uint32_t>(size);
     if (one_in(24))
         argument_[below(page)] ^= static_cast<std::byte>(1u << below(8));
+    calls_++;
     const int result = ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), argument_);
     if (which == 0x10 && result == 0)
         remember_ticket();
@@ -325,8 +456,10 @@ void Fuzzer::garbage_command()
                               : argument_;
     // Waiting without a limit is no bug, but no progress either.
     const std::uint64_t which = below(0x20);
-    if (which != 0x0a)
-        ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), where);
+    if (which == 0x0a)
+        return;
+    calls_++;
+    ioctl(descriptor(), _IO(RSM_IOC_TYPE, which), where);
 }
 
 void Fuzzer::map()
@@ -340,6 +473,7 @@ void Fuzzer::map()
                                  : one_in(8) ? interesting() & ~(page - 1)
                                              : below(4) * page;
     const std::uint64_t bytes = one_in(16) ? interesting() & 0xffffffff : (1 + below(8)) * page;
+    calls_++;
     void *base = mmap(nullptr, bytes, protection, one_in(16) ? MAP_PRIVATE : MAP_SHARED,
                       descriptor(), static_cast<off_t>(offset));
     if (base == MAP_FAILED)
@@ -353,6 +487,7 @@ void Fuzzer::unmap_or_change()
         return;
     const std::size_t which = below(mappings_.size());
     Mapping &mapping = mappings_[which];
+    calls_++;
     switch (below(5)) {
     case 0:
         madvise(mapping.base, mapping.length, static_cast<int>(below(26)));
@@ -398,6 +533,8 @@ void Fuzzer::change_arena()
     const std::size_t bytes = (1 + below(4)) * page;
     if (where + bytes > arena_ + arena_size)
         return;
+    arena_changed_ = true;
+    calls_++;
     switch (below(6)) {
     case 0:
         munmap(where, bytes);
@@ -420,6 +557,7 @@ void Fuzzer::wait_for_events()
     pollfd entries[4];
     for (pollfd &entry : entries)
         entry = {descriptor(), static_cast<short>(number()), 0};
+    calls_++;
     poll(entries, 4, 0);
 }
 
@@ -429,8 +567,7 @@ void Fuzzer::fork_briefly()
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         ring_regularly();
-        for (int i = 0; i < 64; i++)
-            command();
+        burst();
         _exit(0);
     }
     if (child > 0 && waitpid(child, nullptr, 0) != child) {
