@@ -78,7 +78,7 @@ void print_usage(std::FILE *stream)
         "               [--time-factor N] [--times] [--list]\n"
         "  --filter PATTERN   shell pattern of area.Suite.Name, or several with blanks (default *)\n"
         "  --except PATTERN   leaves out tests that match one of these patterns (default none)\n"
-        "  --time-limit N     seconds a test may take (default 60)\n"
+        "  --time-limit N     seconds a test may take (default 240)\n"
         "  --time-factor N    this machine is N times slower than usual (default 1)\n"
         "  --times            prints after each test how long the test took\n"
         "  --list             prints the names of the tests and exits\n",

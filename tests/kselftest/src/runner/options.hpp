@@ -17,7 +17,7 @@ struct Options {
     std::vector<std::string> filter{"*"};
     std::vector<std::string> except;
     // Seconds that a test may take on a machine of usual speed.
-    int limit = 60;
+    int limit = 240;
     int factor = 1;
     // Shows after each test how long the test took.
     bool times = false;
