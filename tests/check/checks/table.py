@@ -67,7 +67,7 @@ def _host():
     return [
         Stage("unit", "unit", 60, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
               needs=("build-user",)),
-        Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=("build-user",)),
+        Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
         Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT, processors=ALL),
     ]
