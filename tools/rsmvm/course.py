@@ -74,7 +74,9 @@ class Course:
                 self._read(guest, name, key.fileobj)
         for guest in self.guests:
             if guest.more_starts and guest.hangs():
-                self._start_again(guest)
+                self._start_again(guest, "the kernel hangs in its boot")
+            elif guest.more_starts and guest.died_in_boot():
+                self._start_again(guest, f"{guest.failure}, in its boot")
         self._release()
         self.hub.settle()
 
@@ -82,9 +84,8 @@ class Course:
         """Seconds after which guests that are booting are looked at."""
         return 5 if any(guest.alive and guest.ready is None for guest in self.guests) else None
 
-    def _start_again(self, guest):
-        print(f"rsm-vm: node {guest.node}: the kernel hangs in its boot; starting it again",
-              file=sys.stderr, flush=True)
+    def _start_again(self, guest, reason):
+        print(f"rsm-vm: node {guest.node}: {reason}; starting it again", file=sys.stderr, flush=True)
         guest.more_starts -= 1
         self.kill(guest)
         guest.forget_boot()

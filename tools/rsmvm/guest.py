@@ -16,9 +16,9 @@ from .kernels import Kernel
 from .modules import ModuleSet
 from .stream import Stream
 
-# Under emulation a guest stops for ever in its boot, once in some hundred boots: with QEMU before 8.1
-# as emulator.py tells, and with QEMU 10 a timer of an idle processor was seen that never fired. Before
-# init says this, nothing of ours is loaded: such a guest may be started again.
+# Under emulation a guest stops for ever or dies in its boot, once in some hundred boots: with QEMU before
+# 8.1 as emulator.py tells, and with QEMU 10 a timer of an idle processor was seen that never fired.
+# Before init says this, nothing of ours is loaded: such a guest may be started again.
 BOOT_MARK = b"rsm-vm: booted"
 SILENCE = int(os.environ.get("RSM_VM_SILENCE", "90"))
 MORE_STARTS = 2
@@ -198,8 +198,12 @@ class Guest:
             return False
         return silence > SILENCE or klog.has_stall(boot.decode(errors="replace"))
 
+    def died_in_boot(self):
+        """Whether QEMU or the kernel has ended before anything of ours was loaded."""
+        return self.gone and BOOT_MARK not in self._console_bytes()[self.said_before:]
+
     def forget_boot(self):
-        """What the kernel said in this life, a stall maybe, tells nothing about us."""
+        """What the kernel said in this life, a stall or a panic maybe, tells nothing about us."""
         self.console.write_bytes(self._console_bytes()[:self.said_before])
 
     def kernel_log(self):
