@@ -39,6 +39,20 @@ done
 [ $# -gt 0 ] || set -- super incarnation node-id beat ghost bell tail head length content forged chunk \
 	twice interrupt liar mute slow flood deaf all
 
+# breaks MODE: whether the attack ends the link sooner or later, and the log has to say why.
+breaks() {
+	case $1 in
+	incarnation | tail | head | length | deaf | mute | all) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+phases=
+for mode; do
+	phases="$phases $mode"
+	! breaks "$mode" || phases="$phases:breaks"
+done
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -63,7 +77,7 @@ prologue='echo 1 >/proc/sys/debug/exception-trace'
 tools/rsm-vm --kernel "$kernel" --nodes 2 --controller ivshmem --ivshmem-socket "$scratch/socket" \
 	--timeout $(($# * (seconds + 300) + 600)) --module-param "rsm:heartbeat_ms=$heartbeat" \
 	--copy "$work:/work" --on 2 "$prologue; /work follow; $epilogue" \
-	-- "$prologue; /work lead $((seconds + 2)) $*; $epilogue" >"$out" 2>"$scratch/err" </dev/null &
+	-- "$prologue; /work lead $((seconds + 2))$phases; $epilogue" >"$out" 2>"$scratch/err" </dev/null &
 vm=$!
 
 # await PATTERN: a line of the guests, in $line; false if they end without one.
@@ -91,13 +105,6 @@ result() {
 	fi
 }
 
-# Local work has gone on.
-survived() {
-	case $line in
-	*" local 0 "*) return 1 ;;
-	esac
-}
-
 # One program for all attacks, from the first one on: peers that come and go are none of them.
 attack() {
 	await "^phase $1\$" || return
@@ -106,21 +113,27 @@ attack() {
 			<"$scratch/orders" >"$scratch/attacks" 2>&1 &
 		attacker=$!
 	}
-	echo "$1" >&3
+	order "$1" || return
+	while breaks "$1" && ! grep -q "^broken $1\$" "$out"; do
+		order "$1" || return
+	done
 	await "^done $1 " || return
-	await_result "$1" && echo "$line" && survived
+	sed -n "s/^$1: /&/p" "$scratch/attacks"
+	echo "$line"
 }
 
-# The guests may be done before the attacker is.
-await_result() {
-	for _ in $(seq 300); do
-		grep "^$1: " "$scratch/attacks" && return
+# order MODE: one attack, to its end. The guests may be done before the attacker is, or have ended.
+order() {
+	orders=$((orders + 1))
+	echo "$1" >&3
+	while [ "$(grep -c '^[a-z-]*: slot ' "$scratch/attacks")" -lt $orders ]; do
+		kill -0 "$attacker" 2>/dev/null && kill -0 $vm 2>/dev/null || return
 		sleep 0.1
 	done
-	return 1
 }
 
 attacker=
+orders=0
 mkfifo "$scratch/orders"
 exec 3<>"$scratch/orders"
 echo "TAP version 13"
@@ -158,11 +171,7 @@ reasons() {
 
 missing=
 for mode; do
-	case $mode in
-	incarnation | tail | head | length | deaf | mute | all)
-		[ -n "$(reasons "$mode")" ] || missing="$missing $mode"
-		;;
-	esac
+	! breaks "$mode" || [ -n "$(reasons "$mode")" ] || missing="$missing $mode"
 done
 echo "# reasons: $(sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p' "$out" | sort | uniq -c |
 	sort -rn | tr -s ' \n' ' ')"
@@ -170,7 +179,7 @@ echo "# reasons: $(sed -n 's/.*rsm: ivshmem0: node [0-9]* is down: //p' "$out" |
 result $? "the log has reasons${missing:+, but not for$missing}"
 
 lines=$(grep -c '^\(\[2\] \)\{0,1\}log ' "$out")
-limit=$(($# * (200 + 20 * seconds)))
+limit=$((200 * $# + 20 * seconds * orders))
 echo "# $lines lines of log, at most $limit"
 [ "$lines" -gt 0 ] && [ "$lines" -le $limit ]
 result $? "the log is not flooded"

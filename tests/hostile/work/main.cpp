@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 // What a guest does while somebody attacks the window:
 //
-//   hostile-work lead SECONDS MODE...   node 1: a phase for each mode
-//   hostile-work follow                 node 2: the same work, until node 1 says "end"
+//   hostile-work lead SECONDS MODE[:breaks]...   node 1: a phase for each mode
+//   hostile-work follow                          node 2: the same work, until node 1 says "end"
 //
-// A phase begins with the line "phase MODE", upon which hostile.sh lets window-mutator loose; some
-// time after that the nodes have to find back to each other.
+// A phase begins with the line "phase MODE", upon which hostile.sh lets window-mutator loose. After
+// SECONDS, and once the link has broken where the mode is said to break it, which the line "broken
+// MODE" tells, the nodes have to find back to each other.
 #include "segments.hpp"
 #include "work/worker.hpp"
 
+#include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <fcntl.h>
@@ -16,6 +19,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -119,19 +123,75 @@ class Watchman {
     std::thread thread_;
 };
 
-void phase(const std::string &mode, unsigned seconds, const Crew &crew, Hub &hub) {
+// The kernel's log from its present end on.
+class KernelLog {
+  public:
+    KernelLog() : log_(open("/dev/kmsg", O_RDONLY | O_CLOEXEC)) {
+        if (log_ < 0 || lseek(log_, 0, SEEK_END) < 0)
+            give_up("the kernel's log can't be read");
+    }
+    KernelLog(const KernelLog &) = delete;
+    KernelLog &operator=(const KernelLog &) = delete;
+    ~KernelLog() { close(log_); }
+
+    void await(std::string_view text) {
+        std::array<char, 8192> record{};
+        for (;;) {
+            const ssize_t size = read(log_, record.data(), record.size());
+            // EPIPE: records were overwritten before they were read.
+            if (size < 0 && errno != EPIPE)
+                give_up("the kernel's log has ended");
+            const std::string_view said(record.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+            if (said.find(text) != std::string_view::npos)
+                return;
+        }
+    }
+
+  private:
+    int log_;
+};
+
+struct Mode {
+    explicit Mode(const std::string &argument)
+        : name(argument.substr(0, argument.find(':'))), breaks(argument.ends_with(":breaks")) {}
+
+    std::string name;
+    bool breaks;
+};
+
+void print(const std::string &line) {
+    std::puts(line.c_str());
+    std::fflush(stdout);
+}
+
+// Returns when the attack has had its time and has broken the link, if it breaks links.
+void await_effect(const Mode &mode, unsigned seconds, KernelLog &log) {
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    if (!mode.breaks)
+        return;
+    log.await(" is down: ");
+    print("broken " + mode.name);
+}
+
+void await_round(const Worker &worker, std::uint64_t rounds) {
+    while (worker.rounds() == rounds)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void phase(const Mode &mode, unsigned seconds, const Crew &crew, Hub &hub) {
+    KernelLog log;
     const std::uint64_t local = crew.local.rounds();
     const std::uint64_t good = crew.good();
     const std::uint64_t bad = crew.bad();
-    mark(mode);
-    hub.say("@2 phase " + mode);
-    std::printf("phase %s\n", mode.c_str());
-    std::fflush(stdout);
-    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    mark(mode.name);
+    hub.say("@2 phase " + mode.name);
+    print("phase " + mode.name);
+    await_effect(mode, seconds, log);
+    await_round(crew.local, local);
     hub.say("@2 recover");
     const std::int64_t here = recovery_time(2);
     const std::string there = hub.hear();
-    std::printf("done %s local %llu good %llu bad %llu here %lld there %s longest %s\n", mode.c_str(),
+    std::printf("done %s local %llu good %llu bad %llu here %lld there %s longest %s\n", mode.name.c_str(),
                 static_cast<unsigned long long>(crew.local.rounds() - local),
                 static_cast<unsigned long long>(crew.good() - good),
                 static_cast<unsigned long long>(crew.bad() - bad),
@@ -147,7 +207,7 @@ void lead(unsigned seconds, std::span<char *> modes) {
     const Watchman watchman;
     const Crew crew(1, 2);
     for (const char *mode : modes)
-        phase(mode, seconds, crew, hub);
+        phase(Mode(mode), seconds, crew, hub);
     hub.say("@2 end");
 }
 
