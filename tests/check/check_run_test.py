@@ -120,6 +120,13 @@ class Schedule(unittest.TestCase):
                 self.assertLessEqual(set(each.needs), set(names[:number]), each.name)
 
 
+    def test_stages_with_guests_wait_for_modules(self):
+        for each in table.selected(False, None):
+            if each.command[0].startswith(("tools/rsm-vm", "tests/vm/", "tests/check/kselftest")):
+                with self.subTest(each.name):
+                    self.assertTrue({"build-stock", "build-debug", "build-backports"} & set(each.needs))
+
+
 class Course(unittest.TestCase):
     """Whole runs."""
 
@@ -154,6 +161,12 @@ class Course(unittest.TestCase):
                 status, lines, _, _ = self.run_stages(stage("tap", script, "tap"))
                 self.assertEqual(status, 1)
                 self.assertRegex(lines[-1], ", 1 failed, 0 skipped$")
+
+    def test_what_rsm_vm_says_of_a_failure_is_shown_beside_the_end(self):
+        _, lines, _, _ = self.run_stages(stage("tap", "echo rsm-vm: died; seq 100; exit 125", "tap"))
+        shown = [line.strip() for line in lines]
+        self.assertLess(shown.index("rsm-vm: died"), shown.index("100"))
+        self.assertNotIn("50", shown)
 
     def test_a_stage_that_cannot_run_is_skipped_with_its_reason(self):
         status, lines, _, _ = self.run_stages(stage("one", "echo SKIP: no network; exit 77"),

@@ -96,10 +96,12 @@ class Log:
         self._stream.close()
 
     def excerpt(self):
-        """The lines that say most of a failure: single tests that failed, or else the end."""
+        """The lines that say most of a failure: single tests that failed, or else rsm-vm's reasons, and
+        the end."""
         lines = self.path.read_text(errors="replace").splitlines()
         wanted = [number + offset for number, line in enumerate(lines)
                   if line.startswith("not ok ") for offset in range(9)]
         if not wanted:
-            return lines[-25:]
+            reasons = [line for line in lines[:-25] if line.startswith("rsm-vm: ")]
+            return reasons[-15:] + lines[-25:]
         return [lines[number] for number in sorted(set(wanted)) if number < len(lines)][:60]
