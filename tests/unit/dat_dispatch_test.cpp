@@ -11,8 +11,10 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <sys/mman.h>
 #include <tuple>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -220,6 +222,26 @@ TEST_F(DatDispatch, WhatIsNoHandleIsRefused) {
     expect_refused(DAT_EVD_OUT_OF_SCOPE, ": 2");
     for (int offset = 1; offset < 4; ++offset)
         expect_refused(reinterpret_cast<std::byte *>(&object) + offset, ": crooked");
+}
+
+// A page of no access, with neighbours that may be read, and addresses that no program has.
+TEST_F(DatDispatch, AWildAddressIsRefused) {
+    const Registered registered(table);
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void *memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                          -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto *const closed = static_cast<std::byte *>(memory) + page;
+    ASSERT_EQ(::mprotect(closed, page, PROT_NONE), 0);
+    expect_refused(closed, ": no access");
+    expect_refused(closed - 4, ": half of it without access");
+    for (const std::uintptr_t address :
+         {std::uintptr_t{8}, std::uintptr_t{4096}, std::uintptr_t{0x0000'7fff'ffff'f000},
+          std::uintptr_t{0x8000'0000'0000'0000}, std::uintptr_t{0xffff'8000'0000'0000},
+          std::uintptr_t{0xffff'ffff'ffff'fff8}})
+        expect_refused(reinterpret_cast<DAT_HANDLE>(address), ": wild");
+    ASSERT_EQ(::munmap(memory, 2 * page), 0);
+    expect_reaches_slot(functions[0], &object);
 }
 
 TEST_F(DatDispatch, AnObjectOfNobodyIsRefused) {

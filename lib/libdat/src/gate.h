@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "api.h"
+#include "known_page.h"
 #include "registry.h"
 
 namespace dat {
@@ -26,17 +27,21 @@ inline const DAT_PROVIDER *first_word(DAT_HANDLE handle) noexcept {
 }
 
 // The provider of an object, or NULL: not an object of anybody's who is
-// registered, or one that was freed and overwritten.
+// registered, or one that was freed and overwritten, or an address where nothing
+// can be read.
 inline const DAT_PROVIDER *provider_of(DAT_HANDLE handle) noexcept {
-    if (!is_handle(handle))
+    if (!is_handle(handle) || (!known_pages.contains(handle) && !is_readable(handle)))
         return nullptr;
     const DAT_PROVIDER *provider = first_word(handle);
-    return known_provider(provider) ? provider : nullptr;
+    if (!known_provider(provider))
+        return nullptr;
+    known_pages.add(handle);
+    return provider;
 }
 
 // The same for the usual case, in a few instructions: NULL says nothing.
 inline const DAT_PROVIDER *first_provider_of(DAT_HANDLE handle) noexcept {
-    if (!is_handle(handle)) [[unlikely]]
+    if (!known_pages.contains(handle)) [[unlikely]]
         return nullptr;
     const DAT_PROVIDER *provider = first_word(handle);
     return known_providers.is_first(provider) ? provider : nullptr;
