@@ -28,6 +28,11 @@ test_four_nodes_start_together() {
 		sort -o "$out" "$out" && prints '[2] @1 go' '[3] @1 go' '[4] @1 go' sent
 }
 
+# Node 2 may be told to end before its command has begun.
+test_first_command_is_over_at_once() {
+	guest 0 --smp 1 --nodes 2 --controller ivshmem --until-first --on 2 'sleep 1000' -- true
+}
+
 test_panic_of_another_node() {
 	guest 125 --smp 1 --nodes 2 --controller ivshmem --on 2 'echo c >/proc/sysrq-trigger; sleep 100' \
 		-- true && complains 'node 2: guest died' && complains 'Kernel panic'
