@@ -73,8 +73,8 @@ void demo_expect(int status, int expected, const char *call)
 {
 	if (status == expected)
 		return;
-	fprintf(stderr, "[%s] FAILED: %s returned %d instead of %d\n", role_name, call, status,
-		expected);
+	fprintf(stderr, "[%s] FAILED: %s returned %s (%s), not %s\n", role_name, call,
+		rsm_strerrorname(status), rsm_strerror(status), rsm_strerrorname(expected));
 	exit(1);
 }
 

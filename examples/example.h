@@ -14,7 +14,8 @@
 		int status_ = (call);					\
 									\
 		if (status_ != RSM_SUCCESS) {				\
-			fprintf(stderr, "%s: RSMAPI error %d\n", #call, status_); \
+			fprintf(stderr, "%s: %s (%s)\n", #call, rsm_strerror(status_), \
+				rsm_strerrorname(status_));		\
 			exit(1);					\
 		}							\
 	} while (0)

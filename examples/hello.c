@@ -7,7 +7,7 @@
 static void check(int status, const char *call)
 {
 	if (status != RSM_SUCCESS) {
-		fprintf(stderr, "%s: RSMAPI error %d\n", call, status);
+		fprintf(stderr, "%s: %s\n", call, rsm_strerror(status));
 		exit(1);
 	}
 }

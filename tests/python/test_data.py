@@ -2,11 +2,12 @@
 """Module rsm: put, get, pieces, mappings and barriers."""
 
 import array
+import ctypes
 import gc
 import unittest
 
 import rsm
-from support import PAGE, SegmentTest
+from support import PAGE, SegmentTest, held
 
 
 class Data(SegmentTest):
@@ -132,6 +133,30 @@ class Mappings(SegmentTest):
             self.connection.close()
         view.release()
         self.connection.close()
+
+    def test_an_array_outlives_both_withs(self):
+        before = held()["handles"]
+        with rsm.Import(self.segment_id) as connection:
+            with connection.map() as view:
+                self.assertEqual(len(view), 4 * PAGE)
+                words = (ctypes.c_ubyte * len(view)).from_buffer(view)
+            connection.post()
+            with self.assertRaises(rsm.Busy):
+                connection.map(PAGE)
+        del view
+        words[4 * PAGE - 1] = 77
+        self.assertEqual(self.segment.memory[4 * PAGE - 1], 77)
+        self.assertTrue(self.segment.wait(0))
+        with self.assertRaises(rsm.BadArgument):
+            connection.put(0, b"closed")
+        self.assertEqual(held()["handles"], before + 1)
+        del words
+        gc.collect()
+
+    def test_a_connection_knows_the_segment_s_size(self):
+        self.assertEqual(self.connection.size, 4 * PAGE)
+        with self.connection.map(offset=PAGE) as view:
+            self.assertEqual(len(view), 3 * PAGE)
 
     def test_a_broken_connection_shows_zeroes(self):
         self.segment.memory[0] = 1

@@ -18,5 +18,5 @@ add_test(NAME unit.dat-headers COMMAND
     ${CMAKE_CURRENT_SOURCE_DIR}/dat_every_name.c ${dat_include})
 add_test(NAME unit.dat-symbols COMMAND
     ${CMAKE_CURRENT_SOURCE_DIR}/compare-symbols
-    $<TARGET_FILE:dat> libdat.so.1 DAT_1.2 72
+    $<TARGET_FILE:dat> libdat.so.1 DAT_1.2:72
     ${dat_include}/dat/udat.h ${dat_include}/dat/dat_functions.h ${dat_include}/dat/dat_registry.h)

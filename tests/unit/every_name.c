@@ -53,6 +53,7 @@ int controllers(void)
 	r |= connections->hdr.cntlr_name[0] == remote->remote_cntlrname[0];
 	rsm_free_interconnect_topology(topology);
 	r |= rsm_get_segmentid_range("app", &base, &length);
+	r |= rsm_strerror(r) == rsm_strerrorname(r);
 	return r | rsm_release_controller(controller);
 }
 
@@ -132,8 +133,10 @@ int importing(rsmapi_controller_handle_t controller)
 	rsm_permission_t perm = RSM_PERM_RDWR;
 	rsm_node_id_t node = 0;
 	void *address = NULL;
+	size_t length;
 	int r = rsm_memseg_import_connect(controller, node, RSM_OPS_ID_BASE, perm, &segment);
 
+	r |= rsm_memseg_import_get_length(segment, &length) || length == 0;
 	r |= rsm_memseg_import_set_mode(segment, mode);
 	r |= rsm_memseg_import_get_mode(segment, &mode);
 	r |= mode == RSM_BARRIER_MODE_IMPLICIT;

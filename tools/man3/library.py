@@ -9,6 +9,8 @@ from .comments import DocumentError, functions
 from .errors import Error
 from .types import Types
 
+# Begins the paragraph of a function that returns no status.
+RETURN = "Return: "
 LIVE = "no live handle of the right kind"
 
 # Errors that RSMAPI's functions have for the handles that they take.
@@ -21,8 +23,9 @@ RSMAPI_HANDLES = {
 }
 
 RSMAPI_RETURNS = """\
-RSM_SUCCESS, which is 0, or one of the errors below. errno means nothing afterwards. A failure that has \
-no name, such as a descriptor of the library that the program has closed, is RSMERR_INTERNAL_ERROR."""
+RSM_SUCCESS, which is 0, or one of the errors below; rsm_strerror() describes it. errno is not set. Internal \
+failures without a specific code, such as a descriptor of the library that the program has closed, return \
+RSMERR_INTERNAL_ERROR."""
 
 RSMAPI_THREADS = """\
 Several threads may call it at once, on the same handle, too. What destroys a handle must not run while \
@@ -64,11 +67,25 @@ class Library:
                     raise DocumentError(f"{function.name}: {error}") from None
         return errors.merge(self.implied(function), listed)
 
+    def returns_of(self, function):
+        """RETURN VALUE: what every function of the library returns, or what the comment says."""
+        if function.type.strip() == "void":
+            return "None."
+        own = [each.removeprefix(RETURN) for each in function.paragraphs if each.startswith(RETURN)]
+        if not own and not self.has_status(function):
+            raise DocumentError(f"{function.name}: its comment says nothing of what it returns")
+        return own[0] if own else self.returns
+
+    @staticmethod
+    def has_status(function):
+        return function.is_macro or function.type.strip() in ("int", "DAT_RETURN")
+
     def listed_of(self, name):
         return self.errors_of(self.find(name))
 
     def paragraphs_of(self, function):
-        prose = [each for each in function.paragraphs if not errors.is_list(each, self.dialect)]
+        prose = [each for each in function.paragraphs
+                 if not errors.is_list(each, self.dialect) and not each.startswith(RETURN)]
         for paragraph in prose:
             hidden = re.search(self.dialect.hidden, paragraph)
             if hidden:
@@ -101,9 +118,13 @@ def rsmapi(tree):
     include = tree / "lib/librsm/include"
     found = read(names, [include / "rsmapi.h"])
     return Library("rsm", "rsmapi.h", "rsm", RSMAPI_RETURNS, errors.Rsmapi(codes), found,
-                   rsmapi_handles, lambda function: RSMAPI_THREADS,
+                   rsmapi_handles, rsmapi_threads,
                    Types([include / name for name in ("sys/rsm/rsm_common.h", "sys/rsm/rsmapi_common.h",
                                                       "rsmapi.h")]))
+
+
+def rsmapi_threads(function):
+    return RSMAPI_THREADS if Library.has_status(function) else "Several threads may call it at once."
 
 
 def rsmapi_handles(function):

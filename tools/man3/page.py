@@ -118,12 +118,10 @@ class Page:
         return "\n".join("\\&" + line if line[:1] in ".'" else line for line in lines)
 
     def returns(self):
-        if self.function.type.strip() == "void":
-            return "None.\n"
-        return self.paragraph(self.library.returns)
+        return self.paragraph(self.library.returns_of(self.function))
 
     def errors(self):
-        if self.function.type.strip() == "void":
+        if not self.library.has_status(self.function):
             return ""
         return "".join(self.error(each) for each in self.library.errors_of(self.function))
 

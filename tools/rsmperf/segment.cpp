@@ -8,7 +8,8 @@
 namespace rsmperf {
 
 void fail_rsm(int status, const char *call) {
-    throw std::runtime_error(std::string(call) + ": RSMAPI error " + std::to_string(status));
+    throw std::runtime_error(std::string(call) + ": " + rsm_strerror(status) + " (" +
+                             rsm_strerrorname(status) + ")");
 }
 
 Topology::Topology() {

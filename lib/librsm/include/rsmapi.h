@@ -2,16 +2,18 @@
 /*
  * RSMAPI: remote shared memory for programs. Link with -lrsm.
  *
- * Every function but rsm_free_interconnect_topology() returns RSM_SUCCESS or
- * an RSMERR_* code and says nothing about errno. All of them may be called by
+ * Every function but rsm_free_interconnect_topology(), rsm_strerror() and
+ * rsm_strerrorname() returns RSM_SUCCESS or an RSMERR_* code; errno is not set.
+ * All of them may be called by
  * several threads at once, with two exceptions: what destroys a handle
  * (export_destroy, import_disconnect, free_localmemory_handle, the last
  * release_controller) must not run while another call uses that handle.
  *
  * A handle that is NULL, of another kind or no longer live gives the
  * RSMERR_BAD_*_HNDL of its kind. Where this file lists errors, that one, for the
- * handle arguments, goes without saying; so does RSMERR_INTERNAL_ERROR for a failure
- * that has no name, such as a descriptor of the library that the program has closed.
+ * handle arguments, goes without saying; so does RSMERR_INTERNAL_ERROR for an internal
+ * failure without a specific code, such as a descriptor of the library that the program
+ * has closed.
  * A code without a reason in brackets means what <linux/rsm_common.h> says of it.
  *
  * The manual pages of section 3 are made of the comments below: tools/make-man3.
@@ -76,6 +78,36 @@ typedef struct rsm_topology {
 	rsm_topology_hdr_t topology_hdr;
 	rsm_connections_t *connections[1];
 } rsm_topology_t;
+
+/* ---- Errors --------------------------------------------------------------------------------- */
+
+/**
+ * rsm_strerror - describe a status in words
+ * @status: RSM_SUCCESS or an RSMERR_* code; any other number is accepted, too
+ *
+ * The text names the cause and, where the user of a program can do something, the
+ * remedy. It is English, has no full stop and no line break, and is meant to follow
+ * the name of the function that failed. Its wording may change from release to
+ * release: programs compare codes. The function is safe in a signal handler. An
+ * extension of RSM for Linux since LIBRSM_2.1; Solaris has none.
+ *
+ * Return: A constant text that the caller does not free; never NULL. A number that is
+ * no code gives "unknown RSMAPI status".
+ */
+const char *rsm_strerror(int status);
+
+/**
+ * rsm_strerrorname - get the name of a status
+ * @status: RSM_SUCCESS or an RSMERR_* code; any other number is accepted, too
+ *
+ * The name is that of <linux/rsm_common.h>, which manual pages and documentation use: it
+ * can be searched for. The function is safe in a signal handler. An extension of RSM for
+ * Linux since LIBRSM_2.1; Solaris has none.
+ *
+ * Return: A constant text such as "RSMERR_BAD_ADDR", which the caller does not free; never
+ * NULL. A number that is no code gives "unknown".
+ */
+const char *rsm_strerrorname(int status);
 
 /* ---- Controllers ---------------------------------------------------------------------------- */
 
@@ -278,6 +310,19 @@ int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, off
 int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id_t node_id,
 			      rsm_memseg_id_t segment_id, rsm_permission_t perm,
 			      rsm_memseg_import_handle_t *im_memseg);
+
+/**
+ * rsm_memseg_import_get_length - ask how long the segment is
+ * @im_memseg: the connection
+ * @length: out: bytes of the segment, as its exporter created it
+ *
+ * The length never changes, also not by rsm_memseg_export_rebind(); it can be asked for
+ * without any right to the segment, and after the connection has been broken. The call
+ * costs no system call. An extension of RSM for Linux since LIBRSM_2.1; Solaris has none.
+ *
+ * RSMERR_BAD_ADDR (@length is NULL).
+ */
+int rsm_memseg_import_get_length(rsm_memseg_import_handle_t im_memseg, size_t *length);
 
 /**
  * rsm_memseg_import_disconnect - end a connection
@@ -614,7 +659,7 @@ int rsm_memseg_get_pollfd(void *memseg, struct pollfd *pollfd);
 
 /**
  * rsm_memseg_release_pollfd - undo one rsm_memseg_get_pollfd()
- * @memseg: the same segment; one too many does no harm
+ * @memseg: the same segment; calling it again has no effect
  */
 int rsm_memseg_release_pollfd(void *memseg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rsm_memseg_import_connect, disconnect, map, unmap, set_mode and get_mode.
+// rsm_memseg_import_connect, get_length, disconnect, map, unmap, set_mode and get_mode.
 #include <cstring>
 
 #include "binding.h"
@@ -103,6 +103,16 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
     return rsm::guarded([&] {
         return rsm::import_connect(*found, {node_id, segment_id, perm}, im_memseg);
     });
+}
+
+int rsm_memseg_import_get_length(rsm_memseg_import_handle_t im_memseg, size_t *length) {
+    const auto *segment = find<ImportSegment>(im_memseg);
+    if (segment == nullptr)
+        return RSMERR_BAD_SEG_HNDL;
+    if (length == nullptr)
+        return RSMERR_BAD_ADDR;
+    *length = segment->size();
+    return RSM_SUCCESS;
 }
 
 int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t im_memseg) {

@@ -21,8 +21,11 @@ from .events import Closed
 from .export import Export, allocate
 from .imports import NONE, READ, READ_WRITE, WRITE, Barrier, Import, Mapping
 
+# That of RSM for Linux, and so of librsm.
+__version__ = "1.0.0"
+
 __all__ = [
-    "NONE", "READ", "READ_WRITE", "WRITE",
+    "__version__", "NONE", "READ", "READ_WRITE", "WRITE",
     "BadAddress", "BadArgument", "Barrier", "BarrierError", "Busy", "Closed",
     "ConnectionAborted", "Controller", "ControllerAbsent", "Error", "Export", "Import", "InUse", "Mapping",
     "NodeUnreachable", "NotPublished", "OutOfMemory", "OutOfResources", "PermissionDenied",

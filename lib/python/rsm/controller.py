@@ -6,14 +6,15 @@ from __future__ import annotations
 import weakref
 from ctypes import POINTER, byref, c_uint32
 
-from .library import Attributes, TopologyHead, call, lib, made_by
+from .library import Attributes, TopologyHead, call, made_by
+from .native import lib
 
 
 def local_node() -> int:
     """The id of this node."""
     topology = POINTER(TopologyHead)()
     call("rsm_get_interconnect_topology", byref(topology))
-    node = topology.contents.local_nodeid
+    node: int = topology.contents.local_nodeid
     lib.rsm_free_interconnect_topology(topology)
     return node
 
@@ -41,7 +42,7 @@ class Controller:
         return {name: getattr(attributes, name) for name, _ in Attributes._fields_}
 
     def close(self) -> None:
-        """Gives the controller back; once more does no harm."""
+        """Gives the controller back; calling it again has no effect."""
         self._end()
         self.handle = 0
 

@@ -1,24 +1,44 @@
 # SPDX-License-Identifier: MIT
-"""The results of RSMAPI as exceptions: a class for each kind of failure, codes and texts for all."""
+"""The results of RSMAPI as exceptions: a class for each kind of failure, and librsm's texts for all."""
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Callable
+
+from .native import name_of, text_of
+
 SUCCESS = 0
+INSUFFICIENT_MEM = 32
 CONN_ABORTED = 40
 INTERRUPTED = 41
 TIMEOUT = 42
 
 
 class Error(Exception):
-    """An RSMAPI function failed: code is its RSMERR_*, name that code's name, call the function."""
+    """An RSMAPI function failed.
+
+    code is its RSMERR_*, name that code's name, call the function, strerror what librsm says of the code,
+    and errno the number of module errno that comes closest, EIO if none does.
+    """
+
+    errno: int
+    strerror: str
 
     def __init__(self, code: int, call: str):
         self.code = code
-        self.name, text = TEXTS.get(code, (f"RSMERR_{code}", "unknown error"))
         self.call = call
+        self.name = name_of(code)
+        text = text_of(code)
         super().__init__(f"{call}: {text} ({self.name})")
+        self.errno = _ERRNO.get(code, errno.EIO)
+        self.strerror = text
 
-    def __reduce__(self):
+    def __str__(self) -> str:
+        # Of an OSError with errno, Python would show only that and strerror.
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Callable[[int, str], Error], tuple[int, str]]:
         return error_of, (self.code, self.call)
 
 
@@ -35,7 +55,7 @@ class PermissionDenied(Error, PermissionError):
 
 
 class ControllerAbsent(Error, LookupError):
-    """No such controller, or no access to /dev/rsm."""
+    """No such controller, or /dev/rsm cannot be opened: run "rsmctl doctor"."""
 
 
 class NotPublished(Error, LookupError):
@@ -51,7 +71,7 @@ class Busy(Error, BufferError):
 
 
 class OutOfMemory(Error, MemoryError):
-    """No memory, or a limit on locked or exported memory: see "ulimit -l"."""
+    """No memory, or a limit on locked or exported memory: run "rsmctl doctor"."""
 
 
 class OutOfResources(Error):
@@ -70,57 +90,14 @@ class BarrierError(Error):
     """A barrier failed, or was not open."""
 
 
-# Code: name and text. tests/unit/python_texts compares them with <rsm/error.hpp>.
-TEXTS: dict[int, tuple[str, str]] = {
-    1: ("RSMERR_BAD_LIBRARY_VERSION", "wrong version of the library"),
-    2: ("RSMERR_BAD_TOPOLOGY_PTR", "no place for the topology"),
-    3: ("RSMERR_BAD_CTLR_HNDL", "not an open controller"),
-    4: ("RSMERR_CTLR_NOT_PRESENT", "no such controller, or no access to /dev/rsm"),
-    5: ("RSMERR_BAD_SEG_HNDL", "not a live segment or connection"),
-    6: ("RSMERR_SEG_ALREADY_PUBLISHED", "segment is already published"),
-    7: ("RSMERR_SEG_NOT_PUBLISHED", "segment is not published"),
-    8: ("RSMERR_SEG_NOT_PUBLISHED_TO_NODE", "segment is not published to this node"),
-    9: ("RSMERR_SEG_ALREADY_MAPPED", "segment is already mapped"),
-    10: ("RSMERR_SEG_STILL_MAPPED", "segment is still mapped"),
-    11: ("RSMERR_SEG_NOT_MAPPED", "segment is not mapped"),
-    12: ("RSMERR_NOT_CREATOR", "not the creator of the segment"),
-    13: ("RSMERR_BAD_BARRIER_PTR", "not a barrier"),
-    14: ("RSMERR_BAD_SGIO", "bad scatter-gather request"),
-    15: ("RSMERR_BAD_LOCALMEM_HNDL", "not a live handle of local memory"),
-    16: ("RSMERR_BAD_ADDR", "bad address or memory that can't be used"),
-    17: ("RSMERR_BAD_MEM_ALIGNMENT", "address, length or offset is not aligned"),
-    18: ("RSMERR_BAD_OFFSET", "offset is beyond the segment"),
-    19: ("RSMERR_MISALIGNED_OFFSET", "offset is not aligned"),
-    20: ("RSMERR_BAD_LENGTH", "bad length"),
-    21: ("RSMERR_BAD_ACL", "bad access list"),
-    22: ("RSMERR_BAD_SEGID", "bad segment id"),
-    23: ("RSMERR_RESERVED_SEGID", "segment id is reserved"),
-    24: ("RSMERR_SEGID_IN_USE", "segment id is in use"),
-    25: ("RSMERR_BAD_MODE", "bad barrier mode"),
-    26: ("RSMERR_BAD_PERMS", "bad permissions"),
-    27: ("RSMERR_PERM_DENIED", "permission denied"),
-    28: ("RSMERR_LOCKS_NOT_SUPPORTED", "locks are not supported"),
-    29: ("RSMERR_LOCKS_NOT_ENABLED", "locks are not enabled"),
-    30: ("RSMERR_REBIND_NOT_ALLOWED", "segment was made without the right to rebind"),
-    31: ("RSMERR_INSUFFICIENT_RESOURCES", "not enough descriptors or segments"),
-    32: ("RSMERR_INSUFFICIENT_MEM",
-         "not enough memory, or a limit on locked or exported memory"),
-    33: ("RSMERR_MAP_FAILED", "segment can't be mapped"),
-    34: ("RSMERR_POLLFD_IN_USE", "descriptor for poll is still in use"),
-    35: ("RSMERR_BARRIER_UNINITIALIZED", "barrier is not initialised"),
-    36: ("RSMERR_BARRIER_OPEN_FAILED", "barrier can't be opened"),
-    37: ("RSMERR_BARRIER_NOT_OPENED", "barrier is not open"),
-    38: ("RSMERR_BARRIER_FAILURE", "barrier failed"),
-    39: ("RSMERR_REMOTE_NODE_UNREACHABLE", "remote node can't be reached"),
-    40: ("RSMERR_CONN_ABORTED", "connection is broken"),
-    41: ("RSMERR_INTERRUPTED", "interrupted by a signal"),
-    42: ("RSMERR_TIMEOUT", "timed out"),
-    43: ("RSMERR_BAD_APPID", "application is not in rsm.segmentid"),
-    44: ("RSMERR_BAD_CONF", "rsm.segmentid is missing or malformed"),
-    45: ("RSMERR_SEG_NOT_CONNECTED", "segment is not connected"),
-    100: ("RSMERR_INTERNAL_ERROR", "internal error"),
-    101: ("RSMERR_BAD_DRIVER_VERSION", "nodes or library and kernel agent differ in version"),
-    117: ("RSMERR_BAD_ARGS_ERRORS", "bad arguments"),
+# The errno that comes closest; EIO if none does.
+_ERRNO = {
+    4: errno.ENODEV, 7: errno.ENOENT, 8: errno.ENOENT, 9: errno.EBUSY, 10: errno.EBUSY, 12: errno.EPERM,
+    16: errno.EFAULT, 24: errno.EADDRINUSE, 27: errno.EACCES, 30: errno.EPERM, 31: errno.EMFILE,
+    32: errno.ENOMEM, 34: errno.EBUSY, 43: errno.ENOENT, 101: errno.EPROTO, 39: errno.EHOSTUNREACH, 40: errno.ECONNABORTED, 41: errno.EINTR,
+    42: errno.ETIMEDOUT,
+    **dict.fromkeys((3, 5, 13, 14, 15, 17, 18, 19, 20, 21, 22, 23, 25, 26, 117),
+                                         errno.EINVAL),
 }
 
 # What is not here is an Error and no more.

@@ -10,7 +10,8 @@ import time
 from ctypes import byref, c_int
 
 from .errors import CONN_ABORTED, INTERRUPTED, TIMEOUT, check
-from .library import NO_ACCUMULATE, Pollfd, call, lib
+from .library import NO_ACCUMULATE, Pollfd, call
+from .native import lib
 
 _LONGEST_MS = (1 << 31) - 1
 

@@ -7,18 +7,28 @@ import ctypes
 import mmap
 import weakref
 from collections.abc import Mapping as Dict
-from ctypes import byref, c_uint32, c_void_p
+from ctypes import byref, c_char, c_uint32, c_void_p
 from typing import Any
 
 from .controller import Controller, opened
+from .errors import INSUFFICIENT_MEM, error_of
 from .events import EventSource
-from .library import ALLOW_REBIND, PAGE, AccessEntry, address_of, call, lib, writable
+from .library import ALLOW_REBIND, PAGE, AccessEntry, address_of, call, writable
+from .native import lib
 
 
 def allocate(size: int) -> mmap.mmap:
-    """Zeroed memory as exports want it: private, page aligned, whole pages."""
-    pages = max(1, -(-size // PAGE))
-    return mmap.mmap(-1, pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    """Zeroed memory as exports want it: private, page aligned, size rounded up to whole pages.
+
+    ValueError: size is not positive. OutOfMemory: there is not so much.
+    """
+    if size <= 0:
+        raise ValueError(f"a size of {size} bytes is not positive")
+    length = -(-size // PAGE) * PAGE
+    try:
+        return mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError) as error:
+        raise error_of(INSUFFICIENT_MEM, f"rsm.allocate of {size} bytes") from error
 
 
 class Export(EventSource):
@@ -34,7 +44,7 @@ class Export(EventSource):
     def __init__(self, memory: Any, controller: Controller | str | None = None,
                  rebind: bool = False):
         pages = _pages(allocate(memory) if isinstance(memory, int) else memory)
-        self._pages: ctypes.Array | None = pages
+        self._pages: ctypes.Array[c_char] | None = pages
         self.size = len(pages)
         self.id = 0
         through = opened(controller)
@@ -49,7 +59,7 @@ class Export(EventSource):
                 rebind: bool = False) -> Export:
         """A segment of memory of its own, which begins with the bytes of a bytearray or the like."""
         source = memoryview(data).cast("B")
-        memory = allocate(source.nbytes)
+        memory = allocate(max(1, source.nbytes))
         memory[:source.nbytes] = source
         return cls(memory, controller, rebind)
 
@@ -92,14 +102,14 @@ class Export(EventSource):
         self._pages = pages
         self._end = self._hold(pages)
 
-    def _hold(self, pages: ctypes.Array) -> weakref.finalize:
+    def _hold(self, pages: ctypes.Array[c_char]) -> weakref.finalize:
         """Keeps memory until nobody needs the segment. When Python exits the kernel ends both."""
         end = weakref.finalize(self, _destroy, self.handle, [pages])
         end.atexit = False
         return end
 
     def close(self) -> None:
-        """Ends the segment; the memory stays. Once more does no harm."""
+        """Ends the segment; the memory stays. Calling it again has no effect."""
         if self.handle:
             self._end_descriptor("the segment was closed")
             call("rsm_memseg_export_destroy", self.handle)
@@ -118,13 +128,13 @@ class Export(EventSource):
         return f"<rsm.Export of {self.size} bytes, {state}>"
 
 
-def _destroy(handle: int, _pages_until_then: list[ctypes.Array]) -> None:
+def _destroy(handle: int, _pages_until_then: list[ctypes.Array[c_char]]) -> None:
     """What becomes of a segment that nobody closed."""
     lib.rsm_memseg_release_pollfd(handle)
     lib.rsm_memseg_export_destroy(handle)
 
 
-def _pages(memory: Any) -> ctypes.Array:
+def _pages(memory: Any) -> ctypes.Array[c_char]:
     """Memory that can be exported, as an array."""
     pages = writable(memory)
     if not len(pages) or len(pages) % PAGE or ctypes.addressof(pages) % PAGE:
@@ -134,7 +144,7 @@ def _pages(memory: Any) -> ctypes.Array:
     return pages
 
 
-def _access_list(access: Dict[int, int] | None) -> tuple[ctypes.Array | None, int]:
+def _access_list(access: Dict[int, int] | None) -> tuple[ctypes.Array[AccessEntry] | None, int]:
     if access is None:
         return None, 0
     if not access:

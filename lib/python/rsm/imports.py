@@ -7,15 +7,16 @@ import ctypes
 import select
 import weakref
 from collections.abc import Sequence
-from ctypes import byref, c_char, c_int, c_void_p
+from ctypes import byref, c_char, c_int, c_size_t, c_void_p
 from typing import Any
 
 from .controller import Controller, local_node, opened
 from .errors import check
 from .events import EventSource
 from .library import (BARRIER_SEGMENT, IMPLICIT_SIGPOST, MODE_EXPLICIT, MODE_IMPLICIT, SG_MAX,
-                      VA_TYPE, BarrierObject, Iovec, ScatterGather, address_of, call, lib, made_by,
+                      VA_TYPE, BarrierObject, Iovec, ScatterGather, address_of, call, made_by,
                       readable, writable)
+from .native import lib
 
 NONE = 0
 READ = 0o400
@@ -42,8 +43,7 @@ class Import(EventSource):
         through = opened(controller)
         super().__init__(made_by("rsm_memseg_import_connect", through.handle,
                                  local_node() if node is None else node, id, access))
-        self._end = weakref.finalize(self, _disconnect, self.handle)
-        self._end.atexit = False
+        self._link: _Link | None = _Link(self.handle)
         self._mapping: weakref.ref[Mapping] | None = None
         self._barrier = BarrierObject()
         call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(self._barrier))
@@ -81,25 +81,38 @@ class Import(EventSource):
         self._scatter_gather("rsm_memseg_import_getv",
                              [(offset, writable(buffer)) for offset, buffer in pieces], False)
 
-    def map(self, length: int, offset: int = 0, writable: bool | None = None) -> Mapping:
+    def map(self, length: int | None = None, offset: int = 0, writable: bool | None = None) -> Mapping:
         """Maps part of the segment, from a page boundary on, for loads and stores.
+
+        length: bytes; up to the end of the segment if there is none
 
         A connection takes one mapping at a time; put and get then reach that part only.
 
         writable: as the rights of the connection say if there is none
         """
+        if self._link is None:
+            raise ValueError("the connection is closed")
+        if length is None:
+            length = max(0, self.size - offset)
         if writable is None:
             writable = self.access == READ_WRITE
         address = c_void_p()
         call("rsm_memseg_import_map", self.handle, byref(address), 0,
              READ_WRITE if writable else READ, offset, length)
-        mapping = Mapping(self, address.value or 0, length, writable)
+        mapping = Mapping(self._link, address.value or 0, length, writable)
         self._mapping = weakref.ref(mapping)
         return mapping
 
     def barrier(self) -> Barrier:
         """An interval, as a context manager, in which a put may return before it has arrived."""
         return Barrier(self)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole segment, as its exporter made it."""
+        length = c_size_t()
+        call("rsm_memseg_import_get_length", self.handle, byref(length))
+        return length.value
 
     @property
     def aborted(self) -> bool:
@@ -111,19 +124,20 @@ class Import(EventSource):
     def close(self) -> None:
         """Ends the connection, and its mapping: BufferError while memoryviews of that are in use.
 
-        Tasks that await an event get an exception. Once more does no harm.
+        Tasks that await an event get an exception. Calling it again has no effect.
         """
-        if not self.handle:
+        if not self.handle or self._link is None:
             return
         mapping = self._mapping() if self._mapping else None
         if mapping is not None:
             mapping.close()
         self._end_descriptor("the connection was closed")
         call("rsm_memseg_import_disconnect", self.handle)
-        self._end.detach()
+        self._link.end.detach()
+        self._link = None
         self.handle = 0
 
-    def _transfer(self, way: str, offset: int, memory: ctypes.Array | bytes, count: int,
+    def _transfer(self, way: str, offset: int, memory: ctypes.Array[c_char] | bytes, count: int,
                   width: int | None) -> None:
         call(f"rsm_memseg_import_{way}{width or ''}", self.handle, offset, address_of(memory), count)
 
@@ -141,24 +155,39 @@ class Import(EventSource):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """As close(), but memoryviews that are in use stay good: the last one ends the connection."""
+        try:
+            self.close()
+        except BufferError:
+            self._end_descriptor("the connection was closed")
+            self._link = None
+            self.handle = 0
 
     def __repr__(self) -> str:
         return f"<rsm.Import of segment {self.id:#x}{'' if self.handle else ', closed'}>"
+
+
+class _Link:
+    """What a connection and the memory that it has mapped share: it ends with the last of them."""
+
+    def __init__(self, handle: int):
+        self.handle = handle
+        self.end = weakref.finalize(self, _disconnect, handle)
+        self.end.atexit = False
 
 
 class Mapping:
     """Part of a segment in this process's memory; as a context manager it is its memoryview.
 
     If the connection breaks it shows zeroes and swallows stores. The memory stays mapped, and the
-    connection open, as long as there is a memoryview of it.
+    connection open, as long as there is a memoryview of it, or an array of numpy on one.
     """
 
-    def __init__(self, connection: Import, address: int, length: int, writable: bool):
+    def __init__(self, link: _Link, address: int, length: int, writable: bool):
         self.writable = writable
         array = (c_char * length).from_address(address)
         # Views refer to the array, so it is there exactly as long as one of them may be used.
-        weakref.finalize(array, _unmap, connection).atexit = False
+        weakref.finalize(array, _unmap, link).atexit = False
         self._array = weakref.ref(array)
         self._view: memoryview | None = self._view_of(array)
 
@@ -170,20 +199,25 @@ class Mapping:
         return self._view
 
     def close(self) -> None:
-        """Unmaps the memory. BufferError while other memoryviews of it are in use.
+        """Unmaps the memory. BufferError while other memoryviews or arrays of it are in use.
 
-        Once more does no harm.
+        Calling it again has no effect.
         """
         if self._view is None:
             return
-        self._view.release()
-        self._view = None
-        array = self._array()
+        array = self._release()
         if array is not None:
             self._view = self._view_of(array)
             raise BufferError("memoryviews of the mapping are in use")
 
-    def _view_of(self, array: ctypes.Array) -> memoryview:
+    def _release(self) -> ctypes.Array[c_char] | None:
+        """Gives up the view; the memory, if others still use it."""
+        if self._view is not None:
+            self._view.release()
+        self._view = None
+        return self._array()
+
+    def _view_of(self, array: ctypes.Array[c_char]) -> memoryview:
         view = memoryview(array).cast("B")
         return view if self.writable else view.toreadonly()
 
@@ -191,7 +225,11 @@ class Mapping:
         return self.view
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Unmaps the memory, at once or when the last of what still uses it is gone, such as an array."""
+        try:
+            self._release()
+        except BufferError:
+            self._view = None
 
     def __len__(self) -> int:
         return len(self.view)
@@ -225,8 +263,8 @@ class Barrier:
             check(status, "rsm_memseg_import_close_barrier")
 
 
-def _unmap(connection: Import) -> None:
-    lib.rsm_memseg_import_unmap(connection.handle)
+def _unmap(link: _Link) -> None:
+    lib.rsm_memseg_import_unmap(link.handle)
 
 
 def _disconnect(handle: int) -> None:

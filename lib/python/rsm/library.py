@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""librsm.so.2 by ctypes: its functions, structures, and what Python's buffers are to them.
+"""librsm.so.2 by ctypes: prototypes of its functions, structures, and what Python's buffers are to them.
 
 ctypes and not cffi, as it needs neither a compiler nor a package, and lets other threads run
 during a call just the same.
@@ -14,6 +14,7 @@ from ctypes import c_uint32, c_ulong, c_void_p
 from typing import Any
 
 from .errors import check
+from .native import lib
 
 PAGE = mmap.PAGESIZE
 NAME_SIZE = 256
@@ -85,6 +86,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "rsm_memseg_export_unpublish": (_HANDLE,),
     "rsm_memseg_export_rebind": (_HANDLE, c_void_p, ctypes.c_longlong, c_size_t),
     "rsm_memseg_import_connect": (_HANDLE, c_uint32, c_uint32, c_uint32, _OUT),
+    "rsm_memseg_import_get_length": (_HANDLE, POINTER(c_size_t)),
     "rsm_memseg_import_disconnect": (_HANDLE,),
     **{f"rsm_memseg_import_{way}{width}": _ITEMS
        for way in ("put", "get") for width in ("", 8, 16, 32, 64)},
@@ -107,16 +109,10 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _load() -> ctypes.CDLL:
-    library = ctypes.CDLL("librsm.so.2")
-    for name, arguments in _PROTOTYPES.items():
-        getattr(library, name).argtypes = arguments
-    library.rsm_free_interconnect_topology.argtypes = (POINTER(TopologyHead),)
-    library.rsm_free_interconnect_topology.restype = None
-    return library
-
-
-lib = _load()
+for _name, _arguments in _PROTOTYPES.items():
+    getattr(lib, _name).argtypes = _arguments
+lib.rsm_free_interconnect_topology.argtypes = (POINTER(TopologyHead),)
+lib.rsm_free_interconnect_topology.restype = None
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -131,7 +127,7 @@ def made_by(name: str, *arguments: Any) -> int:
     return handle.value or 0
 
 
-def writable(buffer: Any) -> ctypes.Array:
+def writable(buffer: Any) -> ctypes.Array[c_char]:
     """The memory of an object as an array; the object can't move or end before the array does."""
     view = memoryview(buffer)
     if view.readonly:
@@ -141,7 +137,7 @@ def writable(buffer: Any) -> ctypes.Array:
     return (c_char * view.nbytes).from_buffer(view.cast("B") if view.nbytes else bytearray())
 
 
-def readable(buffer: Any) -> ctypes.Array | bytes:
+def readable(buffer: Any) -> ctypes.Array[c_char] | bytes:
     """The same for memory that is not modified; what ctypes can't point to is copied."""
     view = memoryview(buffer)
     if view.readonly or not view.c_contiguous:
@@ -149,7 +145,7 @@ def readable(buffer: Any) -> ctypes.Array | bytes:
     return writable(view)
 
 
-def address_of(memory: ctypes.Array | bytes) -> int | None:
+def address_of(memory: ctypes.Array[c_char] | bytes) -> int | None:
     """Where writable() or readable() memory is; it must be kept as long as the address is used."""
     if isinstance(memory, bytes):
         return ctypes.cast(c_char_p(memory), c_void_p).value

@@ -39,7 +39,7 @@ class Controller {
     static Result<Controller> try_open(std::string name = "loopback") noexcept {
         rsmapi_controller_handle_t handle = nullptr;
         if (const int status = rsm_get_controller(name.data(), &handle); status != RSM_SUCCESS)
-            return detail::code(status);
+            return {detail::code(status), "rsm_get_controller"};
         return Controller(handle);
     }
 

@@ -7,8 +7,6 @@
 #ifndef _RSM_ERROR_HPP
 #define _RSM_ERROR_HPP
 
-#include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -76,56 +74,6 @@ enum class Errc : int {
 
 namespace detail {
 
-/** What codes 0 to 45 say to people. */
-inline constexpr std::array<const char *, 46> texts{
-    "success",
-    "wrong version of the library",
-    "no place for the topology",
-    "not an open controller",
-    "no such controller, or no access to /dev/rsm",
-    "not a live segment or connection",
-    "segment is already published",
-    "segment is not published",
-    "segment is not published to this node",
-    "segment is already mapped",
-    "segment is still mapped",
-    "segment is not mapped",
-    "not the creator of the segment",
-    "not a barrier",
-    "bad scatter-gather request",
-    "not a live handle of local memory",
-    "bad address or memory that can't be used",
-    "address, length or offset is not aligned",
-    "offset is beyond the segment",
-    "offset is not aligned",
-    "bad length",
-    "bad access list",
-    "bad segment id",
-    "segment id is reserved",
-    "segment id is in use",
-    "bad barrier mode",
-    "bad permissions",
-    "permission denied",
-    "locks are not supported",
-    "locks are not enabled",
-    "segment was made without the right to rebind",
-    "not enough descriptors or segments",
-    "not enough memory, or a limit on locked or exported memory",
-    "segment can't be mapped",
-    "descriptor for poll is still in use",
-    "barrier is not initialised",
-    "barrier can't be opened",
-    "barrier is not open",
-    "barrier failed",
-    "remote node can't be reached",
-    "connection is broken",
-    "interrupted by a signal",
-    "timed out",
-    "application is not in rsm.segmentid",
-    "rsm.segmentid is missing or malformed",
-    "segment is not connected",
-};
-
 class Category final : public std::error_category {
   public:
     constexpr Category() noexcept = default;
@@ -133,18 +81,7 @@ class Category final : public std::error_category {
     [[nodiscard]] const char *name() const noexcept override { return "rsm"; }
 
     [[nodiscard]] std::string message(int status) const override {
-        if (status >= 0 && static_cast<std::size_t>(status) < texts.size())
-            return texts.at(static_cast<std::size_t>(status));
-        switch (status) {
-        case RSMERR_INTERNAL_ERROR:
-            return "internal error";
-        case RSMERR_BAD_DRIVER_VERSION:
-            return "nodes or library and kernel agent differ in version";
-        case RSMERR_BAD_ARGS_ERRORS:
-            return "bad arguments";
-        default:
-            return "RSMAPI error " + std::to_string(status);
-        }
+        return rsm_strerror(status);
     }
 
     /** So that error == std::errc::timed_out and its like are true. */
@@ -223,15 +160,16 @@ class [[nodiscard]] Result {
     // NOLINTNEXTLINE(google-explicit-constructor): a function returns one or the other
     Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : value_(std::move(value)) {}
     // NOLINTNEXTLINE(google-explicit-constructor)
-    Result(std::error_code error) noexcept : error_(error) {}
+    Result(std::error_code error, const char *call = "rsm::Result::value") noexcept
+        : error_(error), call_(call) {}
 
     [[nodiscard]] explicit operator bool() const noexcept { return value_.has_value(); }
     /** No error if there is a value. */
     [[nodiscard]] std::error_code error() const noexcept { return error_; }
 
-    /** The value; throws Error if there is none. */
+    /** The value; throws Error if there is none, whose what() names the C function that failed. */
     [[nodiscard]] T &value() & {
-        detail::check(error_, "rsm::Result::value");
+        detail::check(error_, call_);
         return *value_;
     }
     [[nodiscard]] T &&value() && { return std::move(value()); }
@@ -244,6 +182,7 @@ class [[nodiscard]] Result {
   private:
     std::optional<T> value_;
     std::error_code error_;
+    const char *call_ = nullptr; // a literal; what error_ came from
 };
 
 } // namespace v1

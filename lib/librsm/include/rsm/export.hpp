@@ -75,10 +75,10 @@ class Export : public EventSource<Export> {
             const int status = rsm_memseg_export_create(controller.handle(), &state->handle,
                                                         memory.data(), memory.size(), flags);
             if (status != RSM_SUCCESS)
-                return detail::code(status);
+                return {detail::code(status), "rsm_memseg_export_create"};
             return Export(std::move(state));
         } catch (const std::bad_alloc &) {
-            return make_error_code(Errc::insufficient_mem);
+            return {make_error_code(Errc::insufficient_mem), "rsm_memseg_export_create"};
         }
     }
 

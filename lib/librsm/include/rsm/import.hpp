@@ -70,10 +70,10 @@ class Import : public EventSource<Import> {
             const int status = state->connect(controller.handle(), node, segment,
                                               static_cast<rsm_permission_t>(access));
             if (status != RSM_SUCCESS)
-                return detail::code(status);
+                return {detail::code(status), "rsm_memseg_import_connect"};
             return Import(std::move(state));
         } catch (const std::bad_alloc &) {
-            return make_error_code(Errc::insufficient_mem);
+            return {make_error_code(Errc::insufficient_mem), "rsm_memseg_import_connect"};
         }
     }
 
@@ -194,6 +194,14 @@ class Import : public EventSource<Import> {
 
     /** Begins an interval in which put and get do not wait for each other; see BarrierScope. */
     [[nodiscard]] BarrierScope barrier();
+
+    /** Bytes of the whole segment, as its exporter created it. */
+    [[nodiscard]] std::size_t size() const {
+        std::size_t bytes = 0;
+        detail::check(rsm_memseg_import_get_length(handle(), &bytes),
+                      "rsm_memseg_import_get_length");
+        return bytes;
+    }
 
     /** Whether the connection is broken: it never becomes whole again. */
     [[nodiscard]] bool aborted() const {
