@@ -6,8 +6,9 @@
 #include <rsmapi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#define PAGE	4096
+#define PAGE	((size_t)sysconf(_SC_PAGESIZE))
 
 #define DO(call)							\
 	do {								\

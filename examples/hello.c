@@ -2,6 +2,7 @@
 /* Exports a page, imports it again, and writes through the import. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <rsmapi.h>
 
 static void check(int status, const char *call)
@@ -21,11 +22,12 @@ int main(void)
 	rsm_memseg_id_t id = 0;			/* 0: let the system choose */
 	rsm_topology_t *topology;
 	rsmapi_barrier_t barrier;
-	uint64_t word = 42, *memory = aligned_alloc(4096, 4096);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t word = 42, *memory = aligned_alloc(page, page);
 
 	DO(rsm_get_controller("loopback", &loopback));
 	DO(rsm_get_interconnect_topology(&topology));
-	DO(rsm_memseg_export_create(loopback, &exported, memory, 4096, 0));
+	DO(rsm_memseg_export_create(loopback, &exported, memory, page, 0));
 	DO(rsm_memseg_export_publish(exported, &id, NULL, 0));
 	DO(rsm_memseg_import_connect(loopback, topology->topology_hdr.local_nodeid, id,
 				     RSM_PERM_RDWR, &imported));

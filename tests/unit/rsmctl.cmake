@@ -14,3 +14,7 @@ gtest_discover_tests(rsmctl-unit-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)
 add_test(NAME unit.rsmctl-completion COMMAND
     ${CMAKE_CURRENT_SOURCE_DIR}/rsmctl-completion
     ${PROJECT_SOURCE_DIR}/tools/rsmctl/completion/rsmctl)
+add_test(NAME unit.rsmctl-completion-others COMMAND
+    ${CMAKE_CURRENT_SOURCE_DIR}/rsmctl-completion-others
+    ${PROJECT_SOURCE_DIR}/tools/rsmctl/completion)
+set_tests_properties(unit.rsmctl-completion-others PROPERTIES SKIP_RETURN_CODE 77)

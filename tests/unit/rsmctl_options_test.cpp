@@ -111,6 +111,48 @@ TEST(RsmctlOptions, HelpAndVersionSucceed) {
     EXPECT_EQ(say({"--version"}).out, "rsmctl " RSMCTL_VERSION "\n");
 }
 
+TEST(RsmctlOptions, HelpInOtherWords) {
+    for (const auto &words : {std::vector<std::string>{"help"},
+                              {"-h"},
+                              {"help", "segment"},
+                              {"segment", "help"},
+                              {"segment", "revoke", "--help"},
+                              {"help", "node", "add"}}) {
+        const auto said = say(words);
+        EXPECT_FALSE(said.line.options);
+        EXPECT_EQ(said.line.status, 0) << said.err;
+        EXPECT_NE(said.out.find("Usage"), std::string::npos);
+    }
+    EXPECT_EQ(say({"segment", "help"}).out, say({"help", "segment"}).out);
+    EXPECT_EQ(say({"segment", "help"}).out, say({"segment", "--help"}).out);
+}
+
+TEST(RsmctlOptions, CommandsMayBeAbbreviated) {
+    EXPECT_EQ(options_of({"seg"}).object, "segment");
+    EXPECT_EQ(options_of({"c", "l"}).object, "controller");
+    EXPECT_EQ(options_of({"-j", "seg", "rev", "5"}).verb, Verb::revoke);
+    EXPECT_EQ(options_of({"node", "se", "3", "10.0.0.3", "-c", "rdma0"}).address, "10.0.0.3");
+    EXPECT_EQ(options_of({"mon"}).verb, Verb::monitor);
+    EXPECT_EQ(options_of({"doc"}).verb, Verb::doctor);
+    // What is no command is left alone.
+    EXPECT_EQ(options_of({"contr", "show", "list"}).name, "list");
+}
+
+TEST(RsmctlOptions, NamesNearMisses) {
+    const auto err = [](const std::vector<std::string> &words) { return say(words).err; };
+    const std::string see = " (see rsmctl help)\n";
+    EXPECT_EQ(err({"segmnt"}), "rsmctl: \"segmnt\" is no command: did you mean segment?" + see);
+    EXPECT_EQ(err({"segment", "lsit"}), "rsmctl: \"lsit\" is no command: did you mean list?" + see);
+    EXPECT_EQ(err({"segment", "nothing"}),
+              "rsmctl: \"nothing\" is no command: there are list, show and revoke" + see);
+    EXPECT_EQ(err({"s"}), "rsmctl: \"s\" may mean segment, stats or show" + see);
+    EXPECT_EQ(err({"monitor", "pubish"}),
+              "rsmctl: EVENT: \"pubish\" is no event: did you mean publish?" + see);
+    EXPECT_EQ(err({"segment", "show", "5x"}),
+              "rsmctl: \"5x\" is not a number from 0 to 4294967295" + see);
+    EXPECT_EQ(err({}), "rsmctl: no command is given, such as rsmctl segment" + see);
+}
+
 TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
     const std::vector<std::vector<std::string>> lines = {
         {},

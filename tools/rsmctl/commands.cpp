@@ -26,20 +26,6 @@ Handler into(Records &records, const Kind &kind) {
     };
 }
 
-// Under constant change the last attempt must do: it has all that was there all the time.
-Records all_of(Socket &socket, const Kind &kind) {
-    Records records;
-    const Request request(kind.get, NLM_F_DUMP);
-    for (int attempt = 0; attempt < most_attempts; attempt++) {
-        records.clear();
-        if (socket.dump(request, into(records, kind)) == Dump::whole) {
-            return records;
-        }
-    }
-    std::cerr << "rsmctl: what is listed has changed meanwhile\n";
-    return records;
-}
-
 // A request that the kernel refuses says what it was about.
 void ask(Socket &socket, const Request &request, const std::string &subject,
          const Handler &handler) {
@@ -160,9 +146,10 @@ std::string configurable_controller(Socket &socket) {
     auto records = all_of(socket, kind_of("controller"));
     std::erase_if(records, [](const Json &record) { return !record.value("configurable", false); });
     if (records.size() != 1) {
-        throw std::runtime_error(records.empty() ? "no controller takes nodes"
-                                                 : "several controllers take nodes; which one? "
-                                                   "(--controller)");
+        throw std::runtime_error(records.empty()
+                                     ? "no controller takes nodes: for rdma0, modprobe rsm_rdma"
+                                     : "several controllers take nodes: name one with "
+                                       "--controller");
     }
     return records.front().value("name", "");
 }
@@ -186,6 +173,20 @@ void revoke(Socket &socket, const Options &options) {
 
 } // namespace
 
+// Under constant change the last attempt must do: it has all that was there all the time.
+Records all_of(Socket &socket, const Kind &kind) {
+    Records records;
+    const Request request(kind.get, NLM_F_DUMP);
+    for (int attempt = 0; attempt < most_attempts; attempt++) {
+        records.clear();
+        if (socket.dump(request, into(records, kind)) == Dump::whole) {
+            return records;
+        }
+    }
+    std::cerr << "rsmctl: warning: the list has changed while it was read\n";
+    return records;
+}
+
 void run(Socket &socket, const Options &options) {
     switch (options.verb) {
     case Verb::list:
@@ -201,7 +202,8 @@ void run(Socket &socket, const Options &options) {
     case Verb::revoke:
         return revoke(socket, options);
     case Verb::monitor:
-        throw std::logic_error("monitor is elsewhere");
+    case Verb::doctor:
+        throw std::logic_error("monitor and doctor are elsewhere");
     }
 }
 

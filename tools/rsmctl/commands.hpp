@@ -2,10 +2,17 @@
 // What rsmctl does, but for the command monitor.
 #pragma once
 
+#include <vector>
+
 #include "netlink.hpp"
 #include "options.hpp"
+#include "record.hpp"
+#include "schema.hpp"
 
 namespace rsmctl {
+
+// All there is of a kind.
+std::vector<Json> all_of(Socket &socket, const Kind &kind);
 
 // Throws NoFamily, Refused and other exceptions of the standard library.
 void run(Socket &socket, const Options &options);

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "commands.hpp"
+#include "doctor.hpp"
 #include "monitor.hpp"
 #include "netlink.hpp"
 #include "options.hpp"
@@ -13,12 +14,16 @@ namespace rsmctl {
 
 namespace {
 
-void run_command(const Options &options) {
+int run_command(const Options &options) {
+    if (options.verb == Verb::doctor) {
+        return doctor(options);
+    }
     Socket socket;
     if (options.verb == Verb::monitor) {
         monitor(socket, options);
     }
     run(socket, options);
+    return 0;
 }
 
 int say(const std::exception &error, int status) {
@@ -34,7 +39,7 @@ int main(int argc, char **argv) {
     try {
         const auto line = rsmctl::parse(argc, argv);
         if (line.options) {
-            rsmctl::run_command(*line.options);
+            return rsmctl::run_command(*line.options);
         }
         return line.status;
     } catch (const rsmctl::NoFamily &error) {

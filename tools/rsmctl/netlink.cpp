@@ -156,7 +156,8 @@ void put(int result) {
 
 std::string refusal_text(int error, const std::string &said) {
     const std::string meaning = std::strerror(error);
-    return said.empty() ? meaning : said + " (" + meaning + ")";
+    const std::string remedy = error == EPERM ? ": run it as root" : "";
+    return (said.empty() ? meaning : said + " (" + meaning + ")") + remedy;
 }
 
 std::string words_of(const nlmsghdr &header, std::size_t offset) {
@@ -207,7 +208,7 @@ Socket::Socket() : socket_(nl_socket_alloc()) {
     (void)setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
     family_ = genl_ctrl_resolve(socket_.get(), RSM_FAMILY_NAME);
     if (family_ < 0) {
-        throw NoFamily("the kernel has no RSM: rsm.ko is not loaded");
+        throw NoFamily("rsm.ko is not loaded: run \"modprobe rsm\" as root, or \"rsmctl doctor\"");
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command_words.hpp"
 #include "schema.hpp"
 #include "status.hpp"
 
@@ -18,9 +19,12 @@ namespace {
 constexpr std::size_t longest_address = 63;
 constexpr std::size_t longest_name = 31;
 
-constexpr const char *footer =
-    "An ID or number is decimal, or hexadecimal with 0x. Exit status: 0, or 1 if the kernel has\n"
-    "refused, 2 if the command line makes no sense, 3 if rsm.ko is not loaded. See rsmctl(8).";
+constexpr const char *footer = "Commands may be abbreviated as long as only one begins so; "
+                               "\"rsmctl COMMAND help\" explains one.\n"
+                               "An ID or number is decimal, or hexadecimal with 0x. Exit status: "
+                               "0, or 1 if the kernel refused\n"
+                               "or the doctor found a fault, 2 for a wrong command line, 3 if "
+                               "rsm.ko is not loaded. See rsmctl(8).";
 
 std::uint32_t number_in(std::string_view text) {
     const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
@@ -29,7 +33,8 @@ std::uint32_t number_in(std::string_view text) {
     std::uint32_t number = 0;
     const auto [stop, error] = std::from_chars(digits.data(), end, number, hexadecimal ? 16 : 10);
     if (error != std::errc() || stop != end) {
-        throw CLI::ValidationError(std::string(text), "is no number of 32 bits");
+        throw CLI::ValidationError("\"" + std::string(text) +
+                                   "\" is not a number from 0 to 4294967295");
     }
     return number;
 }
@@ -126,6 +131,14 @@ void add_objects(CLI::App &app, Options &options) {
         ->add_subcommand("list", "show them; what happens without a command");
 }
 
+CLI::Validator is_event(std::vector<std::string> names) {
+    return {[names = std::move(names)](std::string &text) {
+                return std::ranges::count(names, text) != 0 ? std::string()
+                                                            : near_miss(text, "event", names);
+            },
+            ""};
+}
+
 std::vector<std::string> event_names() {
     std::vector<std::string> names;
     std::ranges::transform(events(), std::back_inserter(names), &Event::name);
@@ -146,7 +159,7 @@ void define(CLI::App &app, Options &options) {
     app.set_help_flag("--help", "show this help and exit");
     app.set_version_flag("--version", "rsmctl " RSMCTL_VERSION);
     app.fallthrough();
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.footer(footer);
     app.add_flag("-j,--json", options.json, "JSON, for programs");
     app.add_flag("-h,--human", options.human, "sizes with suffix K, M, G");
@@ -154,7 +167,14 @@ void define(CLI::App &app, Options &options) {
     add_show(app, options);
     add_verb(app, options, Verb::monitor, "monitor", "show what happens as it happens")
         .add_option("EVENT", options.events, "only these")
-        ->check(CLI::IsMember(event_names()));
+        ->check(is_event(event_names()));
+    add_verb(app, options, Verb::doctor, "doctor",
+             "say whether this machine and this session can use RSM, and what to do if not");
+}
+
+CommandLine wrong(const std::string &reason) {
+    std::cerr << "rsmctl: " << reason << " (see rsmctl help)\n";
+    return {std::nullopt, usage_status};
 }
 
 } // namespace
@@ -164,14 +184,19 @@ CommandLine parse(int argc, char **argv) {
     CLI::App app("Shows and administers Remote Shared Memory.", "rsmctl");
     define(app, options);
     try {
-        app.parse(argc, argv);
-        return {options};
-    } catch (const CLI::ParseError &error) {
-        if (error.get_exit_code() == 0) {
-            return {std::nullopt, app.exit(error)};
+        auto words = written_out(app, {argv + 1, argv + argc});
+        // CLI11 takes them from the end.
+        std::ranges::reverse(words);
+        app.parse(std::move(words));
+        if (app.get_subcommands().empty()) {
+            return wrong("no command is given, such as rsmctl segment");
         }
-        std::cerr << "rsmctl: " << error.what() << " (see rsmctl --help)\n";
-        return {std::nullopt, usage_status};
+        return {options};
+    } catch (const UnknownWord &error) {
+        return wrong(error.what());
+    } catch (const CLI::ParseError &error) {
+        return error.get_exit_code() == 0 ? CommandLine{std::nullopt, app.exit(error)}
+                                          : wrong(error.what());
     }
 }
 

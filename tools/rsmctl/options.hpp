@@ -9,7 +9,7 @@
 
 namespace rsmctl {
 
-enum class Verb { list, show, monitor, add, set, del, revoke };
+enum class Verb { list, show, monitor, add, set, del, revoke, doctor };
 
 struct Options {
     Verb verb = Verb::list;

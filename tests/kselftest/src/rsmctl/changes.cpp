@@ -47,7 +47,7 @@ TEST_F(RsmctlChanges, loopback_has_no_nodes_to_change)
         EXPECT_EQ(outcome.status, 1);
         EXPECT_EQ(outcome.err.find("rsmctl: loopback: node 9: The controller's interconnect"), 0U)
             << outcome.err;
-        EXPECT_EQ(rsmctl(words).err, "rsmctl: no controller takes nodes\n");
+        EXPECT_EQ(rsmctl(words).err, "rsmctl: no controller takes nodes: for rdma0, modprobe rsm_rdma\n");
     }
 }
 
