@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <sstream>
 #include <unistd.h>
 
@@ -145,6 +146,40 @@ TEST(DaplRsmNodesText, which_addresses_a_service_can_have) {
     sockaddr_storage other{};
     other.ss_family = AF_UNIX;
     EXPECT_EQ(kind_of(plain(other)), AddressKind::MALFORMED);
+}
+
+sockaddr_storage link_local(std::uint32_t scope) {
+    sockaddr_storage address = v6("fe80::7");
+    auto with = view<sockaddr_in6>(address);
+    with.sin6_scope_id = scope;
+    return store(with);
+}
+
+// The scope of a link-local address says which link; that of any other address says nothing.
+TEST(DaplRsmAddresses, LinkLocalAddressesKeepTheirScope) {
+    EXPECT_EQ(view<sockaddr_in6>(*bare(plain(link_local(5)))).sin6_scope_id, 5U);
+    EXPECT_EQ(view<sockaddr_in6>(*bare(plain(v6("2001:db8::4")))).sin6_scope_id, 0U);
+    const auto on_5 = *bare(plain(link_local(5)));
+    EXPECT_TRUE(same_address(on_5, *bare(plain(link_local(5)))));
+    EXPECT_TRUE(same_address(on_5, *bare(plain(link_local(0)))));
+    EXPECT_FALSE(same_address(on_5, *bare(plain(link_local(6)))));
+}
+
+TEST(DaplRsmAddresses, ALinkLocalAddressWithoutScopeIsOnTheOwnLink) {
+    auto peer = link_local(0);
+    complete_scope(peer, v4("192.0.2.1"));
+    EXPECT_EQ(view<sockaddr_in6>(peer).sin6_scope_id, 0U);
+    complete_scope(peer, link_local(5));
+    EXPECT_EQ(view<sockaddr_in6>(peer).sin6_scope_id, 5U);
+    complete_scope(peer, link_local(6));
+    EXPECT_EQ(view<sockaddr_in6>(peer).sin6_scope_id, 5U);
+}
+
+TEST(DaplRsmAddresses, TheFileMayNameTheLink) {
+    std::istringstream text("4 fe80::7%lo\n5 fe80::8%no-such-device\n");
+    const auto entries = NodeTable::parse(text);
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(view<sockaddr_in6>(entries[0].address).sin6_scope_id, ::if_nametoindex("lo"));
 }
 
 } // namespace

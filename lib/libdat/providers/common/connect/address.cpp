@@ -42,7 +42,31 @@ std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept {
     sockaddr_in6 result{};
     result.sin6_family = AF_INET6;
     result.sin6_addr = address.sin6_addr;
+    if (IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr))
+        result.sin6_scope_id = address.sin6_scope_id;
     return store(result);
+}
+
+bool same_address(const sockaddr_storage &one, const sockaddr_storage &other) noexcept {
+    if (one.ss_family != AF_INET6 || other.ss_family != AF_INET6)
+        return std::memcmp(&one, &other, sizeof one) == 0;
+    const auto first = view<sockaddr_in6>(one);
+    const auto second = view<sockaddr_in6>(other);
+    return IN6_ARE_ADDR_EQUAL(&first.sin6_addr, &second.sin6_addr) &&
+           (first.sin6_scope_id == second.sin6_scope_id || first.sin6_scope_id == 0 ||
+            second.sin6_scope_id == 0);
+}
+
+void complete_scope(sockaddr_storage &address, const sockaddr_storage &own) noexcept {
+    if (address.ss_family != AF_INET6 || own.ss_family != AF_INET6)
+        return;
+    auto wanted = view<sockaddr_in6>(address);
+    const auto ours = view<sockaddr_in6>(own);
+    if (!IN6_IS_ADDR_LINKLOCAL(&wanted.sin6_addr) || !IN6_IS_ADDR_LINKLOCAL(&ours.sin6_addr) ||
+        wanted.sin6_scope_id != 0)
+        return;
+    wanted.sin6_scope_id = ours.sin6_scope_id;
+    address = store(wanted);
 }
 
 AddressKind kind_of(const sockaddr &address) noexcept {

@@ -32,9 +32,14 @@ sockaddr_storage store(const From &address) noexcept {
 }
 sockaddr_storage internet(std::uint32_t host_order) noexcept;
 
-// The address alone, in one form only: no port, no scope, an IPv4 address never as IPv6. Nothing if
-// it is neither.
+// The address alone, in one form only: no port, a scope with link-local addresses only, an IPv4
+// address never as IPv6. Nothing if it is neither.
 std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept;
+
+// Whether two bare addresses are one. A link-local one without scope is that of any link.
+bool same_address(const sockaddr_storage &one, const sockaddr_storage &other) noexcept;
+// A link-local address without scope is one of the own address's link, if that is link-local, too.
+void complete_scope(sockaddr_storage &address, const sockaddr_storage &own) noexcept;
 
 // As the interface wants them.
 DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept;

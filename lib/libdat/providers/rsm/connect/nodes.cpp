@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
 #include <memory>
@@ -14,10 +13,6 @@
 namespace rsmdat {
 namespace {
 
-bool same(const sockaddr_storage &one, const sockaddr_storage &other) noexcept {
-    return std::memcmp(&one, &other, sizeof one) == 0;
-}
-
 bool is_loopback(const sockaddr_storage &address) noexcept {
     if (address.ss_family == AF_INET)
         return ntohl(view<sockaddr_in>(address).sin_addr.s_addr) >> 24 == 127;
@@ -25,16 +20,23 @@ bool is_loopback(const sockaddr_storage &address) noexcept {
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
+// A link-local address may have a scope: "fe80::1%eth0".
 std::optional<sockaddr_storage> parse_address(const std::string &text) {
     sockaddr_in v4{};
     if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
         v4.sin_family = AF_INET;
         return store(v4);
     }
+    const auto sign = text.find('%');
     sockaddr_in6 v6{};
-    if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) != 1)
+    if (::inet_pton(AF_INET6, text.substr(0, sign).c_str(), &v6.sin6_addr) != 1)
         return std::nullopt;
     v6.sin6_family = AF_INET6;
+    if (sign == std::string::npos)
+        return store(v6);
+    v6.sin6_scope_id = ::if_nametoindex(text.c_str() + sign + 1);
+    if (v6.sin6_scope_id == 0 || !IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr))
+        return std::nullopt;
     return store(v6);
 }
 
@@ -106,7 +108,7 @@ std::vector<NodeTable::Entry> NodeTable::parse(std::istream &text) {
 }
 
 bool NodeTable::is_local(const sockaddr_storage &address) const {
-    const auto is_it = [&](const sockaddr_storage &one) { return same(one, address); };
+    const auto is_it = [&](const sockaddr_storage &one) { return same_address(one, address); };
     return is_loopback(address) || std::any_of(local_.begin(), local_.end(), is_it);
 }
 
@@ -117,7 +119,7 @@ std::optional<std::uint32_t> NodeTable::node_of(const sockaddr &address) const {
     if (is_local(*plain))
         return own_node_;
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &entry) {
-        return same(entry.address, *plain);
+        return same_address(entry.address, *plain);
     });
     return found == entries_.end() ? std::nullopt : std::optional(found->node);
 }

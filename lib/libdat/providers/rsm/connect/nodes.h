@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which IP addresses are which RSM node. Read once from a file of lines "NODE ADDRESS..." ('#'
-// starts a comment); an address of one of this machine's devices is this node whatever the file
+// starts a comment, "%DEVICE" behind a link-local address is its link); an address of one of this machine's devices is this node whatever the file
 // says.
 #pragma once
 

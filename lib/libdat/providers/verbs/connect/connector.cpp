@@ -64,6 +64,7 @@ DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qual
         return no_resource(DAT_RESOURCE_TEP);
     fresh->qualifier = qualifier;
     fresh->remote = remote;
+    complete_scope(fresh->remote, ep_.ia().address());
     greeting_ = Greeting(private_data);
     ep_.prepare();
     const DAT_RETURN result = start(fresh, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
