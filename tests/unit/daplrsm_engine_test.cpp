@@ -2,6 +2,7 @@
 // The engine's thread and its alarms, with pipes in the place of doorbells.
 #include "core/ia.h"
 #include "wire/alarms.h"
+#include "wire/blocking.h"
 #include "wire/engine.h"
 
 #include <array>
@@ -18,6 +19,7 @@
 
 namespace {
 
+using rsmdat::about_to_block;
 using rsmdat::Alarms;
 using rsmdat::Engine;
 using rsmdat::Guard;
@@ -269,6 +271,36 @@ TEST_F(EngineTest, WorkThatBlocksHoldsUpNobody) {
     changed.wait(guard, [&] { return called && worked && alarmed && bell.rung == 1; });
     engine->forget(bell.fd());
     gate.open();
+}
+
+using DaplRsmEngineDeathTest = EngineTest;
+
+// Builds with tests enforce the rule.
+TEST_F(DaplRsmEngineDeathTest, TheEnginesThreadMayNotBlock) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto block_on_the_engine = [this] {
+        {
+            const Guard guard(lock);
+            engine->at(Clock::now(), [] { about_to_block("this test"); });
+        }
+        for (;;)
+            ::pause();
+    };
+    EXPECT_DEATH(block_on_the_engine(), "the engine's thread may not block: this test");
+}
+
+TEST_F(EngineTest, HelpersMayBlock) {
+    Guard guard(lock);
+    int passed = 0;
+    const auto block = [&] {
+        about_to_block("a helper");
+        const Guard inner(lock);
+        ++passed;
+        changed.notify_all();
+    };
+    engine->aside(block);
+    engine->later(block);
+    changed.wait(guard, [&] { return passed == 2; });
 }
 
 // It may take long: unmapping, unpinning, closing.

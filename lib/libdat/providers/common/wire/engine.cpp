@@ -234,6 +234,7 @@ bool Engine::is_this_thread() noexcept {
     return is_engine;
 }
 
+
 void Engine::disarmed(Channel &channel, Feeder &feeder) noexcept {
     inside_->look_after(channel, feeder);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "wire/blocking.h"
 #include "wire/command.h"
 #include "wire/device.h"
-#include "wire/engine.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <fcntl.h>
 
 namespace rsmdat {
@@ -40,7 +39,7 @@ int transfer(int handle, unsigned long request, std::uint32_t flags, std::uint64
 
 int Import::connect(const Device &device, std::string_view controller, std::uint32_t node,
                     std::uint32_t id, std::uint32_t permission, Import &result) noexcept {
-    assert(!Engine::is_this_thread()); // a node that does not answer is waited for
+    about_to_block("connect"); // a node that does not answer is waited for
     rsm_connect connect{};
     if (!store_name(connect.controller, controller))
         return RSMERR_CTLR_NOT_PRESENT;

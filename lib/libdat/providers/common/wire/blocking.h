@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The rule that nothing blocks on the engine's thread, enforced.
+#pragma once
+
+namespace rsmdat {
+
+// Called before each system call that may wait for another node. In builds with tests and for
+// debugging (RSM_CHECKED) the process aborts, and says why, when the engine's thread calls it; in
+// others nothing happens.
+void about_to_block(const char *what) noexcept;
+
+} // namespace rsmdat
