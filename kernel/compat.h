@@ -7,6 +7,8 @@
 #define RSM_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/timer.h>
+#include <linux/userfaultfd_k.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
 
@@ -20,6 +22,29 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags &= ~flags;
 }
+#endif
+
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#define timer_delete_sync(timer)	del_timer_sync(timer)
+#endif
+
+/* Called from_timer() until 6.15. */
+#ifndef timer_container_of
+#define timer_container_of(var, callback_timer, timer_fieldname) \
+	from_timer(var, callback_timer, timer_fieldname)
+#endif
+
+/* Page table entries without a page: until 6.18 they were called swap entries. */
+#if KERNEL_VERSION(6, 19, 0) <= LINUX_VERSION_CODE
+#include <linux/leafops.h>
+#else
+#include <linux/swapops.h>
+#define pte_is_marker(pte)	is_pte_marker(pte)
+#endif
+
+/* The bit had one use only until userfaultfd learned to protect against reads, too. */
+#ifndef UFFDIO_REGISTER_MODE_RWP
+#define pte_mkuffd(pte)		pte_mkuffd_wp(pte)
 #endif
 
 /* For a local variable that is not to be zeroed by CONFIG_INIT_STACK_ALL_ZERO. */

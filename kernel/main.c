@@ -93,4 +93,6 @@ static void __exit rsm_exit(void)
 module_exit(rsm_exit);
 
 MODULE_DESCRIPTION("Remote Shared Memory kernel agent");
+MODULE_AUTHOR("RSM for Linux contributors");
+MODULE_VERSION(RSM_MODULE_VERSION);
 MODULE_LICENSE("GPL");

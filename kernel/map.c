@@ -14,7 +14,6 @@
 #include <linux/pgtable.h>
 #include <linux/sched/signal.h>
 #include <linux/swap.h>
-#include <linux/swapops.h>
 
 #define WINDOW_PAGES	(1UL << (RSM_WINDOW_SHIFT - PAGE_SHIFT))
 
@@ -68,7 +67,7 @@ static int fill_entry(pte_t *pte, unsigned long addr, void *data)
 	unsigned long pfn = fill->scratch;
 	pte_t entry, before = ptep_get(pte);
 
-	if (!pte_none_mostly(before))
+	if (!pte_none(before) && !pte_is_marker(before))
 		return 0;
 	if (fill->mem)
 		pfn = fill->mem->ops->pfn(fill->mem, index);
@@ -76,7 +75,7 @@ static int fill_entry(pte_t *pte, unsigned long addr, void *data)
 	if (vma->vm_flags & VM_WRITE)
 		entry = pte_mkdirty(entry);
 	if (!pte_none(before))
-		entry = pte_mkuffd_wp(pte_wrprotect(entry));
+		entry = pte_mkuffd(pte_wrprotect(entry));
 	set_pte_at(vma->vm_mm, addr, pte, entry);
 	return 0;
 }

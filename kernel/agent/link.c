@@ -2,6 +2,7 @@
 /* Links: who is there, who answers, who has gone. */
 
 #include "agent.h"
+#include "../compat.h"
 #include "../netlink/netlink.h"
 #include "../trace.h"
 
@@ -153,7 +154,7 @@ static enum rsm_message_type tick(struct rsm_link *link)
 
 static void link_timer(struct timer_list *timer)
 {
-	struct rsm_link *link = from_timer(link, timer, timer);
+	struct rsm_link *link = timer_container_of(link, timer, timer);
 	enum rsm_message_type type;
 	unsigned long flags;
 
@@ -224,7 +225,7 @@ static void finish(struct rsm_link *link)
 	u64 peer = link->peer ?: link->expected;
 	bool was_up = link->up;
 
-	del_timer_sync(&link->timer);
+	timer_delete_sync(&link->timer);
 	link->outbox_head = link->outbox_tail;
 	link->blocked = false;
 	link->up = false;
@@ -251,7 +252,8 @@ static void link_work(struct work_struct *work)
 	enum rsm_link_state state;
 	bool drained;
 
-	kcov_remote_start_common(READ_ONCE(link->kcov_handle));
+	kcov_remote_start(kcov_remote_handle(KCOV_SUBSYSTEM_COMMON,
+					     READ_ONCE(link->kcov_handle)));
 	drained = handle_inbox(link);
 	rsm_remote_deliver_bells(link);
 	rsm_requests_run(link, drained);

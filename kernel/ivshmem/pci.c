@@ -179,4 +179,6 @@ module_pci_driver(window_driver);
 
 MODULE_ALIAS("rsm-ivshmem*");
 MODULE_DESCRIPTION("RSM between virtual machines over QEMU's ivshmem-doorbell device");
+MODULE_AUTHOR("RSM for Linux contributors");
+MODULE_VERSION(RSM_MODULE_VERSION);
 MODULE_LICENSE("GPL");
