@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import errors
 from .comments import DocumentError, functions
@@ -11,6 +12,8 @@ from .types import Types
 
 # Begins the paragraph of a function that returns no status.
 RETURN = "Return: "
+# Begins the paragraph that names a program of the tree to be shown.
+EXAMPLE = "Example: "
 LIVE = "no live handle of the right kind"
 
 # Errors that RSMAPI's functions have for the handles that they take.
@@ -49,6 +52,7 @@ class Library:
     implied: object
     threads: object
     types: Types
+    tree: Path
 
     def find(self, name):
         for function in self.functions:
@@ -76,6 +80,14 @@ class Library:
             raise DocumentError(f"{function.name}: its comment says nothing of what it returns")
         return own[0] if own else self.returns
 
+    def examples_of(self, function):
+        """The programs that the comment names: (path, text)."""
+        names = [each.removeprefix(EXAMPLE) for each in function.paragraphs if each.startswith(EXAMPLE)]
+        for name in names:
+            if not (self.tree / name).is_file():
+                raise DocumentError(f"{function.name}: there is no {name}")
+        return [(name, (self.tree / name).read_text()) for name in names]
+
     @staticmethod
     def has_status(function):
         return function.is_macro or function.type.strip() in ("int", "DAT_RETURN")
@@ -85,7 +97,7 @@ class Library:
 
     def paragraphs_of(self, function):
         prose = [each for each in function.paragraphs
-                 if not errors.is_list(each, self.dialect) and not each.startswith(RETURN)]
+                 if not errors.is_list(each, self.dialect) and not each.startswith((RETURN, EXAMPLE))]
         for paragraph in prose:
             hidden = re.search(self.dialect.hidden, paragraph)
             if hidden:
@@ -120,7 +132,7 @@ def rsmapi(tree):
     return Library("rsm", "rsmapi.h", "rsm", RSMAPI_RETURNS, errors.Rsmapi(codes), found,
                    rsmapi_handles, rsmapi_threads,
                    Types([include / name for name in ("sys/rsm/rsm_common.h", "sys/rsm/rsmapi_common.h",
-                                                      "rsmapi.h")]))
+                                                      "rsmapi.h")]), tree)
 
 
 def rsmapi_threads(function):
@@ -143,7 +155,7 @@ def udapl(tree):
     headers = [directory / name for name in ("udat.h", "dat_functions.h", "dat_registry.h")]
     return Library("dat", "dat/udat.h", "libdat", UDAPL_RETURNS, errors.Udapl(types, subtypes),
                    read(names, headers), dat_handles, dat_threads,
-                   Types([directory / name for name in ("dat.h", "udat.h")]))
+                   Types([directory / name for name in ("dat.h", "udat.h")]), tree)
 
 
 def dat_errors(text):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SPDX = '.\\" SPDX-License-Identifier: MIT\n.\\" Made by tools/make-man3 out of <{}>: change that.\n'
-CONSTANT = re.compile(r"\b_?(?:RSMERR|RSM|DAT|RLIMIT)_[A-Z0-9_]+\*?|\bPOLLRDNORM\b|\bNULL\b")
+CONSTANT = re.compile(r"\b_?(?:RSMERR|RSM|DAT|RLIMIT)_[A-Z0-9_]+\*?|\bPOLLRD(?:NORM|HUP)\b|\bNULL\b")
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Page:
                 ("TYPES", self.types()),
                 ("RETURN VALUE", self.returns()), ("ERRORS", self.errors()),
                 ("THREADS", self.paragraph(self.library.threads(self.function))),
-                ("SEE ALSO", self.see_also())]
+                ("EXAMPLES", self.examples()), ("SEE ALSO", self.see_also())]
 
     def name(self):
         names = ", ".join([self.function.name] + [guest.name for guest in self.guests])
@@ -124,6 +124,10 @@ class Page:
         if not self.library.has_status(self.function):
             return ""
         return "".join(self.error(each) for each in self.library.errors_of(self.function))
+
+    def examples(self):
+        return "".join(f"{self.paragraph(name + ':')}.PP\n.nf\n{self.code(text)}\n.fi\n"
+                       for name, text in self.library.examples_of(self.function))
 
     def error(self, error):
         names = error.name

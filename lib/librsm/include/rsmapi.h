@@ -614,9 +614,10 @@ int rsm_intr_signal_post(void *memseg, uint_t flags);
  * @memseg: a connection or an export segment
  * @timeout: milliseconds; 0 to test only, negative for no limit
  *
- * A broken connection does not end the wait. A program that wants to know calls
- * rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to the events of
- * the entry that rsm_memseg_get_pollfd() filled in. A cancellation point:
+ * The end of the other side does not end the wait: neither the death of the exporter
+ * nor, on an export segment, its revocation by an administrator. A program that waits
+ * without a limit calls rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to
+ * the events of the entry that rsm_memseg_get_pollfd() filled in. A cancellation point:
  * pthread_cancel(3) ends a thread that waits here.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_INSUFFICIENT_MEM,
@@ -632,10 +633,19 @@ int rsm_intr_signal_wait(void *memseg, int timeout);
  * @timeout: milliseconds as for poll()
  * @numfdsp: out, may be NULL: number of entries with non-zero revents
  *
- * One event is consumed for each entry of a segment that reports POLLRDNORM. An
- * entry with POLLRDHUP among its events reports POLLRDHUP when its connection is
- * broken, so that a wait for the peer's events ends with the peer. A cancellation
- * point, as poll() is.
+ * One event is consumed for each entry of a segment that reports POLLRDNORM. A
+ * cancellation point, as poll() is.
+ *
+ * An entry with POLLRDHUP among its events reports POLLRDHUP when its connection is
+ * broken, so that a wait for the peer's events ends with the peer: when the exporter
+ * unpublishes or destroys the segment or dies, when the path to its node is lost, and
+ * when an administrator revokes the segment. On an export segment POLLRDHUP tells of an
+ * end that the exporter did not ask for: a revocation, or memory that was unmapped. An
+ * event that came before the end is reported with it, and the next wait tells of the end
+ * again. Without POLLRDHUP the wait goes on. <poll.h> defines POLLRDHUP where _GNU_SOURCE
+ * is defined.
+ *
+ * Example: examples/hangup.c
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_BAD_ADDR (@fds can't
  * be accessed), RSMERR_INSUFFICIENT_MEM, RSMERR_INSUFFICIENT_RESOURCES,
@@ -649,8 +659,9 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, i
  * @pollfd: out: fd and events; revents is left alone
  *
  * The descriptor is the library's: only poll it. It can be used with poll(),
- * select() and epoll, which don't consume the event. Each success needs one
- * rsm_memseg_release_pollfd() before the segment can be destroyed,
+ * select() and epoll, which don't consume the event. POLLRDHUP (EPOLLRDHUP) added to
+ * the events tells of the peer's end: see rsm_intr_signal_wait_pollfd(). Each success
+ * needs one rsm_memseg_release_pollfd() before the segment can be destroyed,
  * disconnected or unpublished.
  *
  * RSMERR_BAD_ADDR (@pollfd is NULL), RSMERR_INSUFFICIENT_MEM.
