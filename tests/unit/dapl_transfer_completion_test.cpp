@@ -20,6 +20,19 @@ TEST_F(DaplTransferCompletion, SuppressedSuccessesAreSilentAndFreeTheirPlaces) {
     expect_nothing(*one.request);
 }
 
+TEST_F(DaplTransferCompletion, AConnectionThatLosesAnEventIsBroken) {
+    connect(one, other);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    run(one, other);
+    while (one.request->has_room())
+        ASSERT_EQ(one.request->post_software(nullptr), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
+    EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
+    run(one, other);
+    expect_broken();
+    expect_event(*async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+}
+
 TEST_F(DaplTransferCompletion, AQueueIsFullUntilEventsAreDequeued) {
     connect(one, other);
     for (unsigned i = 0; i < 16; ++i) {

@@ -82,6 +82,7 @@ class Ep final : public Object {
     std::unique_ptr<Link> link;
     Transfer transfer;
     Connector connector;
+    bool lost_event = false; // of this connection: Transfer breaks it as soon as it can
     std::vector<std::byte> established_data; // peer's private data, for the ESTABLISHED event
 
   private:

@@ -115,8 +115,8 @@ void Ep::establish(std::span<const std::byte> private_data) noexcept {
     event.ep_handle = handle();
     event.private_data_size = static_cast<DAT_COUNT>(established_data.size());
     event.private_data = established_data.empty() ? nullptr : established_data.data();
-    if (connect_evd != nullptr)
-        connect_evd->deliver(arrival);
+    if (connect_evd != nullptr && !connect_evd->deliver(arrival))
+        lost_event = true;
 }
 
 DAT_RETURN Ep::reset() noexcept {
@@ -128,6 +128,7 @@ DAT_RETURN Ep::reset() noexcept {
     if (connect_evd != nullptr)
         connect_evd->drop_private_data(handle());
     established_data.clear();
+    lost_event = false;
     state = DAT_EP_STATE_UNCONNECTED;
     return DAT_SUCCESS;
 }

@@ -23,15 +23,16 @@ Evd::~Evd() {
 }
 
 // A dead Evd stays so: what comes next would hide that something is missing.
-void Evd::overflow(int *credit) noexcept {
+bool Evd::overflow(int *credit) noexcept {
     if (credit)
         --*credit;
     if (dead_)
-        return;
+        return false;
     dead_ = true;
     wake_waiter();
     if (this != ia().async_evd)
         ia().report(DAT_ASYNC_ERROR_EVD_OVERFLOW, handle(), DAT_EVD_OVERFLOW_ERROR);
+    return false;
 }
 
 void Evd::alert(bool notifies) noexcept {

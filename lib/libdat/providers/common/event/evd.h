@@ -21,20 +21,23 @@ class Evd final : public Object {
     ~Evd() override; // requests for connections that are still queued are refused
 
     // Queues an event; on a full queue it is lost, the Evd is dead and the Ia's async EVD hears of
-    // it.
-    void deliver(const Arrival &arrival) noexcept {
+    // it. False then: the connection that has lost an event must not go on as if nothing were
+    // missing.
+    bool deliver(const Arrival &arrival) noexcept {
         if (!has_room()) [[unlikely]]
             return overflow(arrival.credit);
         queue_.push(arrival, handle());
         if (waited || cno)
             alert(arrival.notifies);
+        return true;
     }
-    void deliver(const Completion &completion) noexcept {
+    bool deliver(const Completion &completion) noexcept {
         if (!has_room()) [[unlikely]]
             return overflow(completion.credit);
         queue_.push(completion, handle());
         if (waited || cno)
             alert(completion.notifies());
+        return true;
     }
     [[nodiscard]] bool has_room() const noexcept { return !dead_ && !queue_.full(); }
     [[nodiscard]] bool accepts(DAT_EVD_FLAGS streams) const noexcept {
@@ -96,7 +99,7 @@ class Evd final : public Object {
 
   private:
     struct Wait;
-    void overflow(int *credit) noexcept;
+    bool overflow(int *credit) noexcept; // false
     void alert(bool notifies) noexcept;
     void wake_waiter() noexcept;
     void trigger() noexcept;

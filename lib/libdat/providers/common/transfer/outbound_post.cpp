@@ -126,10 +126,10 @@ void Outbound::complete(Request &request) noexcept {
     const bool bind = request.kind == Request::Kind::BIND;
     const DAT_RMR_HANDLE rmr = request.rmr;
     queue_.pop();
-    if (bind)
-        ep_.request_evd->deliver(arrival_of_bind(completion, rmr));
-    else
-        ep_.request_evd->deliver(completion);
+    const bool delivered = bind ? ep_.request_evd->deliver(arrival_of_bind(completion, rmr))
+                                : ep_.request_evd->deliver(completion);
+    if (!delivered)
+        ep_.lost_event = true;
 }
 
 } // namespace rsmdat

@@ -53,9 +53,10 @@ void Inbound::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std
         --credit;
         return;
     }
-    ep_.recv_evd->deliver(Completion{
-        ep_.handle(), buffer.cookie, status, length,
-        unsolicited || has_flag(buffer.flags, DAT_COMPLETION_UNSIGNALLED_FLAG), &credit});
+    const bool quiet = unsolicited || has_flag(buffer.flags, DAT_COMPLETION_UNSIGNALLED_FLAG);
+    if (!ep_.recv_evd->deliver(
+            Completion{ep_.handle(), buffer.cookie, status, length, quiet, &credit}))
+        ep_.lost_event = true;
 }
 
 bool Inbound::exceeds(DAT_COUNT watermark) const noexcept {

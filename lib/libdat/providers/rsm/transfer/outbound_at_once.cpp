@@ -21,9 +21,11 @@ std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
 
 } // namespace
 
+// Without room for its event a write goes the long way, which breaks the connection.
 bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
     if (post.segments != 1 || post.flags != DAT_COMPLETION_DEFAULT_FLAG || !post.iov || !remote ||
-        ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_)
+        ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_ ||
+        !ep_.request_evd->has_room())
         return false;
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;

@@ -123,7 +123,7 @@ void Transfer::Inside::come_back() noexcept {
 }
 
 void Transfer::Inside::settle() noexcept {
-    if (out.failed() || in.failed())
+    if (out.failed() || in.failed() || ep.lost_event)
         ep.broken();
     else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
         ep.drained();

@@ -193,7 +193,7 @@ void Transfer::Inside::take(const ibv_wc &completion) noexcept {
 }
 
 void Transfer::Inside::settle() noexcept {
-    if (out.failed() || in.failed() || unheard)
+    if (out.failed() || in.failed() || ep.lost_event || unheard)
         ep.broken();
     else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
         ep.drained();
