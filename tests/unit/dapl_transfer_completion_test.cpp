@@ -20,6 +20,24 @@ TEST_F(DaplTransferCompletion, SuppressedSuccessesAreSilentAndFreeTheirPlaces) {
     expect_nothing(*one.request);
 }
 
+// Straight into the peer's memory, from the second on.
+TEST_F(DaplTransferCompletion, SuppressedWritesNeedNoRoomInTheEvd) {
+    connect(one, other);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    while (one.request->has_room())
+        ASSERT_EQ(one.request->post_software(nullptr), DAT_SUCCESS);
+    for (unsigned i = 1; i <= 100; ++i) {
+        ASSERT_EQ(one.write({from.at(8 * i, 8)}, to.remote(8 * i, 8), i, SUPPRESS), DAT_SUCCESS);
+        expect_same(8 * (i + 1));
+    }
+    run(one, other);
+    EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED);
+    EXPECT_TRUE(one.ep->transfer.request_idle());
+    expect_event(*one.request, DAT_SOFTWARE_EVENT);
+}
+
 TEST_F(DaplTransferCompletion, AConnectionThatLosesAnEventIsBroken) {
     connect(one, other);
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);

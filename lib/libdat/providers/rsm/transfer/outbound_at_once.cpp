@@ -21,11 +21,13 @@ std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
 
 } // namespace
 
-// Without room for its event a write goes the long way, which breaks the connection.
+// Without room for its event a write goes the long way, which breaks the connection. A suppressed
+// one has none.
 bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
-    if (post.segments != 1 || post.flags != DAT_COMPLETION_DEFAULT_FLAG || !post.iov || !remote ||
-        ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_ ||
-        !ep_.request_evd->has_room())
+    const bool silent = post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || (!silent && post.flags != DAT_COMPLETION_DEFAULT_FLAG) ||
+        !post.iov || !remote || ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() ||
+        failed_ || (!silent && !ep_.request_evd->has_room()))
         return false;
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;
@@ -41,6 +43,8 @@ bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) no
     // If not, the write is done again, the long way, which tells what becomes of it.
     if (!target->window.import->alive())
         return false;
+    if (silent)
+        return true;
     ++in_use_;
     ep_.request_evd->deliver(
         Completion{ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_});
