@@ -136,6 +136,29 @@ TEST_F(EvdTest, ReportsToAForeignAsyncEvd) {
     EXPECT_EQ(api::ia_close(second, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
 }
 
+// Whichever open of the adapter has something to report: the one with an EVD of its own, the one that
+// shares another's, the one without.
+TEST_F(EvdTest, EachAsyncEvdOfAnAdapterGetsEachEventOnce) {
+    DAT_EVD_HANDLE other_evd = nullptr;
+    DAT_EVD_HANDLE shared = async_evd;
+    DAT_EVD_HANDLE none = ASYNC_EXISTS;
+    const DAT_IA_HANDLE other = open(other_evd);
+    const DAT_IA_HANDLE sharing = open(shared);
+    const DAT_IA_HANDLE without = open(none);
+    for (const DAT_IA_HANDLE from : {other, sharing, without, ia}) {
+        enter<Ia>(from)->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, from, DAT_IA_OTHER_ERROR);
+        for (const DAT_EVD_HANDLE evd : {async_evd, other_evd}) {
+            DAT_EVENT event;
+            DAT_COUNT more = 0;
+            ASSERT_EQ(api::evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more), DAT_SUCCESS);
+            EXPECT_EQ(event.event_data.asynch_error_event_data.dat_handle, from);
+            EXPECT_EQ(more, 0);
+        }
+    }
+    for (const DAT_IA_HANDLE one : {without, sharing, other})
+        EXPECT_EQ(api::ia_close(one, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
+}
+
 TEST_F(EvdTest, ResizeKeepsTheEvents) {
     const auto evd = make_evd(2);
     post(evd, 1);

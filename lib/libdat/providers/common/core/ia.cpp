@@ -4,6 +4,8 @@
 #include "event/evd.h"
 #include "wire/engine.h"
 
+#include <utility>
+
 namespace rsmdat {
 
 void Ia::take(std::unique_ptr<Object> object) {
@@ -32,6 +34,8 @@ void Ia::use_async_evd(Evd &own) noexcept {
     ++own.users;
     async_evd = &own;
     async_handle = own.handle();
+    async_generation_ = own.generation();
+    async_listener_.use(used_async_evd());
 }
 
 bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
@@ -41,7 +45,12 @@ bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
     ++evd->users;
     async_handle = handle;
     async_generation_ = evd->generation();
+    async_listener_.use(used_async_evd());
     return true;
+}
+
+AsyncEvd Ia::used_async_evd() const noexcept {
+    return {async_handle, async_generation_};
 }
 
 void Ia::leave_foreign_async_evd() const noexcept {
@@ -59,18 +68,22 @@ void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noe
     arrival.event.event_data.asynch_error_event_data.reason = reason;
     if (async_evd)
         async_evd->deliver(arrival);
-    else if (async_handle != OUT_OF_SCOPE)
-        report_to_foreign(arrival);
+    report_to_others(arrival);
 }
 
-// Under the other Ia's lock, so not under ours. An event for which there is no memory is lost, as
+// Under the other Ias' locks, so not under ours. An event for which there is no memory is lost, as
 // one for which there is no room.
-void Ia::report_to_foreign(const Arrival &arrival) const noexcept {
+void Ia::report_to_others(const Arrival &arrival) const noexcept {
     try {
-        engine->later([arrival, to = async_handle, generation = async_generation_] {
-            const auto evd = enter<Evd>(to);
-            if (evd && evd->generation() == generation)
-                evd->deliver(arrival);
+        auto others = async_listener_.others(async_evd ? used_async_evd() : AsyncEvd{});
+        if (others.empty())
+            return;
+        engine->later([arrival, to = std::move(others)] {
+            for (const AsyncEvd &one : to) {
+                const auto evd = enter<Evd>(one.handle);
+                if (evd && evd->generation() == one.generation)
+                    evd->deliver(arrival);
+            }
         });
     } catch (const std::bad_alloc &) {
         return;

@@ -8,9 +8,10 @@
 // connecting: marked so where it happens), and around an agent of the consumer's: always with
 // Outside, and whatever was found before must be looked up again afterwards.
 // The engine's thread takes it like everybody else. There is no other lock above or below it but
-// those inside malloc, the handle cells and the thread pools.
+// those inside malloc, the handle cells, the list of asynchronous EVDs and the thread pools.
 #pragma once
 
+#include "core/async_evds.h"
 #include "core/error.h"
 #include "core/limit_set.h"
 #include "core/lock_pool.h"
@@ -63,7 +64,7 @@ class Ia final : public Object, public Means {
     // disappear. The second takes the other's lock, and wants no other held; false if it is none.
     void use_async_evd(Evd &own) noexcept;
     [[nodiscard]] bool use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept;
-    // Puts an event there.
+    // Puts an event there, and on the asynchronous EVDs of the adapter's other opens.
     void report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept;
 
     // No handle of this Ia or its objects is a live one any more: ~Ia may follow.
@@ -89,7 +90,8 @@ class Ia final : public Object, public Means {
     friend class Outside;
     void take(std::unique_ptr<Object> object);
     void leave_foreign_async_evd() const noexcept;
-    void report_to_foreign(const Arrival &arrival) const noexcept;
+    void report_to_others(const Arrival &arrival) const noexcept;
+    [[nodiscard]] AsyncEvd used_async_evd() const noexcept;
     void release_waiters() noexcept;
     void await_outside(Guard &guard) noexcept;
     [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
@@ -98,7 +100,8 @@ class Ia final : public Object, public Means {
 
     std::vector<std::unique_ptr<Object>> objects_;
     std::array<DAT_COUNT, DAT_HANDLE_TYPE_SRQ + 1> counts_{};
-    std::uint32_t async_generation_ = 0; // of an async EVD of another Ia's
+    std::uint32_t async_generation_ = 0; // of the async EVD
+    AsyncListener async_listener_{name};
     int outside_ = 0;                    // threads that have given up the lock for a while
     Futex came_back_;
 };
