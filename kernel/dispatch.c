@@ -342,7 +342,7 @@ fault:
 	return -EFAULT;
 }
 
-/* What a caller knows more of than we do must be zero. */
+/* A member that a newer caller knows and this kernel does not must be zero. */
 static int check_tail(const void __user *tail, size_t size)
 {
 	int zero = check_zeroed_user(tail, size);

@@ -272,7 +272,7 @@ static u32 granted_connect(struct rsm_import *imp)
 	return status;
 }
 
-/* What a controller does for other imports. */
+/* The operations that a controller has for other imports. */
 static const struct rsm_controller_ops granted_ops = {
 	.connect = granted_connect,
 	.disconnect = rsm_local_disconnect,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What users may take, and what is said to those who may not. */
+/* The limits of users, and the messages to users who have reached one. */
 
 #include "internal.h"
 #include "netlink/netlink.h"

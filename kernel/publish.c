@@ -164,7 +164,7 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	return status;
 }
 
-/* What to do with a list that was read; takes it over unless it fails. */
+/* Use a list that was read; take it over unless that fails. */
 typedef u32 acl_user_t(struct rsm_export *exp, struct rsm_publish *arg,
 		       struct rsm_acl *acl);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an interconnect has to offer to become an RSM controller, and what the
- * core offers it. Loopback is written against this file and nothing else.
+ * The operations that an interconnect has to offer to become an RSM controller, and those that
+ * the core offers it. Loopback is written against this file and nothing else.
  */
 #ifndef RSM_CONTROLLER_H
 #define RSM_CONTROLLER_H

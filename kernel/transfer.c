@@ -226,7 +226,7 @@ static void count_bytes(struct rsm_segment *seg, u64 bytes, bool put)
 	atomic64_add(bytes, put ? &seg->put_bytes : &seg->get_bytes);
 }
 
-/* What has been done is counted where it was asked for and at an export of this node. */
+/* Count a transfer at the import, and at the export if that is of this node. */
 static void count(struct rsm_import *imp, u64 bytes, bool put)
 {
 	if (!bytes)

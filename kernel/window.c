@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 
 /*
- * What must not lie in the range: memory that others share would stay behind,
+ * The range must not contain some kinds of memory: memory that others share would stay behind,
  * and small pages can't be mapped over part of a huge one of hugetlbfs.
  */
 #define NOT_MOVABLE	(VM_MAYSHARE | VM_HUGETLB)

@@ -563,7 +563,7 @@ static bool put_into_inbox(struct rsm_link *link, const void *message, size_t le
 }
 
 /*
- * What to do with a message: drop it, deliver it at once, or leave it to
+ * The fate of a message: drop it, deliver it at once, or leave it to
  * process context if there is room.
  */
 enum verdict { DROP, DELIVER, LEAVE, NO_ROOM };

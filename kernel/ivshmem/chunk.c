@@ -30,7 +30,7 @@ int window_chunks_init(struct window_chunks *chunks, __le64 *table, u32 count)
 	return chunks->hold ? 0 : -ENOMEM;
 }
 
-/* The window goes away. What is given back from now on was in it. */
+/* The window goes away. Chunks that are given back from now on were in it. */
 void window_chunks_close(struct window_chunks *chunks)
 {
 	mutex_lock(&chunks->lock);

@@ -167,7 +167,7 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 	return (struct rsm_window_node *)(w->base + RSM_WINDOW_NODES) + slot;
 }
 
-/* Who is in a slot, 0 for nobody. Hostile, but one word. */
+/* The node in a slot, 0 for none. Hostile, but one word. */
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
 	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));

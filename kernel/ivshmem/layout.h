@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What lies where in the shared window. Every guest writes to all of it, so
+ * The layout of the shared window. Every guest writes to all of it, so
  * nothing read from here is believed: offsets follow from the size of the
  * device and from nothing in the window.
  *
@@ -58,7 +58,7 @@ struct rsm_window_super {
  * @interval_ms: its heartbeat interval. Set, like @node_id, before @incarnation
  * @beat: sign of life: the guest writes another value at least twice per interval
  * @bell: bit n is set by the guest in slot n when it has put something into its
- *	queue, and cleared by the owner before it looks. Whoever finds the bit
+ *	queue, and cleared by the owner before it looks. A sender that finds the bit
  *	set need not write the doorbell register.
  * @pad1: keeps what others write in a cache line of its own
  * @pad2: likewise

@@ -78,7 +78,7 @@ static bool same_node_elsewhere(const struct window_peer *peer, u32 node)
 	return false;
 }
 
-/* What is wrong with who is in a slot, or NULL. */
+/* The objection to the node in a slot, or NULL. */
 static const char *objection(const struct window_peer *peer, u64 incarnation, u32 node)
 {
 	if ((incarnation & RSM_INCARNATION_SLOT) != peer->slot)
@@ -230,7 +230,7 @@ static void join(struct window *w)
 	WRITE_ONCE(node->node_id, cpu_to_le32(rsm_node_id()));
 	WRITE_ONCE(node->interval_ms, cpu_to_le32(rsm_heartbeat_ms()));
 	beat(w);
-	/* Whoever sees the incarnation sees the rest. */
+	/* A node that sees the incarnation sees the rest. */
 	virt_store_release(&node->incarnation, cpu_to_le64(own));
 	WRITE_ONCE(w->incarnation, own);
 	pr_info_ratelimited("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);

@@ -194,7 +194,7 @@ void window_answer_bells(struct window *w)
  * window_queues_reset() - begin a new life where the former one left off
  * @w: the window, while no link is running
  *
- * What is in the queues to us was meant for somebody else.
+ * The messages in the queues to us were meant for another node.
  */
 void window_queues_reset(struct window *w)
 {

@@ -59,7 +59,7 @@ static int start_window(struct window *w)
 	if (err)
 		goto err_remove;
 	window_kick(w);
-	/* Whoever has loaded the module finds the node in the window. */
+	/* After the module is loaded, the node is in the window. */
 	flush_delayed_work(&w->tick);
 	pci_set_drvdata(w->pdev, w);
 	return 0;

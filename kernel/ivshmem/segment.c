@@ -185,7 +185,7 @@ static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
 }
 
 /*
- * Whoever ends our membership does so before it looks for exports to kill, and
+ * The code that ends our membership does so before it looks for exports to kill, and
  * looks once more before it joins again.
  */
 static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
@@ -210,7 +210,7 @@ static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 }
 
 /*
- * Whoever took us for dead may have let others use the chunks: what they put
+ * A node that took us for dead may have let others use the chunks: the data that they put
  * there is not to be seen as the contents of this segment.
  */
 static void window_unbind(struct rsm_export *exp)
@@ -222,7 +222,7 @@ static void window_unbind(struct rsm_export *exp)
 	rsm_window_unbind(exp);
 }
 
-/* &rsm_link_ops.place. Who is in the window reaches all of it anyway. */
+/* &rsm_link_ops.place. A node in the window reaches all of it anyway. */
 u32 window_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 		 struct rsm_place *place, void **keys)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What administrators may change: nodes, where a controller takes them, and segments. */
+/* Changes by administrators: nodes, where a controller takes them, and segments. */
 
 #include "netlink.h"
 
@@ -49,7 +49,7 @@ struct reason {
 	char text[];
 };
 
-/* What controllers may say is constant, so it is few. */
+/* The texts of controllers are constants, so there are few. */
 static LIST_HEAD(reasons);
 static DEFINE_MUTEX(reasons_lock); /* guards reasons */
 

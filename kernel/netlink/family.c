@@ -7,7 +7,7 @@
 #define NODE_MAX	NLA_POLICY_MAX(NLA_U32, RSM_NODE_MAX)
 #define NAME		{ .type = NLA_NUL_STRING, .len = RSM_NAME_SIZE - 1 }
 
-/* What is not named is refused. */
+/* The policy refuses attributes that it does not name. */
 static const struct nla_policy controller_policy[RSM_A_CONTROLLER_MAX + 1] = {
 	[RSM_A_CONTROLLER_NAME] = NAME,
 };

@@ -66,7 +66,7 @@ static int put_charge(struct sk_buff *skb, struct task_struct *task)
 	return nla_put_u64_64bit(skb, RSM_A_PROCESS_CHARGED_BYTES, charged, RSM_A_PROCESS_PAD);
 }
 
-/* What there is only while the process lives. */
+/* The attributes that only a living process has. */
 static int put_task(struct sk_buff *skb, struct pid *pid)
 {
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);

@@ -33,7 +33,7 @@ struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 	return exp;
 }
 
-/* What is charged to the exporter; of a dead segment that is just being given back. */
+/* The bytes that are charged to the exporter; those of a dead segment are being given back. */
 u64 rsm_export_pinned(struct rsm_export *exp)
 {
 	const struct rsm_shown *shown = exp->shown;
@@ -74,7 +74,7 @@ static int put_acl(struct sk_buff *skb, const struct rsm_acl *acl)
 	return err;
 }
 
-/* What there is only while it is published. */
+/* The attributes that only a published segment has. */
 static int put_publication(struct sk_buff *skb, const struct rsm_export *exp)
 {
 	int mode = local_mode(exp);
@@ -86,8 +86,8 @@ static int put_publication(struct sk_buff *skb, const struct rsm_export *exp)
 }
 
 /*
- * What everybody sees who may connect. Its id and list don't change for whoever holds
- * the export's lock, or importers_lock while it is open.
+ * The attributes that every user sees who may connect. The segment's id and list don't
+ * change while the caller holds the export's lock, or importers_lock while it is open.
  */
 int rsm_segment_put_public(struct rsm_reply *reply, struct rsm_export *exp,
 			   enum rsm_segment_state state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who may see what. */
+/* The objects that a user may see. */
 
 #include "netlink.h"
 
@@ -10,7 +10,7 @@
 #include <linux/uidgid.h>
 #include <net/sock.h>
 
-/* Who listens to events sees everything and may be anywhere. */
+/* A listener to events sees everything and may be anywhere. */
 const struct rsm_viewer rsm_everybody = {
 	.all = true,
 	.users = &init_user_ns,
@@ -21,8 +21,8 @@ const struct rsm_viewer rsm_everybody = {
  * rsm_viewer_of() - who has sent a request
  * @request: the request
  *
- * What is read can be read by the opener of the socket, whoever writes the request: it is
- * the opener's rights that count. To see everything both must have the capability.
+ * The opener of the socket can read the answer, whoever writes the request: the
+ * opener's rights count. To see everything both must have the capability.
  *
  * Return: the viewer, good for as long as the request.
  */

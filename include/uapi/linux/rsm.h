@@ -679,9 +679,9 @@ struct rsm_range {
  *
  * Memory bound with RSM_BIND_LOCAL has no id and no access list. Its creator
  * grants rights to some of its bytes instead, and gets a ticket: a number and 96
- * random bits, which can't be guessed. Whoever knows the ticket has the rights, on the same node,
- * until the creator revokes it or the export ends. How the ticket gets to its
- * holder is no business of the kernel.
+ * random bits, which can't be guessed. A process of the same node that knows the
+ * ticket has the rights until the creator revokes it or the export ends. How the
+ * ticket gets to its holder is no business of the kernel.
  */
 
 /** RSM_GRANTS_MAX - most grants of an export at a time. */

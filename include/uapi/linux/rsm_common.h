@@ -179,7 +179,7 @@
 #define RSM_IMPLICIT_SIGPOST			0x01
 #define RSM_SIGPOST_NO_ACCUMULATE		0x02
 
-/* What the local end of a scatter-gather entry is. */
+/* Kinds of the local end of a scatter-gather entry. */
 #define RSM_HANDLE_TYPE				0x01
 #define RSM_VA_TYPE				0x02
 

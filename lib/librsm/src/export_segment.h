@@ -7,7 +7,7 @@
 
 namespace rsm {
 
-// What state it is in is known to the kernel alone: it may change without a
+// The kernel alone knows the state of the export: the state may change without a
 // call, when the memory is unmapped, and differs between parent and child.
 struct ExportSegment : Segment {
     static constexpr Kind kind = Kind::export_segment;

@@ -60,7 +60,7 @@ int import_disconnect(ImportSegment &segment) {
     return RSM_SUCCESS;
 }
 
-// What can be told without asking the kernel.
+// Errors that need no call of the kernel.
 int check_map(const ImportSegment &segment, const MapRequest &request, off_t offset) noexcept {
     if (request.permission > RSM_PERM_RDWR)
         return RSMERR_BAD_PERMS;

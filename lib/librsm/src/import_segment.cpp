@@ -131,7 +131,7 @@ int ImportSegment::admit(Direction direction, const Transfer &transfer) {
 }
 
 // Where the kernel likes it, but not across the address that was asked for: it is moved there next.
-// What the program has there is replaced by a mapping that is known to be possible, or not at all.
+// Replaces the program's mapping at the address only by a mapping that is known to be possible.
 bool ImportSegment::make_view(const MapRequest &request, Mapping &result) const noexcept {
     // The kernel puts each below the one before: a target has room for parts of two.
     std::array<Mapping, 3> views;

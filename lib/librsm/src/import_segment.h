@@ -19,7 +19,7 @@ constexpr std::uint32_t right_for(Direction direction) noexcept {
     return direction == Direction::put ? RSM_PERM_WRITE : RSM_PERM_READ;
 }
 
-// What put and get read, once and without a lock, while other threads may map,
+// The state that put and get read, once and without a lock, while other threads may map,
 // unmap or change the mode. It is arranged so that any mixture of old and new
 // values is safe: the limits never leave the segment, and what they admit is
 // mapped from the moment they admit it until the handle dies.
@@ -84,8 +84,8 @@ class ImportSegment : public Segment {
         return mappable_.load(std::memory_order_relaxed);
     }
 
-    // What put or get must check and prepare when the data path does not admit
-    // it. RSM_SUCCESS: the data may be moved now.
+    // Checks and prepares a transfer that the data path does not
+    // admit. RSM_SUCCESS: the data may be moved now.
     int admit(Direction direction, const Transfer &transfer);
 
     // Makes the data path usable for the whole segment, as the first transfer does.
@@ -132,7 +132,7 @@ class ImportSegment : public Segment {
     std::size_t length_ = 0;
     Window window_;
     const rsmapi_barrier_t *current_barrier_ = nullptr;
-    // Of the whole segment with all rights of the connection, made by the first
+    // A mapping of the whole segment with all rights of the connection, made by the first
     // transfer and kept until disconnect: a transfer can't run into an unmap.
     Mapping mapping_;
 };

@@ -35,7 +35,7 @@ class Deadline {
         if (timeout >= 0)
             end_ = Clock::now() + Milliseconds(timeout);
     }
-    // What is left, for poll(): rounded up, so that it never ends early.
+    // The remaining time for poll(): rounded up, so that it never ends early.
     [[nodiscard]] int remaining() const noexcept {
         if (!end_)
             return -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What export and import segments have in common: a descriptor, and events.
+// The common part of export and import segments: a descriptor, and events.
 #pragma once
 
 #include <atomic>

@@ -133,7 +133,7 @@ int rebind_in_window(int device, void *range, std::size_t length) {
     const std::lock_guard guard(locks.ranges);
     rsm_range old{};
     const int status = persistent_command(device, RSM_IOC_RANGE, old);
-    // What a child must not do REBIND itself refuses, after other errors.
+    // REBIND itself refuses a child, after other errors.
     if (status != RSM_SUCCESS && status != RSMERR_NOT_CREATOR)
         return status;
     const bool moves = old.shown != 0 && start_of(old) != range && old.length == length;

@@ -14,7 +14,7 @@ int show_segment(int device, void *range, std::size_t length) noexcept;
 // To be called before the export ends: breaks all connections, and puts ordinary
 // memory with the contents where the process sees the segment. If there is none to
 // be had, or the process is not the creator, the kernel keeps them where they are.
-// What the program itself has put there is left alone.
+// Leaves mappings alone that the program itself has put there.
 void bring_contents_home(int device) noexcept;
 
 // RSM_IOC_REBIND, and ordinary memory with its contents for the old range. On

@@ -19,7 +19,7 @@ typedef enum dat_boolean {
 	DAT_TRUE = 1
 } DAT_BOOLEAN;
 
-/** What a program says to itself about an object or a transfer. Passed by value, all 8 bytes. */
+/** A value of the program, kept with an object or a transfer. Passed by value, all 8 bytes. */
 typedef union dat_context {
 	DAT_PVOID as_ptr;
 	DAT_UINT64 as_64;
@@ -110,7 +110,7 @@ typedef enum dat_close_flags {
 } DAT_CLOSE_FLAGS;
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
-/** Who makes the endpoint for a request. */
+/** The side that makes the endpoint for a request. */
 typedef enum dat_psp_flags {
 	DAT_PSP_CONSUMER_FLAG = 0x00,
 	DAT_PSP_PROVIDER_FLAG = 0x01
@@ -120,7 +120,7 @@ typedef enum dat_service_type {
 	DAT_SERVICE_TYPE_RC = 0 /**< reliable connection */
 } DAT_SERVICE_TYPE;
 
-/** Who owns the vector of a post until it completes. */
+/** The owner of a post's vector until the post completes. */
 typedef enum dat_iov_ownership {
 	DAT_IOV_CONSUMER = 0x0,       /**< the program, as soon as the post returns */
 	DAT_IOV_PROVIDER_NOMOD = 0x1, /**< the provider, which doesn't change it */
@@ -175,7 +175,10 @@ typedef struct dat_provider_info {
 	DAT_BOOLEAN is_thread_safe;
 } DAT_PROVIDER_INFO;
 
-/** An adapter; counts are totals of all its users. What is pointed at lasts until it is closed. */
+/**
+ * An adapter; counts are totals of all its users. The memory behind pointers lasts until the IA is
+ * closed.
+ */
 typedef struct dat_ia_attr {
 	char adapter_name[DAT_NAME_MAX_LENGTH]; /**< as opened */
 	char vendor_name[DAT_NAME_MAX_LENGTH];
@@ -265,7 +268,7 @@ typedef DAT_UINT64 DAT_IA_ATTR_MASK;
 #define DAT_OPTIMAL_ALIGNMENT 256
 #endif
 
-/** What a provider does. What is pointed at lasts until the IA is closed. */
+/** The abilities of a provider. The memory behind pointers lasts until the IA is closed. */
 typedef struct dat_provider_attr {
 	char provider_name[DAT_NAME_MAX_LENGTH];
 	DAT_UINT32 provider_version_major;
@@ -382,7 +385,7 @@ typedef enum dat_ep_state {
 } DAT_EP_STATE;
 #define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED /* as in DAT 1.0 */
 
-/** What dat_ep_query() tells. The remote address belongs to the endpoint. */
+/** The answer of dat_ep_query(). The remote address belongs to the endpoint. */
 typedef struct dat_ep_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_EP_STATE ep_state;
@@ -450,7 +453,7 @@ typedef struct dat_rmr_triplet {
 	DAT_VLEN segment_length;
 } DAT_RMR_TRIPLET;
 
-/** What dat_rmr_query() tells; of an unbound RMR the last three are zeros. */
+/** The answer of dat_rmr_query(); the last three are zeros for an unbound RMR. */
 typedef struct dat_rmr_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_PZ_HANDLE pz_handle;
@@ -563,7 +566,7 @@ typedef enum dat_rsp_param_mask {
 	DAT_RSP_FIELD_ALL = 0x0F
 } DAT_RSP_PARAM_MASK;
 
-/** What dat_cr_query() tells. Address and private data die with the CR. */
+/** The answer of dat_cr_query(). Address and private data die with the CR. */
 typedef struct dat_cr_param {
 	DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
 	DAT_PORT_QUAL remote_port_qual;
@@ -669,7 +672,7 @@ typedef struct dat_cr_arrival_event_data {
 	DAT_CR_HANDLE cr_handle; /**< to be accepted, rejected or handed off */
 } DAT_CR_ARRIVAL_EVENT_DATA;
 
-/** What became of a connection. */
+/** The outcome of a connection. */
 typedef struct dat_connection_event_data {
 	DAT_EP_HANDLE ep_handle;
 	DAT_COUNT private_data_size; /**< not 0 only on the active side, when established */

@@ -4,7 +4,7 @@
  *
  * Every function returns DAT_SUCCESS or an error (<dat/dat_error.h>). The errors
  * are listed by type and subtype without their DAT_ and DAT_INVALID_ prefixes;
- * ARGn is DAT_INVALID_ARGn. What goes without saying:
+ * ARGn is DAT_INVALID_ARGn. Rules for all functions:
  * - DAT_INVALID_HANDLE for a handle that is NULL, not one, of another kind, freed,
  *   or of another IA instance than the first; HANDLE1 is the subtype where the first
  *   argument is an EVD or of any kind, otherwise the kind of the handle;

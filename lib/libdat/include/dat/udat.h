@@ -17,7 +17,7 @@ extern "C" {
 
 /* ---- What <dat/dat.h> needs ------------------------------------------------------------------ */
 
-/** What dat_lmr_create() registers. */
+/** Kinds of memory that dat_lmr_create() registers. */
 typedef enum dat_mem_type {
 	DAT_MEM_TYPE_VIRTUAL = 0x00,        /**< memory of this process: for_va */
 	DAT_MEM_TYPE_LMR = 0x01,            /**< that of another LMR: for_lmr_handle */
@@ -77,7 +77,7 @@ extern "C" {
 
 typedef DAT_HANDLE DAT_CNO_HANDLE; /**< consumer notification object */
 
-/** What dat_evd_query() tells. */
+/** The answer of dat_evd_query(). */
 struct dat_evd_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_COUNT evd_qlen;
@@ -92,7 +92,7 @@ struct dat_evd_param {
  */
 typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
 
-/** What to call, and with what. Passed by value. */
+/** A function to call and its argument. Passed by value. */
 typedef struct dat_os_wait_proxy_agent {
 	DAT_PVOID instance_data;
 	DAT_AGENT_FUNC proxy_agent_func;
@@ -106,7 +106,7 @@ typedef struct dat_os_wait_proxy_agent {
 	(__extension__(DAT_OS_WAIT_PROXY_AGENT){ (DAT_PVOID)NULL, (DAT_AGENT_FUNC)NULL })
 #endif
 
-/** What dat_cno_query() tells. */
+/** The answer of dat_cno_query(). */
 typedef struct dat_cno_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_OS_WAIT_PROXY_AGENT agent;
@@ -129,14 +129,14 @@ typedef struct dat_shared_memory {
 	DAT_LMR_COOKIE shared_memory_id;
 } DAT_SHARED_MEMORY;
 
-/** What to register. Passed by value; DAT_MEM_TYPE says which member. */
+/** The memory to register. Passed by value; DAT_MEM_TYPE selects the member. */
 typedef union dat_region_description {
 	DAT_PVOID for_va;
 	DAT_LMR_HANDLE for_lmr_handle;
 	DAT_SHARED_MEMORY for_shared_memory;
 } DAT_REGION_DESCRIPTION;
 
-/** What dat_lmr_query() tells. */
+/** The answer of dat_lmr_query(). */
 struct dat_lmr_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_MEM_TYPE mem_type;

@@ -3,7 +3,7 @@
 #ifndef _UDAT_CONFIG_H_
 #define _UDAT_CONFIG_H_
 
-/* What dat_ia_open() asks for. */
+/* The version that dat_ia_open() asks for. */
 #define DAT_VERSION_MAJOR 1
 #define DAT_VERSION_MINOR 2
 

@@ -20,8 +20,8 @@ typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(const DAT_NAME_PTR ia_name, DAT_COUNT as
 					DAT_BOOLEAN thread_safety);
 
 /**
- * What dat_ia_openv() calls: the name is without the prefix RO_AWARE_, and ro_aware says whether
- * there was one. The registry has matched version and thread safety.
+ * The function that dat_ia_openv() calls. The name is without the prefix RO_AWARE_; ro_aware tells
+ * whether there was one. The registry has matched version and thread safety.
  */
 typedef DAT_RETURN (*DAT_IA_OPEN_FUNC)(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen,
 				       DAT_EVD_HANDLE *async_evd_handle, DAT_IA_HANDLE *ia_handle,

@@ -34,7 +34,7 @@ class [[nodiscard]] BarrierScope {
     }
 
     /**
-     * What was put before arrives before what is put after.
+     * Data that was put before arrives before data that is put after.
      *
      * Errc::conn_aborted, Errc::barrier_failure: nothing since the scope began may be relied on.
      */

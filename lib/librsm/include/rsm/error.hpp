@@ -130,7 +130,7 @@ inline std::error_code make_error_code(Errc error) noexcept {
     return detail::code(static_cast<int>(error));
 }
 
-/** What every operation but try_* throws: code() compares with rsm::Errc, what() names the call. */
+/** Thrown by every operation but try_*: code() compares with rsm::Errc, what() names the call. */
 class Error : public std::system_error {
   public:
     Error(std::error_code error, const char *call) : std::system_error(error, call) {}

@@ -105,7 +105,7 @@ class EventDescriptor {
 };
 
 /**
- * What Export and Import have in common: events come in and go out.
+ * The common part of Export and Import: events come in and go out.
  *
  * All of it may be called by several threads at once; each event wakes one of those who wait.
  */

@@ -18,7 +18,7 @@
 namespace rsm {
 inline namespace v1 {
 
-/** What the users of one node may do: a node and octal digits as for a file, 4 read and 2 write. */
+/** The rights of one node's users: a node and octal digits as for a file, 4 read and 2 write. */
 using AccessEntry = rsmapi_access_entry_t;
 
 /** Whether other memory may be put behind a segment. */
@@ -142,7 +142,10 @@ class Export : public EventSource<Export> {
                       "rsm_memseg_export_rebind");
     }
 
-    /** What the destructor does, with its error: Errc::pollfd_in_use (an EventDescriptor lives). */
+    /**
+     * Destroys the export as the destructor does, with its error: Errc::pollfd_in_use (an
+     * EventDescriptor lives).
+     */
     void destroy() {
         detail::check(rsm_memseg_export_destroy(handle()), "rsm_memseg_export_destroy");
         state_->handle = nullptr;

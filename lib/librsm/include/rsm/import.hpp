@@ -211,7 +211,7 @@ class Import : public EventSource<Import> {
     }
 
     /**
-     * What the destructor does, at once and with its error.
+     * Disconnects as the destructor does, at once, and throws the error.
      *
      * Errc::seg_still_mapped (a mapping lives), Errc::pollfd_in_use (an EventDescriptor lives).
      */

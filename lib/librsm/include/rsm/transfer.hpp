@@ -26,7 +26,7 @@ enum class Signal : uint_t {
     post_unless_pending = RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE,
 };
 
-/** What a scatter-gather transfer came to. */
+/** The outcome of a scatter-gather transfer. */
 struct [[nodiscard]] Transferred {
     std::error_code error;    /**< none: all of it was moved */
     std::size_t residual = 0; /**< pieces that were not completed */
@@ -61,7 +61,7 @@ inline Piece piece(const LocalMemory &local, std::size_t local_offset, std::size
 
 namespace detail {
 
-/** What one access can move: 1, 2, 4 or 8 bytes with alignment to match. */
+/** A type that one access can move: 1, 2, 4 or 8 bytes with alignment to match. */
 template <class T> // NOLINTNEXTLINE(misc-redundant-expression)
 concept Item = std::is_trivially_copyable_v<T> && alignof(T) == sizeof(T) && sizeof(T) <= 8 &&
                (sizeof(T) & (sizeof(T) - 1)) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What RSMAPI programs and network plug-ins have in common: result codes,
+ * The common part of RSMAPI programs and network plug-ins: result codes,
  * segment id ranges, permissions, flags (all in <linux/rsm_common.h>, which the
  * kernel agent shares) and the base types.
  *
@@ -80,7 +80,7 @@ typedef enum {
 	RSM_DAS64 = 8
 } rsm_access_size_t;
 
-/** What a barrier spans. This implementation: always the segment. */
+/** The span of a barrier. This implementation: always the segment. */
 typedef enum {
 	RSM_BARRIER_SEGMENT = 0x01,
 	RSM_BARRIER_NODE = 0x02,
@@ -91,7 +91,7 @@ typedef enum {
 /** The barrier type that every program should ask for. */
 #define RSM_BAR_DEFAULT RSM_BARRIER_SEGMENT
 
-/** Who puts barriers around put and get: the program, or each call by itself. */
+/** The side that puts barriers around put and get: the program, or each call by itself. */
 typedef enum {
 	RSM_BARRIER_MODE_EXPLICIT,
 	RSM_BARRIER_MODE_IMPLICIT

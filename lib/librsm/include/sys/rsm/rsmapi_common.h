@@ -36,7 +36,7 @@ typedef struct {
 	ulong_t attr_max_import_segments;    /**< number of connections */
 } rsmapi_controller_attr_t;
 
-/** What the users of one node may do: octal digits of 4 (read) and 2 (write). */
+/** The rights of one node's users: octal digits of 4 (read) and 2 (write). */
 typedef struct {
 	rsm_node_id_t ae_node;
 	rsm_permission_t ae_permission;

@@ -37,14 +37,14 @@ typedef struct {
 	boolean_t rsm_scatgath_map_reqd;
 } rsm_ndlib_attr_t;
 
-/** What the library offers to a plug-in. */
+/** Functions of the library for a plug-in. */
 typedef struct {
 	int version;
 	int (*rsm_get_hwaddr)(rsmapi_controller_handle_t, rsm_node_id_t, rsm_addr_t *);
 	int (*rsm_get_nodeid)(rsmapi_controller_handle_t, rsm_addr_t, rsm_node_id_t *);
 } rsm_lib_funcs_t;
 
-/** What a plug-in offers to the library. */
+/** Functions of a plug-in for the library. */
 typedef struct {
 	int rsm_version;
 	int (*rsm_memseg_import_connect)(rsmapi_controller_handle_t, rsm_node_id_t, rsm_memseg_id_t,
