@@ -158,7 +158,7 @@ TEST_F(Doctor, KnowsControllersNodesAndLimits) {
         {{"node_id", 2}, {"controller", "ivshmem0"}, {"state", "down"}, {"reason", "farewell"}}};
     machine.reported->stats = {
         {"limit", {{{"kind", "memlock"}, {"hits", 0}}, {{"kind", "slots"}, {"hits", 3}}}}};
-    EXPECT_EQ(said("controllers"), "ok: there are loopback, ivshmem0 -> ");
+    EXPECT_EQ(said("controllers"), "ok: loopback, ivshmem0 -> ");
     EXPECT_THAT(said("limits"), StartsWith("note: the limit slots has refused 3 requests"));
     const auto findings = examine(machine);
     EXPECT_EQ(std::ranges::count(findings, "node", &Finding::check), 2);

@@ -220,7 +220,7 @@ std::string names_of(const std::vector<Json> &controllers) {
 }
 
 Finding check_controllers(const Machine &machine) {
-    const auto found = "there are " + names_of(machine.reported->controllers);
+    const auto found = names_of(machine.reported->controllers);
     if (has_ivshmem(machine) && !loaded(machine, "rsm_ivshmem")) {
         return {"controllers", Verdict::note, found + "; an ivshmem device has no driver",
                 "modprobe rsm_ivshmem, with node_id set in /etc/modprobe.d/rsm.conf"};
