@@ -95,7 +95,7 @@ TEST(Event, WaitPollfdGoesOnWaitingAfterALostRace) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         segment.post();
     });
-    EXPECT_EQ(rsm_intr_signal_wait_pollfd(&entry, 1, 10000, nullptr), RSM_SUCCESS);
+    EXPECT_EQ(rsm_intr_signal_wait_pollfd(&entry, 1, -1, nullptr), RSM_SUCCESS);
     poster.join();
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(rsm_intr_signal_wait_pollfd(&entry, 1, 30, nullptr), RSMERR_TIMEOUT);

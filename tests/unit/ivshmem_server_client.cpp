@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@ namespace ivshmem::test {
 
 namespace {
 
-constexpr int limit_seconds = 20;
 constexpr int soon_ms = 150;
 
 std::int64_t decode(const std::array<std::uint8_t, 8> &bytes) {
@@ -57,9 +55,6 @@ Client::Client(const std::string &path)
     path.copy(address.sun_path, sizeof(address.sun_path) - 1);
     check_errno(connect(connection(), reinterpret_cast<sockaddr *>(&address), sizeof(address)),
                 "connect");
-    const timeval limit{limit_seconds, 0};
-    check_errno(setsockopt(connection(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)),
-                "SO_RCVTIMEO");
 }
 
 std::optional<Received> Client::receive() {

@@ -42,7 +42,7 @@ class Process {
     pid_t pid() const { return pid_; }
     void signal(int number) const;
 
-    // Whether it has said so on stderr, or says so within a time limit.
+    // Whether it has said so on stderr, or waits until it does or ends.
     bool says(const std::string &text);
 
     // Waits for its end: exit status, or -signal. What it said is complete then.
