@@ -272,6 +272,8 @@ TEST_F(EngineTest, WorkThatBlocksHoldsUpNobody) {
     changed.wait(guard, [&] { return called && worked && alarmed && bell.rung == 1; });
     engine->forget(bell.fd());
     gate.open();
+    guard.unlock();
+    engine.reset(); // nobody is in the gate any more
 }
 
 using DaplRsmEngineDeathTest = EngineTest;
@@ -322,20 +324,28 @@ TEST_F(EngineTest, WhatWorkHoldsIsDestroyedWithoutTheLockAndElsewhere) {
     changed.wait(guard, [&] { return destroyed == 2; });
 }
 
+// The call behind it is destroyed instead.
 TEST_F(EngineTest, ACallMayEndTheEngine) {
-    std::condition_variable_any ended;
+    bool ended = false;
     bool second_ran = false;
+    bool destroyed = false;
     Guard guard(lock);
     engine->later([&] {
+        Guard inner(lock); // the second is in the queue then
         auto last = std::move(engine);
+        inner.unlock();
         last.reset();
-        const Guard inner(lock);
-        ended.notify_all();
+        inner.lock();
+        ended = true;
+        changed.notify_all();
     });
-    engine->later([&] { second_ran = true; });
-    ended.wait(guard, [&] { return engine == nullptr; });
-    guard.unlock();
-    std::this_thread::sleep_for(20ms);
+    engine->later([&, held = std::shared_ptr<int>(new int, [&](const int *number) {
+                       const Guard inner(lock);
+                       delete number;
+                       destroyed = true;
+                       changed.notify_all();
+                   })] { second_ran = true; });
+    changed.wait(guard, [&] { return ended && destroyed; });
     EXPECT_FALSE(second_ran);
 }
 
