@@ -5,6 +5,7 @@ add_executable(dapl-transfer-tests
     dapl_transfer_completion_test.cpp
     dapl_transfer_fake.cpp
     dapl_transfer_hostile_test.cpp
+    dapl_transfer_limits_test.cpp
     dapl_transfer_rdma_test.cpp
     dapl_transfer_send_test.cpp
     dapl_transfer_side.cpp

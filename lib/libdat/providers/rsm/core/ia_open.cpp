@@ -7,6 +7,9 @@
 #include "wire/device.h"
 #include "wire/engine.h"
 
+#include <algorithm>
+#include <sys/resource.h>
+
 namespace rsmdat {
 
 namespace {
@@ -20,6 +23,21 @@ std::unique_ptr<Device> open_device(const Options &options) {
     if (!reaches(*device, options))
         throw Unavailable("no controller " + options.controller);
     return device;
+}
+
+// What the hard limit of descriptors leaves room for, to which the library raises the soft one: an
+// endpoint takes three while it asks for its connection, a region one. Some are left to the program.
+LimitSet limits_of_process() noexcept {
+    constexpr rlim_t OTHERS = 64;
+    constexpr rlim_t OF_EP = 3;
+    LimitSet limits = limits::ALL;
+    rlimit descriptors{};
+    if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+        return limits;
+    const rlim_t room = descriptors.rlim_max > OTHERS ? descriptors.rlim_max - OTHERS : 0;
+    limits.eps = static_cast<DAT_COUNT>(std::clamp<rlim_t>(room / OF_EP, 1, limits::EPS));
+    limits.lmrs = static_cast<DAT_COUNT>(std::clamp<rlim_t>(room, 1, limits::LMRS));
+    return limits;
 }
 
 } // namespace
@@ -36,7 +54,7 @@ const sockaddr_storage &Means::address() const noexcept {
 
 Ia::Ia(DAT_PROVIDER &of, std::string as, Options with)
     : Object(of, KIND, *this), Means(with), provider(of), lock(*pooled_lock_), name(std::move(as)),
-      options(std::move(with)), limits(limits::ALL), engine(std::make_unique<Engine>(*this)) {
+      options(std::move(with)), limits(limits_of_process()), engine(std::make_unique<Engine>(*this)) {
     publish(lock);
 }
 
