@@ -47,6 +47,11 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define pte_mkuffd(pte)		pte_mkuffd_wp(pte)
 #endif
 
+/* Called struct blake2s_state until 6.18. */
+#if KERNEL_VERSION(6, 19, 0) > LINUX_VERSION_CODE
+#define blake2s_ctx	blake2s_state
+#endif
+
 /* For a local variable that is not to be zeroed by CONFIG_INIT_STACK_ALL_ZERO. */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)

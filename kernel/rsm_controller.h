@@ -385,6 +385,10 @@ struct rsm_prepared {
  * @move_node: optional; the same for the new address of a node, -ENOENT if it is not
  *	there
  * @forget_node: optional; forget a node, -ENOENT if it is not there
+ * @set_secret: optional; from now on the nodes of the cluster prove to each other that they
+ *	know a secret of RSM_SECRET_SIZE bytes: @use, and beside it @accept from others if it
+ *	is not NULL. With @use NULL, too, there is no secret any more
+ * @has_secret: present with @set_secret: is there one? Does not sleep
  * @release: optional; the controller was removed and its last user is gone:
  *	free it
  *
@@ -419,6 +423,9 @@ struct rsm_controller_ops {
 			 struct netlink_ext_ack *extack);
 	int (*forget_node)(struct rsm_controller *ctl, u32 node,
 			   struct netlink_ext_ack *extack);
+	int (*set_secret)(struct rsm_controller *ctl, const void *use, const void *accept,
+			  struct netlink_ext_ack *extack);
+	bool (*has_secret)(struct rsm_controller *ctl);
 	void (*release)(struct rsm_controller *ctl);
 };
 

@@ -18,25 +18,25 @@ static int check_node(struct genl_info *info, bool address)
 }
 
 /*
- * The controller of a request, to be given back. Its module is not loaded for this: commands
- * run under a lock of generic netlink that other modules want while they are loaded.
+ * The controller of a request, to be given back, or NULL. Its module is not loaded for this:
+ * commands run under a lock of generic netlink that other modules want while they are loaded.
  */
-static struct rsm_controller *wanted_controller(struct genl_info *info, int *err)
+static struct rsm_controller *wanted_controller(struct genl_info *info, int attribute)
 {
 	struct rsm_controller *ctl;
 
-	ctl = rsm_controller_get_present(nla_data(info->attrs[RSM_A_NODE_CONTROLLER]));
-	*err = -ENOENT;
-	if (!ctl) {
+	ctl = rsm_controller_get_present(nla_data(info->attrs[attribute]));
+	if (!ctl)
 		NL_SET_ERR_MSG(info->extack, "There is no such controller");
-		return NULL;
-	}
-	if (ctl->ops->add_node)
-		return ctl;
+	return ctl;
+}
+
+/* The controller does not take such a request; it is given back. */
+static int not_for(struct rsm_controller *ctl, struct genl_info *info)
+{
 	NL_SET_ERR_MSG(info->extack, "The controller's interconnect says which nodes there are");
-	*err = -EOPNOTSUPP;
 	rsm_controller_put(ctl);
-	return NULL;
+	return -EOPNOTSUPP;
 }
 
 /**
@@ -110,9 +110,11 @@ static int change_node(struct genl_info *info, bool address, node_change_t *chan
 
 	if (err)
 		return err;
-	ctl = wanted_controller(info, &err);
+	ctl = wanted_controller(info, RSM_A_NODE_CONTROLLER);
 	if (!ctl)
-		return err;
+		return -ENOENT;
+	if (!ctl->ops->add_node)
+		return not_for(ctl, info);
 	err = change(ctl, info, nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]));
 	keep_reason(info->extack);
 	rsm_controller_put(ctl);
@@ -152,6 +154,53 @@ int rsm_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return change_node(info, false, forget);
+}
+
+/* A secret of a request, or NULL. */
+static void *secret_in(struct genl_info *info, int attribute)
+{
+	struct nlattr *attr = info->attrs[attribute];
+
+	return attr ? nla_data(attr) : NULL;
+}
+
+static int change_secret(struct genl_info *info, void *use, void *accept)
+{
+	struct rsm_controller *ctl;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RSM_A_SECRET_CONTROLLER))
+		return -EINVAL;
+	ctl = wanted_controller(info, RSM_A_SECRET_CONTROLLER);
+	if (!ctl)
+		return -ENOENT;
+	if (!ctl->ops->set_secret)
+		return not_for(ctl, info);
+	err = ctl->ops->set_secret(ctl, use, accept, info->extack);
+	keep_reason(info->extack);
+	rsm_controller_put(ctl);
+	return err;
+}
+
+/* No copy of a secret stays in the message, which an error is answered with. */
+int rsm_secret_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	void *use = secret_in(info, RSM_A_SECRET_USE);
+	void *accept = secret_in(info, RSM_A_SECRET_ACCEPT);
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RSM_A_SECRET_USE))
+		return -EINVAL;
+	err = change_secret(info, use, accept);
+	memzero_explicit(use, RSM_SECRET_SIZE);
+	if (accept)
+		memzero_explicit(accept, RSM_SECRET_SIZE);
+	return err;
+}
+
+int rsm_secret_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_secret(info, NULL, NULL);
 }
 
 int rsm_segment_revoke_doit(struct sk_buff *skb, struct genl_info *info)

@@ -23,6 +23,16 @@ static const struct nla_policy node_change_policy[RSM_A_NODE_MAX + 1] = {
 	[RSM_A_NODE_ADDRESS] = { .type = NLA_NUL_STRING, .len = 63 },
 };
 
+static const struct nla_policy secret_policy[RSM_A_SECRET_MAX + 1] = {
+	[RSM_A_SECRET_CONTROLLER] = NAME,
+	[RSM_A_SECRET_USE] = NLA_POLICY_EXACT_LEN(RSM_SECRET_SIZE),
+	[RSM_A_SECRET_ACCEPT] = NLA_POLICY_EXACT_LEN(RSM_SECRET_SIZE),
+};
+
+static const struct nla_policy no_secret_policy[] = {
+	[RSM_A_SECRET_CONTROLLER] = NAME,
+};
+
 static const struct nla_policy segment_policy[RSM_A_SEGMENT_MAX + 1] = {
 	[RSM_A_SEGMENT_NUMBER] = { .type = NLA_U32 },
 	[RSM_A_SEGMENT_ID] = { .type = NLA_U32 },
@@ -103,6 +113,18 @@ static const struct genl_ops ops[] = {
 		.cmd = RSM_CMD_SEGMENT_REVOKE,
 		.doit = rsm_segment_revoke_doit,
 		TAKES(segment),
+	},
+	{
+		.cmd = RSM_CMD_SECRET_SET,
+		.flags = GENL_ADMIN_PERM,
+		.doit = rsm_secret_set_doit,
+		TAKES(secret),
+	},
+	{
+		.cmd = RSM_CMD_SECRET_DEL,
+		.flags = GENL_ADMIN_PERM,
+		.doit = rsm_secret_del_doit,
+		TAKES(no_secret),
 	},
 };
 

@@ -101,6 +101,8 @@ int rsm_stats_doit(struct sk_buff *skb, struct genl_info *info);
 /* change.c */
 int rsm_node_add_doit(struct sk_buff *skb, struct genl_info *info);
 int rsm_node_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_secret_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rsm_secret_del_doit(struct sk_buff *skb, struct genl_info *info);
 int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info);
 int rsm_segment_revoke_doit(struct sk_buff *skb, struct genl_info *info);
 void rsm_reasons_free(void);

@@ -55,6 +55,14 @@ static int put_address(struct sk_buff *skb, struct rsm_link *link)
 	return nla_put_string(skb, RSM_A_NODE_ADDRESS, text);
 }
 
+static int put_secret(struct sk_buff *skb, struct rsm_link *link)
+{
+	const struct rsm_controller_ops *ops = link->ctl->ops;
+
+	return ops->has_secret ? nla_put_u8(skb, RSM_A_NODE_SECRET, ops->has_secret(link->ctl)) :
+				 0;
+}
+
 /* The attributes of a node. The link stays, since the caller sees to that. */
 int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 {
@@ -69,7 +77,8 @@ int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 						   node.incarnation, RSM_A_NODE_PAD)) ||
 	    nla_put_u32(skb, RSM_A_NODE_SEGMENTS, atomic_read(&link->remote_count)) ||
 	    nla_put_u32(skb, RSM_A_NODE_IMPORTERS, atomic_read(&link->importer_count)) ||
-	    (node.why && nla_put_string(skb, RSM_A_NODE_REASON, node.why)))
+	    (node.why && nla_put_string(skb, RSM_A_NODE_REASON, node.why)) ||
+	    put_secret(skb, link))
 		return -EMSGSIZE;
 	return 0;
 }

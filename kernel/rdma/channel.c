@@ -54,7 +54,8 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 
 static void channel_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct rsm_rdma_channel, ref));
+	/* The secret is in it. */
+	kfree_sensitive(container_of(ref, struct rsm_rdma_channel, ref));
 }
 
 /**

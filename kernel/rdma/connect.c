@@ -3,10 +3,17 @@
 
 #include "rdma.h"
 
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/random.h>
+#include <net/ipv6.h>
 
 #define RESOLVE_MS	2000
 #define CONNECT_MS	5000	/* the peer may be busy with what we had before */
+#define PROOF_MS	2000	/* its first frame is on its way when it has agreed */
+#define PORT_FIRST	1023	/* privileged ports that we connect from, downwards */
+#define PORT_LAST	512
 #define RETRIES		7	/* the most there are */
 #define ACK_TIMEOUT_MAX	31
 
@@ -52,6 +59,36 @@ static const char *wait_for(struct rsm_rdma_channel *channel,
 	return has_come_to(channel, progress) ? NULL : "no answer";
 }
 
+/* Wait until the peer has proved who it is. Returns what went wrong, or NULL. */
+static const char *wait_for_proof(struct rsm_rdma_channel *channel)
+{
+	struct rsm_rdma_node *node = channel->node;
+
+	wait_event_timeout(node->changed,
+			   READ_ONCE(channel->proven) || READ_ONCE(channel->why) ||
+			   READ_ONCE(node->leaving), msecs_to_jiffies(PROOF_MS));
+	if (READ_ONCE(channel->why))
+		return channel->why;
+	return READ_ONCE(channel->proven) ? NULL : "it does not prove who it is";
+}
+
+/**
+ * rsm_rdma_device_objection() - can a device carry our connections?
+ * @device: the device
+ * @port: port of it
+ *
+ * An iWARP device reports a write as done when the local TCP has the bytes: a put that
+ * never arrives would be a success. And its connection manager tells nobody the number of
+ * the other's queue pair, which a proof is to be about.
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port)
+{
+	return rdma_ib_or_roce(device, port) ? NULL :
+	       "iWARP devices are not supported, they don't say when data has arrived";
+}
+
 /**
  * rsm_rdma_meet() - the peer of a channel has greeted
  * @channel: the channel
@@ -70,14 +107,16 @@ void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer 
 /**
  * rsm_rdma_hear() - look at what a peer says when connecting
  * @param: what it says
+ * @greeting: where to put its greeting
  * @peer: what it says of itself
  *
  * Return: what is wrong with it, or NULL.
  */
-const char *rsm_rdma_hear(const struct rdma_conn_param *param, struct rsm_rdma_peer *peer)
+const char *rsm_rdma_hear(const struct rdma_conn_param *param,
+			  struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer)
 {
 	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
-						 rsm_node_id(), peer);
+						 rsm_node_id(), greeting, peer);
 
 	/* Reads would wait forever, and everything after them. */
 	if (!why && !param->initiator_depth)
@@ -85,18 +124,39 @@ const char *rsm_rdma_hear(const struct rdma_conn_param *param, struct rsm_rdma_p
 	return why;
 }
 
+/* Has the node that accepts proved that it knows our secret? What it has said is complete then. */
+static bool reply_fits(struct rsm_rdma_channel *channel, const struct rsm_rdma_greeting *reply,
+		       u32 qp_num)
+{
+	struct rsm_rdma_transcript *said = &channel->said;
+
+	said->reply = *reply;
+	memset(said->reply.mac, 0, sizeof(said->reply.mac));
+	said->reply_qp = cpu_to_le32(qp_num);
+	if (reply->flags != said->request.flags ||
+	    !rsm_rdma_mac_fits(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_REPLY, said, reply->mac))
+		return false;
+	said->reply = *reply;
+	return true;
+}
+
 /* What is wrong with the answer to our greeting, or NULL. */
 static const char *read_answer(struct rsm_rdma_channel *channel,
 			       const struct rdma_conn_param *param)
 {
+	struct rsm_rdma_greeting reply;
 	struct rsm_rdma_peer peer;
-	const char *why = rsm_rdma_hear(param, &peer);
+	const char *why = rsm_rdma_hear(param, &reply, &peer);
 
 	if (!why && peer.node != channel->node->id)
 		why = "another node is there";
-	if (!why)
-		rsm_rdma_meet(channel, &peer);
-	return why;
+	if (!why && !reply_fits(channel, &reply, param->qp_num))
+		why = "it does not know the secret";
+	if (why)
+		return why;
+	rsm_rdma_meet(channel, &peer);
+	WRITE_ONCE(channel->proven, true);
+	return NULL;
 }
 
 /* Both ends have agreed. If we have connected, the other's greeting came with that. */
@@ -108,6 +168,24 @@ static void established(struct rsm_rdma_channel *channel, const struct rdma_conn
 		rsm_rdma_channel_fail(channel, why);
 	else
 		advance(channel, RSM_RDMA_ESTABLISHED);
+}
+
+/* The peer does not want a connection. It may say why. */
+static void rejected(struct rsm_rdma_channel *channel, struct rdma_cm_event *event)
+{
+	static const char *const reasons[] = {
+		[RSM_RDMA_REFUSED] = "refused",
+		[RSM_RDMA_REFUSED_NO_SECRET] = "refused: this node has no secret",
+		[RSM_RDMA_REFUSED_SECRET] = "refused: that node has no secret",
+		[RSM_RDMA_REFUSED_OTHER_SECRET] = "refused: that node has another secret",
+	};
+	const void *data;
+	u8 len = 0;
+
+	data = rdma_consumer_reject_data(channel->cm_id, event, &len);
+	channel->refusal = rsm_rdma_refusal_read(data, len);
+	rsm_rdma_channel_fail(channel, data ? reasons[channel->refusal] :
+					      rdma_event_msg(event->event));
 }
 
 /**
@@ -133,6 +211,9 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		established(channel, &event->param.conn);
 		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(channel, event);
+		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		WRITE_ONCE(channel->removed, true);
 		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
@@ -147,13 +228,21 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static struct rdma_conn_param conn_param(struct rsm_rdma_channel *channel,
-					 struct rsm_rdma_greeting *greeting)
+/* Our greeting, all but the MAC. */
+static void greet(const struct rsm_rdma_channel *channel, struct rsm_rdma_greeting *greeting)
+{
+	rsm_rdma_greet(greeting, rsm_node_id(), channel->node->id, RSM_RDMA_RECEIVES,
+		       channel->incarnation);
+	greeting->nonce = cpu_to_le64(get_random_u64());
+	if (channel->authenticated)
+		greeting->flags = cpu_to_le32(RSM_RDMA_HAS_SECRET);
+}
+
+static struct rdma_conn_param conn_param(const struct rsm_rdma_channel *channel,
+					 const struct rsm_rdma_greeting *greeting)
 {
 	const struct ib_device_attr *limits = &channel->device->attrs;
 
-	rsm_rdma_greet(greeting, rsm_node_id(), channel->node->id, RSM_RDMA_RECEIVES,
-		       channel->incarnation);
 	return (struct rdma_conn_param) {
 		.private_data = greeting,
 		.private_data_len = sizeof(*greeting),
@@ -168,16 +257,51 @@ static struct rdma_conn_param conn_param(struct rsm_rdma_channel *channel,
 	};
 }
 
+/* Our own address, or any of that family. */
+static void set_source(struct rsm_rdma_channel *channel, const struct sockaddr_storage *to,
+		       struct sockaddr_storage *from)
+{
+	const struct sockaddr *own = rsm_rdma_own_address(to->ss_family);
+	const struct sockaddr_in6 *to6 = (const struct sockaddr_in6 *)to;
+
+	*from = (struct sockaddr_storage) { .ss_family = to->ss_family };
+	if (own)
+		*from = *(const struct sockaddr_storage *)own;
+	else if (to->ss_family == AF_INET6 &&
+		 ipv6_addr_type(&to6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		channel->cm_id->route.addr.dev_addr.bound_dev_if = to6->sin6_scope_id;
+}
+
+/*
+ * From a port that the peer's connection manager gives to nobody without privilege: without
+ * a secret that is all that tells a node from its users. Another one if it is taken.
+ */
+static int resolve_address(struct rsm_rdma_channel *channel)
+{
+	struct sockaddr_storage *to = &channel->node->address;
+	struct sockaddr_storage from;
+	int err = -EADDRINUSE;
+
+	set_source(channel, to, &from);
+	for (unsigned int port = PORT_FIRST - channel->node->id;
+	     port >= PORT_LAST && (err == -EADDRINUSE || err == -EADDRNOTAVAIL); port -= 64) {
+		((struct sockaddr_in *)&from)->sin_port = htons(port);
+		err = rdma_resolve_addr(channel->cm_id, (struct sockaddr *)&from,
+					(struct sockaddr *)to, RESOLVE_MS);
+	}
+	return err;
+}
+
 static const char *resolve(struct rsm_rdma_channel *channel)
 {
-	struct rsm_rdma_node *node = channel->node;
-	struct sockaddr *to = (struct sockaddr *)&node->address;
 	const char *why;
 
-	if (rdma_resolve_addr(channel->cm_id, rsm_rdma_own_address(to->sa_family), to,
-			      RESOLVE_MS))
+	if (resolve_address(channel))
 		return "there is no way to its address";
 	why = wait_for(channel, RSM_RDMA_ADDRESS_RESOLVED, RESOLVE_MS);
+	if (why)
+		return why;
+	why = rsm_rdma_device_objection(channel->cm_id->device, channel->cm_id->port_num);
 	if (why)
 		return why;
 	if (rdma_resolve_route(channel->cm_id, RESOLVE_MS))
@@ -185,16 +309,56 @@ static const char *resolve(struct rsm_rdma_channel *channel)
 	return wait_for(channel, RSM_RDMA_ROUTE_RESOLVED, RESOLVE_MS);
 }
 
+/* Greet the node that accepts. */
+static int request(struct rsm_rdma_channel *channel)
+{
+	struct rsm_rdma_transcript *said = &channel->said;
+	struct rdma_conn_param param;
+
+	channel->authenticated = rsm_rdma_secret_get(channel->node->other_secret,
+						     &channel->secret);
+	greet(channel, &said->request);
+	said->request_qp = cpu_to_le32(channel->qp->qp_num);
+	rsm_rdma_mac(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_REQUEST, said,
+		     said->request.mac);
+	param = conn_param(channel, &said->request);
+	return rdma_connect(channel->cm_id, &param);
+}
+
+/* Greet the node that connects. */
+static int reply(struct rsm_rdma_channel *channel)
+{
+	struct rsm_rdma_transcript *said = &channel->said;
+	struct rdma_conn_param param;
+	int err;
+
+	greet(channel, &said->reply);
+	said->reply_qp = cpu_to_le32(channel->qp->qp_num);
+	rsm_rdma_mac(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_REPLY, said, said->reply.mac);
+	param = conn_param(channel, &said->reply);
+	rdma_lock_handler(channel->cm_id);
+	err = rdma_accept(channel->cm_id, &param);
+	rdma_unlock_handler(channel->cm_id);
+	return err;
+}
+
+/* The first frame, without which the peer takes no other. */
+static const char *prove(struct rsm_rdma_channel *channel)
+{
+	u8 mac[RSM_RDMA_MAC_SIZE];
+
+	rsm_rdma_mac(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_PROOF, &channel->said, mac);
+	return rsm_rdma_prove(channel, mac) ? "nothing can be sent" : NULL;
+}
+
 /**
  * rsm_rdma_connect() - connect to the node of a channel
  * @channel: the channel, new
  *
- * Return: what went wrong, or NULL.
+ * Return: what went wrong, or NULL; then the peer has proved who it is.
  */
 const char *rsm_rdma_connect(struct rsm_rdma_channel *channel)
 {
-	struct rsm_rdma_greeting greeting;
-	struct rdma_conn_param param;
 	const char *why;
 
 	rdma_set_ack_timeout(channel->cm_id, ack_timeout());
@@ -203,32 +367,27 @@ const char *rsm_rdma_connect(struct rsm_rdma_channel *channel)
 		return why;
 	if (rsm_rdma_channel_equip(channel))
 		return "the device does not give us what we need";
-	param = conn_param(channel, &greeting);
-	if (rdma_connect(channel->cm_id, &param))
+	if (request(channel))
 		return "connecting fails";
-	return wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);
+	why = wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);
+	return why ?: prove(channel);
 }
 
 /**
  * rsm_rdma_accept() - accept the connection of a channel
  * @channel: the channel, new, with a request that was found good
  *
- * Return: what went wrong, or NULL.
+ * Return: what went wrong, or NULL; then the peer has proved who it is.
  */
 const char *rsm_rdma_accept(struct rsm_rdma_channel *channel)
 {
-	struct rsm_rdma_greeting greeting;
-	struct rdma_conn_param param;
-	int err;
+	const char *why;
 
 	rdma_set_ack_timeout(channel->cm_id, ack_timeout());
 	if (rsm_rdma_channel_equip(channel))
 		return "the device does not give us what we need";
-	param = conn_param(channel, &greeting);
-	rdma_lock_handler(channel->cm_id);
-	err = rdma_accept(channel->cm_id, &param);
-	rdma_unlock_handler(channel->cm_id);
-	if (err)
+	if (reply(channel))
 		return "accepting fails";
-	return wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);
+	why = wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);
+	return why ?: wait_for_proof(channel);
 }

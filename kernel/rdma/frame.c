@@ -3,10 +3,12 @@
 
 #include "frame.h"
 
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 
-static_assert(sizeof(struct rsm_rdma_greeting) == 32);
+static_assert(sizeof(struct rsm_rdma_greeting) == 56);
+static_assert(sizeof(struct rsm_rdma_refusal) == 16);
 static_assert(RSM_RDMA_FRAME_HEADER % 8 == 0);
 
 /**
@@ -16,6 +18,8 @@ static_assert(RSM_RDMA_FRAME_HEADER % 8 == 0);
  * @to: the peer's
  * @depth: receives that we have posted
  * @incarnation: ours
+ *
+ * Without a nonce and what a secret is needed for.
  */
 void rsm_rdma_greet(struct rsm_rdma_greeting *greeting, u32 from, u32 to, u32 depth,
 		    u64 incarnation)
@@ -41,7 +45,7 @@ static const char *objection(const struct rsm_rdma_greeting *greeting, u32 own)
 	if (le32_to_cpu(greeting->to) != own)
 		return "it takes us for another node";
 	if (depth < RSM_RDMA_DEPTH_MIN || depth > RSM_RDMA_DEPTH_MAX ||
-	    !greeting->incarnation || greeting->reserved)
+	    !greeting->incarnation || le32_to_cpu(greeting->flags) & ~RSM_RDMA_HAS_SECRET)
 		return "its greeting makes no sense";
 	return NULL;
 }
@@ -51,26 +55,67 @@ static const char *objection(const struct rsm_rdma_greeting *greeting, u32 own)
  * @data: private data that has come with a connection
  * @len: bytes of it, padding included
  * @own: our node id
+ * @greeting: a copy of it
  * @peer: what it says
+ *
+ * Whether the MAC fits is not looked at.
  *
  * Return: what is wrong with it, or NULL.
  */
 const char *rsm_rdma_greeting_read(const void *data, size_t len, u32 own,
+				   struct rsm_rdma_greeting *greeting,
 				   struct rsm_rdma_peer *peer)
 {
-	struct rsm_rdma_greeting greeting;
 	const char *why;
 
-	if (!data || len < sizeof(greeting))
+	if (!data || len < offsetofend(struct rsm_rdma_greeting, version))
 		return "it does not greet";
-	memcpy(&greeting, data, sizeof(greeting));
-	why = objection(&greeting, own);
+	memset(greeting, 0, sizeof(*greeting));
+	memcpy(greeting, data, min(len, sizeof(*greeting)));
+	why = objection(greeting, own);
 	if (why)
 		return why;
-	peer->node = le32_to_cpu(greeting.from);
-	peer->depth = le16_to_cpu(greeting.depth);
-	peer->incarnation = le64_to_cpu(greeting.incarnation);
+	if (len < sizeof(*greeting))
+		return "it does not greet";
+	peer->node = le32_to_cpu(greeting->from);
+	peer->depth = le16_to_cpu(greeting->depth);
+	peer->incarnation = le64_to_cpu(greeting->incarnation);
 	return NULL;
+}
+
+/**
+ * rsm_rdma_refuse() - say why a connection is refused
+ * @refusal: where
+ * @code: why
+ */
+void rsm_rdma_refuse(struct rsm_rdma_refusal *refusal, enum rsm_rdma_refusal_code code)
+{
+	*refusal = (struct rsm_rdma_refusal) {
+		.magic = cpu_to_le64(RSM_RDMA_MAGIC),
+		.version = cpu_to_le16(RSM_RDMA_VERSION),
+		.code = cpu_to_le16(code),
+	};
+}
+
+/**
+ * rsm_rdma_refusal_read() - read why a peer has refused a connection
+ * @data: private data that has come with the rejection
+ * @len: bytes of it, padding included
+ *
+ * Return: the reason; RSM_RDMA_REFUSED for data that is none.
+ */
+enum rsm_rdma_refusal_code rsm_rdma_refusal_read(const void *data, size_t len)
+{
+	struct rsm_rdma_refusal refusal;
+
+	if (!data || len < sizeof(refusal))
+		return RSM_RDMA_REFUSED;
+	memcpy(&refusal, data, sizeof(refusal));
+	if (le64_to_cpu(refusal.magic) != RSM_RDMA_MAGIC ||
+	    le16_to_cpu(refusal.version) != RSM_RDMA_VERSION ||
+	    le16_to_cpu(refusal.code) > RSM_RDMA_REFUSED_OTHER_SECRET)
+		return RSM_RDMA_REFUSED;
+	return le16_to_cpu(refusal.code);
 }
 
 /**
@@ -93,6 +138,9 @@ const char *rsm_rdma_frame_objection(const struct rsm_rdma_wire *wire, size_t le
 		return NULL;
 	case RSM_RDMA_FRAME_MESSAGE:
 		return len > RSM_RDMA_FRAME_HEADER ? NULL : "sends frames without a message";
+	case RSM_RDMA_FRAME_PROOF:
+		return len == RSM_RDMA_FRAME_HEADER + RSM_RDMA_MAC_SIZE ?
+		       NULL : "sends a proof that makes no sense";
 	default:
 		return "sends frames of an unknown type";
 	}

@@ -1,28 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who connects to us: only nodes of the configuration, from their addresses. */
+/*
+ * Who connects to us: only nodes of the configuration, from their addresses, that know the
+ * secret if we have one.
+ */
 
 #include "rdma.h"
 
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <net/sock.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cm.h>
 
 #define BACKLOG		16
 
 /* One for each family; on all devices, those that come later included. */
 static struct rdma_cm_id *listeners[2];
 
-/* What is wrong with who has sent a request, or NULL. */
-static const char *objection(struct rdma_cm_id *cm_id, const struct rsm_rdma_peer *peer)
+/**
+ * struct request - a connection that somebody wants
+ * @peer: what they say of themselves
+ * @said: their greeting and the number of their queue pair
+ * @secret: with which that is proved, if @authenticated
+ * @authenticated: it is proved with a secret
+ * @code: what they are told if it is refused
+ */
+struct request {
+	struct rsm_rdma_peer peer;
+	struct rsm_rdma_transcript said;
+	struct rsm_rdma_secret secret;
+	bool authenticated;
+	enum rsm_rdma_refusal_code code;
+};
+
+/*
+ * The address is what the sender has written into the request. On Ethernet so is the GID,
+ * but to that one our answers go: who can't receive there does not get a connection.
+ */
+static bool comes_from(struct rsm_rdma_node *node, struct rdma_cm_id *cm_id)
 {
-	struct rsm_rdma_node *node = rsm_rdma_node(peer->node);
+	struct sockaddr_storage address = {};
+
+	if (!rsm_rdma_node_is_at(node, &cm_id->route.addr.dst_addr))
+		return false;
+	if (!rdma_protocol_roce(cm_id->device, cm_id->port_num))
+		return true;
+	rdma_gid2ip((struct sockaddr *)&address, &cm_id->route.path_rec->dgid);
+	return rsm_rdma_node_is_at(node, &address);
+}
+
+/* A connection manager gives such a port to nobody without privilege. */
+static bool is_privileged(const struct sockaddr_storage *address)
+{
+	return ntohs(((const struct sockaddr_in *)address)->sin_port) < PROT_SOCK;
+}
+
+/* What is wrong with what somebody knows, or does not, or NULL. */
+static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *request)
+{
+	request->code = rsm_rdma_secret_find(&request->said, &request->secret,
+					     &request->authenticated);
+	switch (request->code) {
+	case RSM_RDMA_REFUSED_NO_SECRET:
+		return "it has no secret";
+	case RSM_RDMA_REFUSED_SECRET:
+		return "it has a secret, and this node has none";
+	case RSM_RDMA_REFUSED_OTHER_SECRET:
+		return "it does not know the secret";
+	default:
+		break;
+	}
+	if (!request->authenticated && !is_privileged(&cm_id->route.addr.dst_addr))
+		return "there is no secret, and its port is not privileged";
+	return NULL;
+}
+
+/* What is wrong with who has sent a request, or NULL. */
+static const char *objection(struct rdma_cm_id *cm_id, struct request *request)
+{
+	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
 
 	if (!node || READ_ONCE(node->leaving))
 		return "no such node is configured";
 	if (rsm_rdma_is_active(node))
 		return "it is ours to connect to that node";
-	if (!rsm_rdma_node_is_at(node, &cm_id->route.addr.dst_addr))
+	if (!comes_from(node, cm_id))
 		return "that is not the address of that node";
-	return NULL;
+	return secret_objection(cm_id, request);
 }
 
 /*
@@ -44,15 +108,18 @@ static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *c
 	return left;
 }
 
-static int hand_over(struct rdma_cm_id *cm_id, const struct rsm_rdma_peer *peer,
+static int hand_over(struct rdma_cm_id *cm_id, const struct request *request,
 		     const struct rdma_conn_param *param)
 {
-	struct rsm_rdma_node *node = rsm_rdma_node(peer->node);
+	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
 	struct rsm_rdma_channel *channel = rsm_rdma_channel_alloc(node, cm_id);
 
 	if (!channel)
 		return -ENOMEM;
-	rsm_rdma_meet(channel, peer);
+	rsm_rdma_meet(channel, &request->peer);
+	channel->said = request->said;
+	channel->secret = request->secret;
+	channel->authenticated = request->authenticated;
 	channel->responder_resources = param->responder_resources;
 	channel->initiator_depth = param->initiator_depth;
 	/* The handler lock is held: the next event is the channel's. */
@@ -65,20 +132,35 @@ static int hand_over(struct rdma_cm_id *cm_id, const struct rsm_rdma_peer *peer,
 	return 0;
 }
 
-/* An error makes the connection manager refuse and destroy the connection. */
+static void refuse(struct rdma_cm_id *cm_id, const struct request *request, const char *why)
+{
+	struct rsm_rdma_refusal refusal;
+
+	pr_warn_ratelimited("rsm: %s: connection from %pISpc as node %u refused: %s\n",
+			    rsm_rdma_controller.name, &cm_id->route.addr.dst_addr,
+			    request->peer.node, why);
+	rsm_rdma_refuse(&refusal, request->code);
+	rdma_reject(cm_id, &refusal, sizeof(refusal), IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+/* An error makes the connection manager destroy the connection. */
 static int look_at_request(struct rdma_cm_id *cm_id, const struct rdma_conn_param *param)
 {
-	struct rsm_rdma_peer peer = {};
-	const char *why = rsm_rdma_hear(param, &peer);
+	struct request request = {};
+	const char *why = rsm_rdma_device_objection(cm_id->device, cm_id->port_num);
+	int err = -EACCES;
 
 	if (!why)
-		why = objection(cm_id, &peer);
+		why = rsm_rdma_hear(param, &request.said.request, &request.peer);
+	request.said.request_qp = cpu_to_le32(param->qp_num);
 	if (!why)
-		return hand_over(cm_id, &peer, param);
-	pr_warn_ratelimited("rsm: %s: connection from %pISpc as node %u refused: %s\n",
-			    rsm_rdma_controller.name, &cm_id->route.addr.dst_addr, peer.node,
-			    why);
-	return -EACCES;
+		why = objection(cm_id, &request);
+	if (why)
+		refuse(cm_id, &request, why);
+	else
+		err = hand_over(cm_id, &request, param);
+	memzero_explicit(&request, sizeof(request));
+	return err;
 }
 
 static int listener_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)

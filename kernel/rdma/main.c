@@ -62,6 +62,8 @@ static const struct rsm_controller_ops controller_ops = {
 	.add_node = rsm_rdma_node_add,
 	.move_node = rsm_rdma_node_set,
 	.forget_node = rsm_rdma_node_del,
+	.set_secret = rsm_rdma_secret_set,
+	.has_secret = rsm_rdma_has_secret,
 };
 
 struct rsm_controller rsm_rdma_controller = {
@@ -185,9 +187,10 @@ static void __exit rdma_exit(void)
 	stop_controller();
 	destroy_workqueue(rsm_rdma_wq);
 	rsm_rdma_nodes_free();
+	rsm_rdma_secrets_forget();
 }
 module_exit(rdma_exit);
 
 MODULE_ALIAS("rsm-rdma0");
-MODULE_DESCRIPTION("RSM between hosts over RDMA: InfiniBand, RoCE, iWARP");
+MODULE_DESCRIPTION("RSM between hosts over RDMA: InfiniBand, RoCE");
 MODULE_LICENSE("GPL");

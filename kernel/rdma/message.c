@@ -203,17 +203,40 @@ static void receive_message(struct rsm_rdma_frame *frame)
 	spin_unlock_bh(&channel->receive_lock);
 }
 
+/* The node that connects has proved that it knows our secret, or has not. */
+static const char *receive_proof(struct rsm_rdma_channel *channel, const u8 *mac)
+{
+	if (READ_ONCE(channel->proven))
+		return "proves who it is more than once";
+	if (!rsm_rdma_mac_fits(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_PROOF, &channel->said,
+			       mac))
+		return "does not prove who it is";
+	WRITE_ONCE(channel->proven, true);
+	wake_up_all(&channel->node->changed);
+	return NULL;
+}
+
+/* Nothing counts before the proof. Returns what is wrong with a frame, or NULL. */
+static const char *proof_objection(struct rsm_rdma_frame *frame)
+{
+	struct rsm_rdma_channel *channel = frame->channel;
+
+	if (frame->wire.type == cpu_to_le16(RSM_RDMA_FRAME_PROOF))
+		return receive_proof(channel, frame->wire.message);
+	return READ_ONCE(channel->proven) ? NULL : "sends frames before it proves who it is";
+}
+
 /* Returns what is wrong with a frame, or NULL. */
 static const char *receive_frame(struct rsm_rdma_frame *frame, u32 len)
 {
-	const char *why = rsm_rdma_frame_objection(&frame->wire, len);
+	const char *why = rsm_rdma_frame_objection(&frame->wire, len) ?: proof_objection(frame);
 
 	if (why)
 		return why;
 	if (!take_credits(frame->channel, le16_to_cpu(frame->wire.credits)))
 		return "gives credits that it doesn't have";
 	frame->len = len - RSM_RDMA_FRAME_HEADER;
-	if (frame->len)
+	if (frame->wire.type == cpu_to_le16(RSM_RDMA_FRAME_MESSAGE))
 		receive_message(frame);
 	else
 		post_again(frame);
@@ -250,6 +273,23 @@ int rsm_rdma_receive_all(struct rsm_rdma_channel *channel)
 
 	for (u32 i = 0; i < RSM_RDMA_RECEIVES && !err; i++)
 		err = post_receive(&channel->receives[i]);
+	return err;
+}
+
+/**
+ * rsm_rdma_prove() - send the frame that proves who we are
+ * @channel: the channel, established, with nothing sent yet
+ * @mac: the proof
+ *
+ * Return: 0 or an error.
+ */
+int rsm_rdma_prove(struct rsm_rdma_channel *channel, const u8 *mac)
+{
+	int err;
+
+	spin_lock_irq(&channel->node->lock);
+	err = send_frame(channel, RSM_RDMA_FRAME_PROOF, mac, RSM_RDMA_MAC_SIZE, 0);
+	spin_unlock_irq(&channel->node->lock);
 	return err;
 }
 

@@ -65,6 +65,11 @@ static void start_link(struct rsm_rdma_channel *channel)
 	node->complaint = NULL;
 	kref_get(&channel->ref);
 	set_channel(node, channel);
+	if (!channel->authenticated)
+		pr_warn_ratelimited("rsm: %s: node %u is taken at its word: there is no secret\n",
+				    rsm_rdma_controller.name, node->id);
+	if (!rsm_rdma_channel_is_welcome(channel))
+		rsm_rdma_channel_fail(channel, "has shown no secret");
 	/* Nobody else starts it, and whoever made this channel has seen it down. */
 	WARN_ON_ONCE(!rsm_link_start(&node->link, &to));
 	rsm_rdma_resume(&node->link);
@@ -86,17 +91,20 @@ static void give_up(struct rsm_rdma_channel *channel, const char *why)
 	rsm_rdma_channel_destroy(channel);
 }
 
-/* A connection that the peer wants ends the one that we have: it knows better. */
+/*
+ * A connection that the peer wants ends the one that we have, once the peer has proved who
+ * it is: it knows better.
+ */
 static void accept_connection(struct rsm_rdma_channel *channel)
 {
-	const char *why;
+	const char *why = rsm_rdma_accept(channel);
 
-	rsm_link_stop(&channel->node->link, "connected again");
-	why = rsm_rdma_accept(channel);
-	if (why)
+	if (why) {
 		give_up(channel, why);
-	else
-		start_link(channel);
+		return;
+	}
+	rsm_link_stop(&channel->node->link, "connected again");
+	start_link(channel);
 }
 
 static struct rsm_rdma_channel *new_channel(struct rsm_rdma_node *node)
@@ -129,6 +137,8 @@ static void connect_to_node(struct rsm_rdma_node *node)
 		start_link(channel);
 		return;
 	}
+	/* The node may know only one of the two secrets that we accept. */
+	node->other_secret ^= channel->refusal == RSM_RDMA_REFUSED_OTHER_SECRET;
 	give_up(channel, why);
 	try_later(node);
 }

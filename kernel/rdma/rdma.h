@@ -9,7 +9,8 @@
  * Life of a channel
  * -----------------
  * node->work makes channels, one thing at a time for a node: it connects, or
- * accepts what listen.c has left in node->incoming, gives the channel to the
+ * accepts what listen.c has left in node->incoming, waits until the peer has proved
+ * who it is, ends the link that there may still be, gives the channel to the
  * node and starts the link. The agent ends the link and calls down(), which takes
  * the channel from the node and destroys it. So there is either work that deals
  * with a channel that nobody else knows, or a link that is up.
@@ -136,6 +137,11 @@ struct rsm_rdma_room {
  * @keys_lock: held while memory is registered, by one at a time
  * @incarnation: ours, for this connection
  * @peer: what the peer has said of itself when connecting
+ * @said: what both have said while connecting; complete before a frame is received
+ * @secret: with which that is proved, if @authenticated
+ * @authenticated: it is made with a secret
+ * @proven: the peer has proved that it knows @secret; without one, the same in form
+ * @refusal: why the peer has refused the connection, if it has
  * @responder_resources: reads that the peer may have under way
  * @initiator_depth: reads that we may have under way
  * @progress: how far connecting has come
@@ -172,6 +178,11 @@ struct rsm_rdma_channel {
 	struct mutex keys_lock; /* see above */
 	u64 incarnation;
 	struct rsm_rdma_peer peer;
+	struct rsm_rdma_transcript said;
+	struct rsm_rdma_secret secret;
+	bool authenticated;
+	bool proven;
+	enum rsm_rdma_refusal_code refusal;
 	u8 responder_resources;
 	u8 initiator_depth;
 	enum rsm_rdma_progress progress;
@@ -207,6 +218,8 @@ struct rsm_rdma_channel {
  * @backoff: how long @work waits after the next failure, in milliseconds
  * @complaint: reason of the last failure that was logged, NULL since the last
  *	success
+ * @other_secret: the node does not know the secret that we use: try the other one that we
+ *	accept. @work's alone
  */
 struct rsm_rdma_node {
 	struct rsm_link link;
@@ -221,6 +234,7 @@ struct rsm_rdma_node {
 	struct delayed_work work;
 	unsigned int backoff;
 	const char *complaint;
+	bool other_secret;
 };
 
 static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
@@ -255,6 +269,17 @@ bool rsm_rdma_same_address(const struct sockaddr_storage *a, const struct sockad
 bool rsm_rdma_has_family(sa_family_t family);
 u64 rsm_rdma_hwaddr(const struct sockaddr_storage *address);
 
+/* secret.c */
+unsigned int rsm_rdma_secret_count(void);
+bool rsm_rdma_secret_get(bool other, struct rsm_rdma_secret *secret);
+enum rsm_rdma_refusal_code rsm_rdma_secret_find(const struct rsm_rdma_transcript *said,
+						struct rsm_rdma_secret *secret, bool *found);
+bool rsm_rdma_channel_is_welcome(const struct rsm_rdma_channel *channel);
+int rsm_rdma_secret_set(struct rsm_controller *ctl, const void *use, const void *accept,
+			struct netlink_ext_ack *extack);
+bool rsm_rdma_has_secret(struct rsm_controller *ctl);
+void rsm_rdma_secrets_forget(void);
+
 /* nodes.c */
 extern bool rsm_rdma_ready;
 int rsm_rdma_node_add(struct rsm_controller *ctl, u32 id, const char *text,
@@ -270,7 +295,9 @@ void rsm_rdma_unlisten(void);
 /* connect.c */
 const char *rsm_rdma_connect(struct rsm_rdma_channel *channel);
 const char *rsm_rdma_accept(struct rsm_rdma_channel *channel);
-const char *rsm_rdma_hear(const struct rdma_conn_param *param, struct rsm_rdma_peer *peer);
+const char *rsm_rdma_hear(const struct rdma_conn_param *param,
+			  struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer);
+const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port);
 void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
 int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
 
@@ -289,6 +316,7 @@ void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc);
 void rsm_rdma_frame_received(struct ib_cq *cq, struct ib_wc *wc);
 int rsm_rdma_receive_all(struct rsm_rdma_channel *channel);
 void rsm_rdma_deliver(struct rsm_rdma_channel *channel);
+int rsm_rdma_prove(struct rsm_rdma_channel *channel, const u8 *mac);
 int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len);
 void rsm_rdma_resume(struct rsm_link *link);
 
@@ -309,6 +337,13 @@ struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link);
 void rsm_rdma_channel_put(struct rsm_rdma_channel *channel);
 bool rsm_rdma_channel_enter(struct rsm_rdma_channel *channel);
 void rsm_rdma_channel_leave(struct rsm_rdma_channel *channel);
+
+/* The secret that a channel is made with, or NULL. */
+static inline const struct rsm_rdma_secret *
+rsm_rdma_secret_of(const struct rsm_rdma_channel *channel)
+{
+	return channel->authenticated ? &channel->secret : NULL;
+}
 
 /* Is it still good for something? Any context; the answer may be old. */
 static inline bool rsm_rdma_channel_is_live(const struct rsm_rdma_channel *channel)

@@ -18,12 +18,19 @@ static struct rsm_rdma_greeting greet(void)
 	return greeting;
 }
 
+static const char *read_greeting(const void *data, size_t len, struct rsm_rdma_peer *peer)
+{
+	struct rsm_rdma_greeting copy;
+
+	return rsm_rdma_greeting_read(data, len, OWN, &copy, peer);
+}
+
 static void greeting_is_read(struct kunit *test)
 {
 	struct rsm_rdma_greeting greeting = greet();
 	struct rsm_rdma_peer peer = {};
 
-	KUNIT_EXPECT_NULL(test, rsm_rdma_greeting_read(&greeting, sizeof(greeting), OWN, &peer));
+	KUNIT_EXPECT_NULL(test, read_greeting(&greeting, sizeof(greeting), &peer));
 	KUNIT_EXPECT_EQ(test, peer.node, PEER);
 	KUNIT_EXPECT_EQ(test, peer.depth, DEPTH);
 	KUNIT_EXPECT_EQ(test, peer.incarnation, LIFE);
@@ -38,7 +45,7 @@ static void greeting_may_be_padded(struct kunit *test)
 
 	/* Nor is it aligned. */
 	memcpy(data + 1, &greeting, sizeof(greeting));
-	KUNIT_EXPECT_NULL(test, rsm_rdma_greeting_read(data + 1, sizeof(data) - 1, OWN, &peer));
+	KUNIT_EXPECT_NULL(test, read_greeting(data + 1, sizeof(data) - 1, &peer));
 	KUNIT_EXPECT_EQ(test, peer.incarnation, LIFE);
 }
 
@@ -52,11 +59,12 @@ static void greeting_changed_anywhere(struct kunit *test)
 	for (size_t i = 0; i < sizeof(greeting); i++) {
 		changed = greeting;
 		((u8 *)&changed)[i] ^= 0x40;
-		sound = !rsm_rdma_greeting_read(&changed, sizeof(changed), OWN, &peer);
+		sound = !read_greeting(&changed, sizeof(changed), &peer);
 		KUNIT_EXPECT_EQ(test, sound,
 				le64_to_cpu(changed.magic) == RSM_RDMA_MAGIC &&
 				le16_to_cpu(changed.version) == RSM_RDMA_VERSION &&
-				le32_to_cpu(changed.to) == OWN && !changed.reserved &&
+				le32_to_cpu(changed.to) == OWN &&
+				!(le32_to_cpu(changed.flags) & ~RSM_RDMA_HAS_SECRET) &&
 				le16_to_cpu(changed.depth) >= RSM_RDMA_DEPTH_MIN &&
 				le16_to_cpu(changed.depth) <= RSM_RDMA_DEPTH_MAX);
 		if (sound)
@@ -70,17 +78,15 @@ static void greeting_that_makes_no_sense(struct kunit *test)
 	struct rsm_rdma_greeting greeting = greet();
 	struct rsm_rdma_peer peer;
 
-	KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(NULL, 0, OWN, &peer));
+	KUNIT_EXPECT_NOT_NULL(test, read_greeting(NULL, 0, &peer));
 	for (size_t len = 0; len < sizeof(greeting); len++)
-		KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(&greeting, len, OWN, &peer));
+		KUNIT_EXPECT_NOT_NULL(test, read_greeting(&greeting, len, &peer));
 	for (int i = 0; i < ARRAY_SIZE(depths); i++) {
 		rsm_rdma_greet(&greeting, PEER, OWN, depths[i], LIFE);
-		KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(&greeting, sizeof(greeting),
-								   OWN, &peer));
+		KUNIT_EXPECT_NOT_NULL(test, read_greeting(&greeting, sizeof(greeting), &peer));
 	}
 	rsm_rdma_greet(&greeting, PEER, OWN, DEPTH, 0);
-	KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_greeting_read(&greeting, sizeof(greeting),
-							   OWN, &peer));
+	KUNIT_EXPECT_NOT_NULL(test, read_greeting(&greeting, sizeof(greeting), &peer));
 }
 
 static struct rsm_rdma_wire make_frame(u16 type, u16 credits)
@@ -107,6 +113,9 @@ static void frames_have_their_lengths(struct kunit *test)
 		       sizeof(struct rsm_rdma_wire));
 	expect_lengths(test, make_frame(RSM_RDMA_FRAME_MESSAGE, U16_MAX),
 		       RSM_RDMA_FRAME_HEADER + 1, sizeof(struct rsm_rdma_wire));
+	expect_lengths(test, make_frame(RSM_RDMA_FRAME_PROOF, 0),
+		       RSM_RDMA_FRAME_HEADER + RSM_RDMA_MAC_SIZE,
+		       RSM_RDMA_FRAME_HEADER + RSM_RDMA_MAC_SIZE);
 }
 
 static void frames_that_make_no_sense(struct kunit *test)
@@ -116,7 +125,8 @@ static void frames_that_make_no_sense(struct kunit *test)
 	/* A length in which nothing can pass. */
 	expect_lengths(test, make_frame(RSM_RDMA_FRAME_CREDITS, 0), SIZE_MAX, 0);
 	for (u32 type = 0; type <= U16_MAX; type++)
-		if (type != RSM_RDMA_FRAME_CREDITS && type != RSM_RDMA_FRAME_MESSAGE) {
+		if (type != RSM_RDMA_FRAME_CREDITS && type != RSM_RDMA_FRAME_MESSAGE &&
+		    type != RSM_RDMA_FRAME_PROOF) {
 			frame.type = cpu_to_le16(type);
 			KUNIT_EXPECT_NOT_NULL(test, rsm_rdma_frame_objection(&frame,
 									     sizeof(frame)));
@@ -126,11 +136,43 @@ static void frames_that_make_no_sense(struct kunit *test)
 	expect_lengths(test, frame, SIZE_MAX, 0);
 }
 
+static void refusal_is_read(struct kunit *test)
+{
+	struct rsm_rdma_refusal refusal;
+	u8 data[sizeof(refusal) + 100] = {};
+
+	for (u32 code = 0; code <= RSM_RDMA_REFUSED_OTHER_SECRET; code++) {
+		rsm_rdma_refuse(&refusal, code);
+		memcpy(data + 1, &refusal, sizeof(refusal));
+		KUNIT_EXPECT_EQ(test, rsm_rdma_refusal_read(data + 1, sizeof(data) - 1), code);
+	}
+}
+
+static void refusal_that_makes_no_sense(struct kunit *test)
+{
+	struct rsm_rdma_refusal refusal;
+
+	KUNIT_EXPECT_EQ(test, rsm_rdma_refusal_read(NULL, 0), RSM_RDMA_REFUSED);
+	rsm_rdma_refuse(&refusal, RSM_RDMA_REFUSED_OTHER_SECRET);
+	for (size_t len = 0; len < sizeof(refusal); len++)
+		KUNIT_EXPECT_EQ(test, rsm_rdma_refusal_read(&refusal, len), RSM_RDMA_REFUSED);
+	for (u32 code = RSM_RDMA_REFUSED_OTHER_SECRET + 1; code <= U16_MAX; code++) {
+		rsm_rdma_refuse(&refusal, code);
+		KUNIT_EXPECT_EQ(test, rsm_rdma_refusal_read(&refusal, sizeof(refusal)),
+				RSM_RDMA_REFUSED);
+	}
+	rsm_rdma_refuse(&refusal, RSM_RDMA_REFUSED_OTHER_SECRET);
+	refusal.magic = 0;
+	KUNIT_EXPECT_EQ(test, rsm_rdma_refusal_read(&refusal, sizeof(refusal)), RSM_RDMA_REFUSED);
+}
+
 static struct kunit_case frame_cases[] = {
 	KUNIT_CASE(greeting_is_read),
 	KUNIT_CASE(greeting_may_be_padded),
 	KUNIT_CASE(greeting_changed_anywhere),
 	KUNIT_CASE(greeting_that_makes_no_sense),
+	KUNIT_CASE(refusal_is_read),
+	KUNIT_CASE(refusal_that_makes_no_sense),
 	KUNIT_CASE(frames_have_their_lengths),
 	KUNIT_CASE(frames_that_make_no_sense),
 	{}

@@ -131,7 +131,7 @@ TEST(RsmctlOptions, CommandsMayBeAbbreviated) {
     EXPECT_EQ(options_of({"seg"}).object, "segment");
     EXPECT_EQ(options_of({"c", "l"}).object, "controller");
     EXPECT_EQ(options_of({"-j", "seg", "rev", "5"}).verb, Verb::revoke);
-    EXPECT_EQ(options_of({"node", "se", "3", "10.0.0.3", "-c", "rdma0"}).address, "10.0.0.3");
+    EXPECT_EQ(options_of({"node", "ad", "3", "10.0.0.3", "-c", "rdma0"}).address, "10.0.0.3");
     EXPECT_EQ(options_of({"mon"}).verb, Verb::monitor);
     EXPECT_EQ(options_of({"doc"}).verb, Verb::doctor);
     // What is no command is left alone.
@@ -190,6 +190,19 @@ TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
         EXPECT_TRUE(said.err.starts_with("rsmctl: ")) << text;
         EXPECT_EQ(std::ranges::count(said.err, '\n'), 1) << text << said.err;
         EXPECT_EQ(said.out, "") << text;
+    }
+}
+
+TEST(RsmctlOptions, SecretComesFromAFileOrGoes) {
+    const auto set = options_of({"node", "secret", "/etc/rsm/rdma-secret", "-c", "rdma0"});
+    EXPECT_EQ(set.verb, Verb::secret);
+    EXPECT_EQ(set.file, "/etc/rsm/rdma-secret");
+    EXPECT_EQ(set.controller, "rdma0");
+    EXPECT_EQ(options_of({"node", "secret", "--none"}).verb, Verb::no_secret);
+    for (const auto &words : {std::vector<std::string>{"node", "secret"},
+                              {"node", "secret", "/a", "--none"},
+                              {"node", "secret", ""}}) {
+        EXPECT_EQ(say(words).line.status, usage_status);
     }
 }
 

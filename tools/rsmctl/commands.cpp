@@ -9,6 +9,7 @@
 
 #include "output.hpp"
 #include "schema.hpp"
+#include "secret.hpp"
 #include "table.hpp"
 
 namespace rsmctl {
@@ -132,12 +133,28 @@ void show(Socket &socket, const Options &options) {
     }
 }
 
+// Nodes that anybody can be who comes from their address.
+void warn_of_believed_nodes(const Records &nodes) {
+    for (const auto &node : nodes) {
+        if (node.contains("secret") && !node["secret"].get<bool>()) {
+            std::cerr << "rsmctl: warning: " << node.value("controller", "")
+                      << ": there is no secret, nodes are taken at their word "
+                         "(rsmctl node secret)\n";
+            return;
+        }
+    }
+}
+
 void list(Socket &socket, const Options &options) {
     const auto &kind = kind_of(options.object);
     if (options.object == "stats") {
         print_record(kind, one_of(socket, kind, Request(kind.get), "stats"), options);
     } else {
-        print_records(kind, all_of(socket, kind), options);
+        const auto records = all_of(socket, kind);
+        print_records(kind, records, options);
+        if (!options.json) {
+            warn_of_believed_nodes(records);
+        }
     }
 }
 
@@ -163,6 +180,30 @@ void change_node(Socket &socket, std::uint8_t command, const Options &options) {
         request.text(RSM_A_NODE_ADDRESS, options.address);
     }
     change(socket, request, controller + ": " + subject_of(options));
+}
+
+// The controller that a secret is for.
+std::string secret_controller(Socket &socket, const Options &options) {
+    return options.controller.empty() ? configurable_controller(socket) : options.controller;
+}
+
+void set_secret(Socket &socket, const Options &options) {
+    const auto secrets = read_secrets(options.file);
+    const auto controller = secret_controller(socket, options);
+    Request request(RSM_CMD_SECRET_SET);
+    request.text(RSM_A_SECRET_CONTROLLER, controller);
+    request.bytes(RSM_A_SECRET_USE, secrets.front().data(), secrets.front().size());
+    if (secrets.size() > 1) {
+        request.bytes(RSM_A_SECRET_ACCEPT, secrets.back().data(), secrets.back().size());
+    }
+    change(socket, request, controller);
+}
+
+void delete_secret(Socket &socket, const Options &options) {
+    const auto controller = secret_controller(socket, options);
+    Request request(RSM_CMD_SECRET_DEL);
+    request.text(RSM_A_SECRET_CONTROLLER, controller);
+    change(socket, request, controller);
 }
 
 void revoke(Socket &socket, const Options &options) {
@@ -199,6 +240,10 @@ void run(Socket &socket, const Options &options) {
         return change_node(socket, RSM_CMD_NODE_SET, options);
     case Verb::del:
         return change_node(socket, RSM_CMD_NODE_DEL, options);
+    case Verb::secret:
+        return set_secret(socket, options);
+    case Verb::no_secret:
+        return delete_secret(socket, options);
     case Verb::revoke:
         return revoke(socket, options);
     case Verb::monitor:

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t longest_address = 63;
 constexpr std::size_t longest_name = 31;
+constexpr std::size_t longest_path = 4095;
 
 constexpr const char *footer = "Commands may be abbreviated as long as only one begins so; "
                                "\"rsmctl COMMAND help\" explains one.\n"
@@ -116,10 +117,26 @@ void add_node_changes(CLI::App &node, Options &options) {
     }
 }
 
+void add_secret(CLI::App &node, Options &options) {
+    auto &command = add_verb(node, options, Verb::secret, "secret",
+                             "set the secret that nodes prove to know, or take it away");
+    auto *file = command.add_option("FILE", options.file, "where it is; only its owner may read it")
+                     ->check(no_longer_than(longest_path));
+    command.add_flag("--none", options.none, "there is no secret any more")->excludes(file);
+    add_controller(command, options);
+    command.callback([&options] {
+        if (!options.none && options.file.empty()) {
+            throw CLI::RequiredError("FILE or --none");
+        }
+        options.verb = options.none ? Verb::no_secret : Verb::secret;
+    });
+}
+
 void add_objects(CLI::App &app, Options &options) {
     add_object(app, options, "controller", "interconnects that reach segments");
     auto &node = add_object(app, options, "node", "nodes that controllers know");
     add_node_changes(node, options);
+    add_secret(node, options);
     auto &segment = add_object(app, options, "segment", "exported segments");
     add_segment_key(add_verb(segment, options, Verb::revoke, "revoke",
                              "end a segment as if its memory had gone away"),

@@ -9,7 +9,7 @@
 
 namespace rsmctl {
 
-enum class Verb { list, show, monitor, add, set, del, revoke, doctor };
+enum class Verb { list, show, monitor, add, set, del, secret, no_secret, revoke, doctor };
 
 struct Options {
     Verb verb = Verb::list;
@@ -20,6 +20,8 @@ struct Options {
     bool imports = false;     // show those of a segment, too
     std::string controller;   // whose node it is; empty: the one that there is
     std::string address;      // for the node
+    std::string file;         // that the secret is in
+    bool none = false;        // there is to be no secret
     std::vector<std::string> events;
     bool json = false;
     bool human = false;

@@ -51,6 +51,7 @@ constexpr Field node_fields[] = {
     {RSM_A_NODE_INCARNATION, "incarnation", nullptr, Form::hexadecimal},
     {RSM_A_NODE_SEGMENTS, "segments", "SEGMENTS", Form::number},
     {RSM_A_NODE_IMPORTERS, "importers", "IMPORTERS", Form::number},
+    {RSM_A_NODE_SECRET, "secret", "SECRET", Form::truth},
     {RSM_A_NODE_REASON, "reason", "REASON", Form::text},
 };
 

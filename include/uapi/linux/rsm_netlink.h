@@ -119,6 +119,7 @@ enum {
 	RSM_A_NODE_SEGMENTS,
 	RSM_A_NODE_IMPORTERS,
 	RSM_A_NODE_REASON,
+	RSM_A_NODE_SECRET,
 
 	__RSM_A_NODE_MAX,
 	RSM_A_NODE_MAX = (__RSM_A_NODE_MAX - 1)
@@ -230,6 +231,19 @@ enum {
 	RSM_A_STATS_MAX = (__RSM_A_STATS_MAX - 1)
 };
 
+/** RSM_SECRET_SIZE - bytes of a secret. */
+#define RSM_SECRET_SIZE		32
+
+/* Attribute set secret. */
+enum {
+	RSM_A_SECRET_CONTROLLER = 1,
+	RSM_A_SECRET_USE,
+	RSM_A_SECRET_ACCEPT,
+
+	__RSM_A_SECRET_MAX,
+	RSM_A_SECRET_MAX = (__RSM_A_SECRET_MAX - 1)
+};
+
 /* Commands, and events of the multicast group. */
 enum {
 	RSM_CMD_CONTROLLER_GET = 1,
@@ -249,6 +263,8 @@ enum {
 	RSM_EVENT_NODE_UP,
 	RSM_EVENT_NODE_DOWN,
 	RSM_EVENT_LIMIT_HIT,
+	RSM_CMD_SECRET_SET,
+	RSM_CMD_SECRET_DEL,
 
 	__RSM_CMD_MAX,
 	RSM_CMD_MAX = (__RSM_CMD_MAX - 1)

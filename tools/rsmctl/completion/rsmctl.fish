@@ -39,11 +39,14 @@ end
 complete -c rsmctl -n '__rsmctl_at node' -a add -d 'Reach one more node'
 complete -c rsmctl -n '__rsmctl_at node' -a set -d 'Give a node another address'
 complete -c rsmctl -n '__rsmctl_at node' -a del -d 'Forget a node'
+complete -c rsmctl -n '__rsmctl_at node' -a secret -d 'What nodes prove to know'
+complete -c rsmctl -n '__rsmctl_at node secret' -F
+complete -c rsmctl -n '__rsmctl_at node secret' -l none -d 'There is no secret any more'
 complete -c rsmctl -n '__rsmctl_at segment' -a revoke -d 'End a segment'
 for line in 'node set' 'node del'
     complete -c rsmctl -n "__rsmctl_at $line" -a '(__rsmctl_names node)'
 end
-for line in 'node show' 'node add' 'node set' 'node del'
+for line in 'node show' 'node add' 'node set' 'node del' 'node secret'
     complete -c rsmctl -n "__rsmctl_at $line" -s c -l controller -x -a '(__rsmctl_names controller)'
 end
 for line in show 'segment revoke'

@@ -47,6 +47,29 @@ class NetStranger : public NetTest {
         return Session(first.node()).call("sh " + command);
     }
     void attack(const Attack &attack);
+
+    std::string secret_; // that the stranger knows
+};
+
+// The node has a secret, and the stranger knows it and does not use it well.
+class NetStrangerWithSecret : public NetStranger {
+  protected:
+    void SetUp() override {
+        NetStranger::SetUp();
+        if (HasFatalFailure() || IsSkipped())
+            return;
+        secret_ = std::string(64, '7');
+        const Answer answer =
+            shell_there("umask 077; echo " + secret_ + " >/tmp/secret; rsmctl node secret /tmp/secret");
+        ASSERT_EQ(answer.status, 0) << answer.text;
+    }
+    // This node has none.
+    void TearDown() override {
+        if (!IsSkipped()) {
+            EXPECT_EQ(shell_there("rsmctl node secret --none").status, 0);
+        }
+        NetStranger::TearDown();
+    }
 };
 
 void NetStranger::attack(const Attack &attack) {
@@ -56,13 +79,14 @@ void NetStranger::attack(const Attack &attack) {
     const Answer answer =
         shell_here(std::string(stranger) + " 10.77.1." + std::to_string(first.node()) + ' ' +
                    std::to_string(self.node()) + ' ' + std::to_string(first.node()) + ' ' +
-                   std::to_string(patience.count()) + ' ' + attack.name);
+                   std::to_string(patience.count()) + ' ' + attack.name + ' ' + secret_);
     EXPECT_EQ(answer.status, 0) << answer.text << shell_there("dmesg").text;
     EXPECT_EQ(answer.text.rfind(attack.outcome, 0), 0U) << answer.text;
     if (!attack.reason)
         return;
-    const std::string look = std::string("dmesg | grep -q '") + attack.reason + "'";
-    EXPECT_TRUE(eventually([&] { return shell_there(look).status == 0; }, 10000))
+    // The log tells at most ten ends of links in five seconds, those of other tests included.
+    const std::string look = std::string("{ dmesg; rsmctl node; } | grep -q '") + attack.reason + "'";
+    EXPECT_TRUE(eventually([&] { return shell_there(look).status == 0; }, 60000))
         << shell_there("dmesg").text;
 }
 
@@ -71,7 +95,8 @@ void NetStranger::attack(const Attack &attack) {
 // The log tells at most ten in five seconds.
 TEST_F(NetStranger, greets_wrongly) {
     for (const Attack &each : {
-             Attack{"no-greeting", "refused", "does not speak our language"},
+             Attack{"port", "refused", "its port is not privileged"},
+             {"no-greeting", "refused", "does not speak our language"},
              {"short-greeting", "refused", "its greeting makes no sense"},
              {"magic", "refused", nullptr},
              {"version", "refused", "another version of the protocol"},
@@ -87,6 +112,42 @@ TEST_F(NetStranger, greets_wrongly) {
              {"no-reads", "refused", nullptr},
          })
         attack(each);
+}
+
+TEST_F(NetStranger, proves_nothing) {
+    for (const Attack &each : {
+             Attack{"no-proof", "ended", "does not prove who it is"},
+             {"wrong-proof", "ended", nullptr},
+             {"two-proofs", "ended", nullptr},
+             {"early-message", "ended", "sends frames before it proves who it is"},
+         })
+        attack(each);
+}
+
+// A downgrade, a guess, somebody between two nodes with queue pairs of their own, a recording of
+// another connection, and what the node has said itself.
+TEST_F(NetStrangerWithSecret, is_none_of_the_cluster) {
+    for (const Attack &each : {
+             Attack{"no-secret", "refused", "it has no secret"},
+             {"other-secret", "refused", "it does not know the secret"},
+             {"relayed", "refused", "it does not know the secret"},
+             {"no-proof", "ended", "does not prove who it is"},
+             {"wrong-proof", "ended", nullptr},
+             {"replayed-proof", "ended", nullptr},
+             {"reflected-proof", "ended", nullptr},
+             {"early-message", "ended", "sends frames before it proves who it is"},
+         })
+        attack(each);
+}
+
+// What it says is understood, so the others were refused for what they did.
+TEST_F(NetStrangerWithSecret, proves_who_it_is) {
+    attack({"unknown-frame", "ended", "sends frames of an unknown type"});
+}
+
+TEST_F(NetStranger, has_a_secret_that_the_node_does_not_know) {
+    secret_ = std::string(64, '7');
+    attack({"silence", "refused", "it has a secret, and this node has none"});
 }
 
 // What ends a connection before it is in use is logged once for each reason.

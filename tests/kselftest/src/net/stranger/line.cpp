@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <system_error>
 
@@ -30,14 +31,31 @@ T *check(T *result, const char *what) {
 
 } // namespace
 
-Line::Line(const char *address)
+Mac mac_of(const std::optional<Secret> &secret, Role role, const Transcript &said) {
+    const struct {
+        Role role;
+        Transcript said;
+    } all{role, said};
+    Mac mac{};
+    if (secret)
+        std::ranges::copy_n(hmac(*secret, std::as_bytes(std::span(&all, 1))).begin(), mac.size(),
+                            mac.begin());
+    return mac;
+}
+
+Line::Line(const char *address, bool privileged)
     : channel_(check(rdma_create_event_channel(), "rdma_create_event_channel")) {
     check(rdma_create_id(channel_.get(), &id_, nullptr, RDMA_PS_TCP), "rdma_create_id");
     check(fcntl(channel_->fd, F_SETFL, O_NONBLOCK), "fcntl");
     addrinfo *found = nullptr;
     if (getaddrinfo(address, port, nullptr, &found) != 0)
         throw std::system_error(EINVAL, std::generic_category(), address);
-    const int result = rdma_resolve_addr(id_, nullptr, found->ai_addr, 2000);
+    // The kernel's own take ports from 1023 down to 512.
+    sockaddr_in from{};
+    from.sin_family = AF_INET;
+    from.sin_port = htons(500);
+    auto *source = privileged ? reinterpret_cast<sockaddr *>(&from) : nullptr;
+    const int result = rdma_resolve_addr(id_, source, found->ai_addr, 2000);
     freeaddrinfo(found);
     check(result, "rdma_resolve_addr");
     if (!expect(RDMA_CM_EVENT_ADDR_RESOLVED))
@@ -69,8 +87,10 @@ std::optional<rdma_cm_event_type> Line::next_event(int milliseconds) {
         return std::nullopt;
     const rdma_cm_event_type type = event->event;
     const auto &told = event->param.conn;
-    if (type == RDMA_CM_EVENT_ESTABLISHED && told.private_data_len >= sizeof(node_))
-        std::memcpy(&node_, told.private_data, sizeof(node_));
+    if (type == RDMA_CM_EVENT_ESTABLISHED && told.private_data_len >= sizeof(said_.reply)) {
+        std::memcpy(&said_.reply, told.private_data, sizeof(said_.reply));
+        said_.reply_qp = told.qp_num;
+    }
     rdma_ack_cm_event(event);
     return type;
 }
@@ -112,8 +132,12 @@ void Line::equip(bool deaf) {
 
 bool Line::connect(const Request &request) {
     equip(request.deaf);
+    said_.request = request.greeting;
+    said_.request.mac = {};
+    said_.request_qp = id_->qp->qp_num + request.relayed;
+    said_.request.mac = mac_of(request.secret, Role::request, said_);
     rdma_conn_param param{};
-    param.private_data = request.greeting_size ? &request.greeting : nullptr;
+    param.private_data = request.greeting_size ? &said_.request : nullptr;
     param.private_data_len = request.greeting_size;
     param.responder_resources = request.reads;
     param.initiator_depth = 1;
@@ -153,6 +177,14 @@ bool Line::send(std::span<const std::byte> bytes) {
     request.send_flags = IBV_SEND_SIGNALED;
     ibv_send_wr *bad = nullptr;
     return ibv_post_send(id_->qp, &request, &bad) == 0 && completes();
+}
+
+bool Line::prove(const Mac &mac) {
+    Bytes bytes(sizeof(FrameHeader) + mac.size());
+    const FrameHeader header{3, 0, 0};
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    std::memcpy(bytes.data() + sizeof(header), mac.data(), mac.size());
+    return send(bytes);
 }
 
 std::optional<Bytes> Line::receive() {

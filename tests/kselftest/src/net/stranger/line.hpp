@@ -3,6 +3,8 @@
 // is spelled out here, not taken from kernel/rdma/frame.h: Documentation/rdma.md is the contract.
 #pragma once
 
+#include "net/stranger/proof.hpp"
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,16 +15,33 @@
 
 namespace rsmtest::stranger {
 
+using Mac = std::array<std::uint8_t, 16>;
+
 struct Greeting {
     std::uint64_t magic = 0x414d44524d5352;
-    std::uint16_t version = 1;
+    std::uint16_t version = 2;
     std::uint16_t depth = 64;
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t reserved = 0;
+    std::uint32_t flags = 0; // 1: there is a secret
     std::uint64_t incarnation = 0x1122334455667788;
+    std::uint64_t nonce = 0x99aabbccddeeff00;
+    Mac mac{};
 };
-static_assert(sizeof(Greeting) == 32);
+static_assert(sizeof(Greeting) == 56);
+
+// What both say while they connect. A MAC is made of all that is known by then.
+struct Transcript {
+    Greeting request;
+    Greeting reply{.magic = 0, .version = 0, .depth = 0, .incarnation = 0, .nonce = 0};
+    std::uint32_t request_qp = 0;
+    std::uint32_t reply_qp = 0;
+};
+static_assert(sizeof(Transcript) == 120);
+
+enum class Role : std::uint64_t { request = 1, reply = 2, proof = 3 };
+
+Mac mac_of(const std::optional<Secret> &secret, Role role, const Transcript &said);
 
 struct FrameHeader {
     std::uint16_t type = 2;
@@ -44,13 +63,16 @@ struct Request {
     std::uint8_t greeting_size = sizeof(Greeting);
     std::uint8_t reads = 16; // that the other may have under way here
     bool deaf = false;       // no receives, and the other is to wait for them forever
+    bool privileged = true;  // from a port that not everybody gets
+    std::optional<Secret> secret;
+    std::uint32_t relayed = 0; // so far is the number of the queue pair from that in the MAC
 };
 
 using Bytes = std::vector<std::byte>;
 
 class Line {
   public:
-    explicit Line(const char *address);
+    Line(const char *address, bool privileged);
     ~Line();
     Line(const Line &) = delete;
     Line &operator=(const Line &) = delete;
@@ -64,10 +86,13 @@ class Line {
     bool send(std::span<const std::byte> bytes);
     // Looks at what has arrived and lets the node send as much again.
     std::optional<Bytes> receive();
+    // Sends the frame that proves who we are.
+    bool prove(const Mac &mac);
     // Reads the node's memory. Whether that was possible.
     bool read(std::uint64_t address, std::uint32_t key);
 
-    const Greeting &node() const { return node_; }
+    const Greeting &node() const { return said_.reply; }
+    const Transcript &said() const { return said_; }
 
   private:
     static constexpr std::size_t frame_size = 4096;
@@ -89,7 +114,7 @@ class Line {
     ibv_cq *receives_ = nullptr;
     ibv_mr *mr_ = nullptr;
     bool ended_ = false;
-    Greeting node_{};
+    Transcript said_{};
     // Frames that are received, and one to send.
     std::vector<std::byte> memory_ = std::vector<std::byte>((depth + 1) * frame_size);
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // A node that does not behave: it connects to another's rsm_rdma.ko and says one wrong thing.
 //
-// usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK
+// usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK [SECRET]
+// With a SECRET, of 64 hexadecimal digits, it proves to know that unless it is the attack not to.
 // Exit status: 0 when the node has refused the connection or ended it within the time, 1 when it
 // has not, 2 when the attack could not be carried out.
 #include "net/stranger/line.hpp"
@@ -20,11 +21,15 @@ namespace {
 
 enum MessageType : std::uint16_t { hello = 1, welcome = 2, heartbeat = 3, last_type = 15 };
 
+// What the first frame is.
+enum class First { proof, other };
+
 struct Attack {
     std::string_view name;
     void (*distort)(Request &request);
     // The connection is there. Whether it has ended, within that time.
     bool (*act)(Line &line, const Request &request, int milliseconds);
+    First first = First::proof;
 };
 
 template <class T>
@@ -75,6 +80,41 @@ bool say_zeros(Line &line, const Request & /*request*/, int milliseconds) {
 }
 
 bool say_nothing(Line &line, const Request & /*request*/, int milliseconds) {
+    return line.ends_within(milliseconds);
+}
+
+Mac proof(const Line &line, const Request &request) {
+    return mac_of(request.secret, Role::proof, line.said());
+}
+
+bool prove_wrongly(Line &line, const Request &request, int milliseconds) {
+    Mac mac = proof(line, request);
+    mac.back() ^= 1;
+    line.prove(mac);
+    return line.ends_within(milliseconds);
+}
+
+bool prove_twice(Line &line, const Request &request, int milliseconds) {
+    line.prove(proof(line, request));
+    return line.ends_within(milliseconds);
+}
+
+// Of a connection like this one, which the node had answered with other random numbers.
+bool prove_what_was_before(Line &line, const Request &request, int milliseconds) {
+    Transcript before = line.said();
+    before.reply.nonce++;
+    line.prove(mac_of(request.secret, Role::proof, before));
+    return line.ends_within(milliseconds);
+}
+
+// What the node has sent itself.
+bool reflect(Line &line, const Request & /*request*/, int milliseconds) {
+    line.prove(line.node().mac);
+    return line.ends_within(milliseconds);
+}
+
+bool speak_before_the_proof(Line &line, const Request &request, int milliseconds) {
+    greet(line, request);
     return line.ends_within(milliseconds);
 }
 
@@ -134,16 +174,26 @@ constexpr Attack attacks[] = {
     {"itself", [](Request &request) { request.greeting.from = request.greeting.to; }, say_nothing},
     {"no-depth", [](Request &request) { request.greeting.depth = 0; }, say_nothing},
     {"huge-depth", [](Request &request) { request.greeting.depth = 0xffff; }, say_nothing},
-    {"reserved", [](Request &request) { request.greeting.reserved = 1; }, say_nothing},
+    {"reserved", [](Request &request) { request.greeting.flags |= 2; }, say_nothing},
     {"no-incarnation", [](Request &request) { request.greeting.incarnation = 0; }, say_nothing},
     {"no-reads", [](Request &request) { request.reads = 0; }, say_nothing},
+    {"port", [](Request &request) { request.privileged = false; }, say_nothing},
+    {"no-secret", [](Request &request) { request.secret.reset(); }, say_nothing},
+    {"other-secret", [](Request &request) { request.secret->back() ^= 1; }, say_nothing},
+    {"relayed", [](Request &request) { request.relayed = 1; }, say_nothing},
+    {"no-proof", nullptr, say_nothing, First::other},
+    {"wrong-proof", nullptr, prove_wrongly, First::other},
+    {"replayed-proof", nullptr, prove_what_was_before, First::other},
+    {"reflected-proof", nullptr, reflect, First::other},
+    {"two-proofs", nullptr, prove_twice},
+    {"early-message", nullptr, speak_before_the_proof, First::other},
     {"silence", nullptr, say_nothing},
     {"deaf", [](Request &request) { request.deaf = true; }, be_deaf},
     {"empty-frame", nullptr, say_zeros<0>},
     {"short-frame", nullptr, say_zeros<7>},
     {"long-frame", nullptr, say<2, 0, 0, 129>},
     {"reserved-frame", nullptr, say<2, 0, 1, 32>},
-    {"unknown-frame", nullptr, say<3, 0, 0, 32>},
+    {"unknown-frame", nullptr, say<77, 0, 0, 32>},
     {"no-message", nullptr, say<2, 0, 0, 0>},
     {"no-credits", nullptr, say<1, 0, 0, 0>},
     {"credits-and-more", nullptr, say<1, 1, 0, 8>},
@@ -162,19 +212,36 @@ const Attack &find(std::string_view name) {
     throw std::invalid_argument("no such attack: " + std::string(name));
 }
 
-// Whether the node has put an end to it.
-bool survived(char **words) {
-    const Attack &attack = find(words[5]);
+Secret secret_in(const std::string &digits) {
+    Secret secret{};
+    for (std::size_t i = 0; i < secret.size(); i++)
+        secret.at(i) = static_cast<std::uint8_t>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
+    return secret;
+}
+
+Request request_in(char **words, const Attack &attack) {
     Request request;
     request.greeting.from = static_cast<std::uint32_t>(std::stoul(words[2]));
     request.greeting.to = static_cast<std::uint32_t>(std::stoul(words[3]));
+    if (words[6])
+        request.secret = secret_in(words[6]);
     if (attack.distort)
         attack.distort(request);
-    Line line(words[1]);
+    request.greeting.flags |= request.secret ? 1 : 0;
+    return request;
+}
+
+// Whether the node has put an end to it.
+bool survived(char **words) {
+    const Attack &attack = find(words[5]);
+    const Request request = request_in(words, attack);
+    Line line(words[1], request.privileged);
     if (!line.connect(request)) {
         std::cout << "refused\n";
         return true;
     }
+    if (attack.first == First::proof)
+        line.prove(proof(line, request));
     const bool ended = attack.act(line, request, std::stoi(words[4]));
     std::cout << (ended ? "ended\n" : "goes on\n");
     return ended;
@@ -183,8 +250,8 @@ bool survived(char **words) {
 } // namespace
 
 int main(int count, char **words) {
-    if (count != 6) {
-        std::cerr << "usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK\n";
+    if (count != 6 && count != 7) {
+        std::cerr << "usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK [SECRET]\n";
         return 2;
     }
     try {
