@@ -36,8 +36,9 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	refcount_set(&channel->users, 1);
 	init_completion(&channel->idle);
 	mutex_init(&channel->keys_lock);
+	INIT_LIST_HEAD(&channel->key_sets);
 	spin_lock_init(&channel->room.lock);
-	init_waitqueue_head(&channel->room.freed);
+	INIT_LIST_HEAD(&channel->room.waiting);
 	INIT_LIST_HEAD(&channel->unsent);
 	INIT_LIST_HEAD(&channel->received);
 	spin_lock_init(&channel->receive_lock);

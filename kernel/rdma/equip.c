@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a channel has of the device. */
 
-#include "rdma.h"
+#include "memory.h"
 
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
@@ -31,13 +31,13 @@ static void queue_pair_event(struct ib_event *event, void *context)
 	}
 }
 
-/* Work requests for transfers; 0 if the device is too small. */
+/* Work requests for transfers, enough for any operation; 0 if the device is too small. */
 static u32 room_for_transfers(const struct ib_device *device)
 {
 	u32 needed = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS;
 	u32 max = min(device->attrs.max_qp_wr, device->attrs.max_cqe);
 
-	return max > needed ? min(RSM_RDMA_TRANSFER_WRS, max - needed) : 0;
+	return max >= needed + RSM_RDMA_PIECE_PAGES ? min(RSM_RDMA_TRANSFER_WRS, max - needed) : 0;
 }
 
 /* All that has been posted may complete at once, when it is flushed. */

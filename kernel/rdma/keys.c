@@ -11,8 +11,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#define TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
-
 /**
  * struct registered - a registered piece of memory
  * @mr: the registration, NULL if there is none
@@ -24,7 +22,11 @@ struct registered {
 };
 
 /**
- * struct key_set - what a peer is given for a segment
+ * struct key_set - what a peer is given for a segment, however often it imports it
+ * @entry: in the channel's list; channel->keys_lock
+ * @users: leases that use it; channel->keys_lock
+ * @mem: the memory, which is there as long as one of @users
+ * @writable: the peer may write there
  * @channel: whose keys they are; entered
  * @chunk_shift: size of a chunk, binary logarithm
  * @table: the keys as the peer reads them
@@ -34,6 +36,10 @@ struct registered {
  * @key: their keys
  */
 struct key_set {
+	struct list_head entry;
+	unsigned int users;
+	const struct rsm_mem *mem;
+	bool writable;
 	struct rsm_rdma_channel *channel;
 	unsigned int chunk_shift;
 	__le32 *table;
@@ -149,11 +155,21 @@ static u32 register_pages(struct rsm_rdma_channel *channel, struct registered *k
 	return status;
 }
 
+/* A device that does not give a key up serves nobody any more before the memory goes to others. */
+static void cut_off(struct rsm_rdma_channel *channel)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	rsm_rdma_channel_fail(channel, "the device does not give up memory");
+	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
+}
+
 static void unregister(struct rsm_rdma_channel *channel, struct registered *key)
 {
 	if (!key->mr)
 		return;
-	ib_dereg_mr(key->mr);
+	if (ib_dereg_mr(key->mr))
+		cut_off(channel);
 	unmap_pages(channel->device, &key->sgt);
 	key->mr = NULL;
 }
@@ -212,15 +228,9 @@ static u32 register_table(struct key_set *set)
 
 static u32 register_all(struct key_set *set, struct rsm_mem *mem, bool writable)
 {
-	struct mutex *lock = &set->channel->keys_lock;
-	u32 status;
+	u32 status = register_chunks(set, mem, writable);
 
-	mutex_lock(lock);
-	status = register_chunks(set, mem, writable);
-	if (!status)
-		status = register_table(set);
-	mutex_unlock(lock);
-	return status;
+	return status ?: register_table(set);
 }
 
 static void free_set(struct key_set *set)
@@ -259,7 +269,7 @@ static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem
 	if (shift < RSM_RDMA_CHUNK_MIN)
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	count = DIV_ROUND_UP_ULL((u64)mem->npages << PAGE_SHIFT, BIT_ULL(shift));
-	if (count > TABLE_MAX / sizeof(*set->table) ||
+	if (count > RSM_RDMA_TABLE_MAX / sizeof(*set->table) ||
 	    DIV_ROUND_UP(count * sizeof(*set->table), PAGE_SIZE) > max_pages(channel->device))
 		return RSMERR_INSUFFICIENT_RESOURCES;
 	set = kvzalloc(struct_size(set, key, count), GFP_KERNEL);
@@ -288,9 +298,56 @@ static u32 make_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, bool 
 	if (status)
 		return status;
 	status = register_all(*made, mem, writable);
-	if (status)
+	if (status) {
 		free_set(*made);
+		return status;
+	}
+	(*made)->mem = mem;
+	(*made)->writable = writable;
+	list_add(&(*made)->entry, &channel->key_sets);
+	return RSM_SUCCESS;
+}
+
+static struct key_set *find_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
+				bool writable)
+{
+	struct key_set *set;
+
+	lockdep_assert_held(&channel->keys_lock);
+	list_for_each_entry(set, &channel->key_sets, entry)
+		if (set->mem == mem && set->writable == writable)
+			return set;
+	return NULL;
+}
+
+/* The keys to some memory: a peer that imports it again gets those that it has. */
+static u32 set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, bool writable,
+		   struct key_set **set)
+{
+	u32 status = RSM_SUCCESS;
+
+	mutex_lock(&channel->keys_lock);
+	*set = find_set(channel, mem, writable);
+	if (!*set)
+		status = make_set(channel, mem, writable, set);
+	if (!status)
+		(*set)->users++;
+	mutex_unlock(&channel->keys_lock);
 	return status;
+}
+
+static void set_put(struct key_set *set)
+{
+	struct mutex *lock = &set->channel->keys_lock;
+
+	mutex_lock(lock);
+	if (--set->users) {
+		mutex_unlock(lock);
+		return;
+	}
+	list_del(&set->entry);
+	mutex_unlock(lock);
+	free_set(set);
 }
 
 /* &rsm_link_ops.place. Keys keep the channel from being destroyed before them. */
@@ -305,7 +362,7 @@ u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 		return status;
 	if (!rsm_rdma_channel_enter(channel))
 		goto err_put;
-	status = make_set(channel, mem, writable, &set);
+	status = set_get(channel, mem, writable, &set);
 	if (status)
 		goto err_leave;
 	place->word[0] = FIELD_PREP(RSM_RDMA_PLACE_KEY, set->table_key.mr->rkey) |
@@ -327,7 +384,7 @@ void rsm_rdma_unplace(struct rsm_link *link, void *keys)
 	struct key_set *set = keys;
 	struct rsm_rdma_channel *channel = set->channel;
 
-	free_set(set);
+	set_put(set);
 	rsm_rdma_channel_leave(channel);
 	rsm_rdma_channel_put(channel);
 }

@@ -21,10 +21,12 @@
 
 #include <linux/llist.h>
 #include <linux/scatterlist.h>
+#include <linux/xarray.h>
 #include <rdma/rw.h>
 
 #define RSM_RDMA_CHUNK_MIN	16	/* bytes of a chunk, binary logarithm */
 #define RSM_RDMA_CHUNK_MAX	30
+#define RSM_RDMA_TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
 #define RSM_RDMA_PIECE_PAGES	64U	/* most pages of an operation */
 
 /* A status: the import has other memory meanwhile, and the same can be tried there. */
@@ -40,20 +42,19 @@
  * @channel: the connection that its keys are good for, referenced
  * @table_key: key of the table
  * @chunk_shift: size of a chunk, binary logarithm
- * @chunks: how many there are
  * @busy: operations under way on it
  * @idle: woken when there are none
- * @keys: pages of the table that have been read, NULL for the others
+ * @keys: pages of the table that have been read, by their number. The process that reads one
+ *	is charged for it
  */
 struct rsm_rdma_memory {
 	struct rsm_mem mem;
 	struct rsm_rdma_channel *channel;
 	u32 table_key;
 	unsigned int chunk_shift;
-	u64 chunks;
 	atomic_t busy;
 	wait_queue_head_t idle;
-	__le32 *keys[];
+	struct xarray keys;
 };
 
 static inline struct rsm_rdma_memory *to_rdma_memory(struct rsm_mem *mem)

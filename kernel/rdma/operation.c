@@ -9,8 +9,20 @@
 #include <linux/sched/signal.h>
 
 /* A short wait is shorter if one looks, which costs nothing while nobody wants the processor. */
-#define POLL_NS		2000000
+#define POLL_NS		2000000	/* Documentation/rdma.md says so, too */
 #define POLL_BUDGET	16
+
+/**
+ * struct rsm_rdma_waiter - an operation that waits for room
+ * @entry: in &rsm_rdma_room.waiting, or empty once it has room
+ * @op: the operation
+ * @granted: completed when it has room
+ */
+struct rsm_rdma_waiter {
+	struct list_head entry;
+	const struct rsm_rdma_op *op;
+	struct completion granted;
+};
 
 static LLIST_HEAD(done_ops);
 
@@ -43,22 +55,29 @@ static bool has_room(const struct rsm_rdma_channel *channel, const struct rsm_rd
 	       room->bytes + op->length <= RSM_RDMA_TRANSFER_BYTES;
 }
 
-/* Is there room for an operation in the send queue? It is taken then. */
-static bool take_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
+static void take_room(struct rsm_rdma_room *room, const struct rsm_rdma_op *op)
+{
+	lockdep_assert_held(&room->lock);
+	room->contexts++;
+	room->wrs += op->wrs;
+	room->bytes += op->length;
+}
+
+/* Room for the operations that have waited longest. */
+static void grant_room(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_room *room = &channel->room;
-	unsigned long flags;
-	bool taken;
+	struct rsm_rdma_waiter *waiter;
 
-	spin_lock_irqsave(&room->lock, flags);
-	taken = has_room(channel, op);
-	if (taken) {
-		room->contexts++;
-		room->wrs += op->wrs;
-		room->bytes += op->length;
+	lockdep_assert_held(&room->lock);
+	while (!list_empty(&room->waiting)) {
+		waiter = list_first_entry(&room->waiting, struct rsm_rdma_waiter, entry);
+		if (!has_room(channel, waiter->op))
+			break;
+		take_room(room, waiter->op);
+		list_del_init(&waiter->entry);
+		complete(&waiter->granted);
 	}
-	spin_unlock_irqrestore(&room->lock, flags);
-	return taken;
 }
 
 static void give_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
@@ -70,16 +89,42 @@ static void give_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op
 	room->contexts--;
 	room->wrs -= op->wrs;
 	room->bytes -= op->length;
+	grant_room(channel);
 	spin_unlock_irqrestore(&room->lock, flags);
-	wake_up_all(&room->freed);
+}
+
+/* Its process is killed. It may have got room just now. */
+static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waiter *waiter)
+{
+	struct rsm_rdma_room *room = &channel->room;
+	bool waits;
+
+	spin_lock_irq(&room->lock);
+	waits = !list_empty(&waiter->entry);
+	list_del_init(&waiter->entry);
+	if (waits)
+		grant_room(channel);
+	spin_unlock_irq(&room->lock);
+	if (!waits)
+		give_room(channel, waiter->op);
 }
 
 /* Operations that are under way come to an end and make room. */
 static u32 wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
-	if (wait_event_killable(channel->room.freed, take_room(channel, op)))
-		return RSMERR_INTERRUPTED;
-	return RSM_SUCCESS;
+	struct rsm_rdma_waiter waiter = {
+		.op = op,
+		.granted = COMPLETION_INITIALIZER_ONSTACK(waiter.granted),
+	};
+
+	spin_lock_irq(&channel->room.lock);
+	list_add_tail(&waiter.entry, &channel->room.waiting);
+	grant_room(channel);
+	spin_unlock_irq(&channel->room.lock);
+	if (!wait_for_completion_killable(&waiter.granted))
+		return RSM_SUCCESS;
+	stop_waiting(channel, &waiter);
+	return RSMERR_INTERRUPTED;
 }
 
 /* The device has done with it. Any context. */

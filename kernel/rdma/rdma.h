@@ -103,14 +103,15 @@ enum rsm_rdma_progress {
  * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
  * @wrs: work requests that these may need, at most &rsm_rdma_channel.transfer_wrs
  * @bytes: that these move, at most RSM_RDMA_TRANSFER_BYTES
- * @freed: woken when there is more room
+ * @waiting: &struct rsm_rdma_waiter that want some, in their order. A later one does not overtake
+ *	them, even if it needs less
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */
 	u32 contexts;
 	u32 wrs;
 	u32 bytes;
-	wait_queue_head_t freed;
+	struct list_head waiting;
 };
 
 /**
@@ -135,6 +136,7 @@ struct rsm_rdma_room {
  *	RSM_RDMA_KEY_WRS and of messages are beside them
  * @room: how much of that is in use
  * @keys_lock: held while memory is registered, by one at a time
+ * @key_sets: keys that the peer has. keys_lock
  * @incarnation: ours, for this connection
  * @peer: what the peer has said of itself when connecting
  * @said: what both have said while connecting; complete before a frame is received
@@ -176,6 +178,7 @@ struct rsm_rdma_channel {
 	u32 transfer_wrs;
 	struct rsm_rdma_room room;
 	struct mutex keys_lock; /* see above */
+	struct list_head key_sets;
 	u64 incarnation;
 	struct rsm_rdma_peer peer;
 	struct rsm_rdma_transcript said;

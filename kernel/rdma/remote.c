@@ -9,19 +9,17 @@
 
 #define KEYS_PER_PAGE	(PAGE_SIZE / sizeof(__le32))
 
-static u64 table_pages(u64 chunks)
-{
-	return DIV_ROUND_UP_ULL(chunks, KEYS_PER_PAGE);
-}
-
 static void memory_release(struct rsm_mem *mem)
 {
 	struct rsm_rdma_memory *remote = to_rdma_memory(mem);
+	unsigned long index;
+	__le32 *keys;
 
-	for (u64 i = 0; i < table_pages(remote->chunks); i++)
-		free_page((unsigned long)remote->keys[i]);
+	xa_for_each(&remote->keys, index, keys)
+		free_page((unsigned long)keys);
+	xa_destroy(&remote->keys);
 	rsm_rdma_channel_put(remote->channel);
-	kvfree(remote);
+	kfree(remote);
 }
 
 /* Its pages are elsewhere: nobody can map or copy them. */
@@ -29,20 +27,28 @@ static const struct rsm_mem_ops memory_ops = {
 	.release = memory_release,
 };
 
+/* However long the peer says that its segment is, this takes the same room. */
 static struct rsm_rdma_memory *memory_alloc(struct rsm_link *link, u64 length,
 					    unsigned int shift)
 {
-	u64 chunks = DIV_ROUND_UP_ULL(length, BIT_ULL(shift));
-	struct rsm_rdma_memory *remote;
+	struct rsm_rdma_memory *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
 
-	remote = kvzalloc(struct_size(remote, keys, table_pages(chunks)), GFP_KERNEL);
 	if (!remote)
 		return NULL;
 	rsm_mem_init(&remote->mem, &memory_ops, length >> PAGE_SHIFT);
 	remote->chunk_shift = shift;
-	remote->chunks = chunks;
+	xa_init_flags(&remote->keys, XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&remote->idle);
 	return remote;
+}
+
+static bool is_good_place(const struct rsm_place *place, u64 length, unsigned int shift)
+{
+	if (place->word[0] & ~(RSM_RDMA_PLACE_KEY | RSM_RDMA_PLACE_SHIFT) || place->word[1] ||
+	    shift < RSM_RDMA_CHUNK_MIN || shift > RSM_RDMA_CHUNK_MAX)
+		return false;
+	/* No exporter makes a larger table. */
+	return DIV_ROUND_UP_ULL(length, BIT_ULL(shift)) <= RSM_RDMA_TABLE_MAX / sizeof(__le32);
 }
 
 /* &rsm_link_ops.attach. The key is the peer's; a wrong one ends the connection. */
@@ -52,8 +58,7 @@ u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *p
 	unsigned int shift = FIELD_GET(RSM_RDMA_PLACE_SHIFT, place->word[0]);
 	struct rsm_rdma_memory *remote;
 
-	if (place->word[0] & ~(RSM_RDMA_PLACE_KEY | RSM_RDMA_PLACE_SHIFT) || place->word[1] ||
-	    shift < RSM_RDMA_CHUNK_MIN || shift > RSM_RDMA_CHUNK_MAX)
+	if (!is_good_place(place, length, shift))
 		return RSMERR_CONN_ABORTED;
 	remote = memory_alloc(link, length, shift);
 	if (!remote)
@@ -61,7 +66,7 @@ u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *p
 	remote->table_key = FIELD_GET(RSM_RDMA_PLACE_KEY, place->word[0]);
 	remote->channel = rsm_rdma_channel_get(link);
 	if (!remote->channel) {
-		kvfree(remote);
+		kfree(remote);
 		return RSMERR_CONN_ABORTED;
 	}
 	*mem = &remote->mem;
@@ -103,18 +108,27 @@ static u32 read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64
 	return status;
 }
 
-/* Whoever comes second finds the page of the first. */
+/* The one that comes second finds the page of the first. */
+static u32 keep_keys(struct rsm_rdma_memory *remote, u64 index, __le32 *keys)
+{
+	int err = xa_insert(&remote->keys, index, keys, GFP_KERNEL_ACCOUNT);
+
+	if (err)
+		free_page((unsigned long)keys);
+	return err && err != -EBUSY ? RSMERR_INSUFFICIENT_MEM : RSM_SUCCESS;
+}
+
 static u32 fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index)
 {
-	__le32 *keys = (__le32 *)__get_free_page(GFP_KERNEL);
+	__le32 *keys = (__le32 *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	u32 status;
 
 	if (!keys)
 		return RSMERR_INSUFFICIENT_MEM;
 	status = read_keys(imp, remote, index, keys);
-	/* Pairs with the acquire in rsm_rdma_key(). */
-	if (status || cmpxchg_release(&remote->keys[index], NULL, keys))
-		free_page((unsigned long)keys);
+	if (!status)
+		return keep_keys(remote, index, keys);
+	free_page((unsigned long)keys);
 	return status;
 }
 
@@ -129,16 +143,15 @@ static u32 fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u6
  */
 u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk, u32 *key)
 {
-	__le32 **page = &remote->keys[chunk / KEYS_PER_PAGE];
-	u32 status = RSM_SUCCESS;
-	__le32 *keys;
+	__le32 *keys = xa_load(&remote->keys, chunk / KEYS_PER_PAGE);
+	u32 status;
 
-	if (!READ_ONCE(*page))
+	if (!keys) {
 		status = fetch_keys(imp, remote, chunk / KEYS_PER_PAGE);
-	if (status)
-		return status;
-	/* Pairs with the release in fetch_keys(). */
-	keys = smp_load_acquire(page);
+		if (status)
+			return status;
+		keys = xa_load(&remote->keys, chunk / KEYS_PER_PAGE);
+	}
 	*key = le32_to_cpu(keys[chunk % KEYS_PER_PAGE]);
 	return RSM_SUCCESS;
 }

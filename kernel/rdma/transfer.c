@@ -73,13 +73,12 @@ static u32 start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done
 	struct rsm_rdma_op *op;
 	u32 status, key;
 
-	status = rsm_rdma_key(t->imp, remote, offset >> remote->chunk_shift, &key);
-	if (status)
-		return status;
 	status = rsm_rdma_op_prepare(t->local, done, *n, t->put, async, &op);
 	if (status)
 		return status;
-	status = start_op(t->imp, op, remote, offset, key, async);
+	status = rsm_rdma_key(t->imp, remote, offset >> remote->chunk_shift, &key);
+	if (!status)
+		status = start_op(t->imp, op, remote, offset, key, async);
 	if (status)
 		rsm_rdma_op_put(op);
 	else

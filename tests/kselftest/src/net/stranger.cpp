@@ -174,6 +174,25 @@ TEST_F(NetStranger, sends_messages_that_make_no_sense) {
         attack({"babble", "ended", nullptr});
 }
 
+// What its words would cost is bounded by what is possible.
+TEST_F(NetStranger, exports_more_than_there_can_be) {
+    const std::string node = std::to_string(first.node());
+    shell_here(std::string(stranger) + " 10.77.1." + node + ' ' + std::to_string(self.node()) +
+               ' ' + node + " 60000 huge-segment >/tmp/stranger 2>&1 &");
+    Session importer(first.node());
+    int status = RSMERR_REMOTE_NODE_UNREACHABLE;
+    EXPECT_TRUE(eventually(
+        [&] {
+            const RemoteImport imported(importer, self.node(), 0x600000);
+            status = imported.status();
+            return status != RSMERR_REMOTE_NODE_UNREACHABLE;
+        },
+        60000));
+    EXPECT_EQ(status, RSMERR_CONN_ABORTED);
+    EXPECT_TRUE(eventually(
+        [&] { return shell_here("grep -q ended /tmp/stranger").status == 0; }, 60000));
+}
+
 TEST_F(NetStranger, says_nothing) {
     attack({"silence", "ended", "no answer"});
 }

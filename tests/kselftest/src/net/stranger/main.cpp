@@ -8,6 +8,7 @@
 #include "net/stranger/line.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <random>
@@ -19,7 +20,15 @@ using namespace rsmtest::stranger;
 
 namespace {
 
-enum MessageType : std::uint16_t { hello = 1, welcome = 2, heartbeat = 3, last_type = 15 };
+enum MessageType : std::uint16_t {
+    hello = 1,
+    welcome = 2,
+    heartbeat = 3,
+    connect = 4,
+    connected = 5,
+    disconnect = 10,
+    last_type = 15
+};
 
 // What the first frame is.
 enum class First { proof, other };
@@ -118,6 +127,55 @@ bool speak_before_the_proof(Line &line, const Request &request, int milliseconds
     return line.ends_within(milliseconds);
 }
 
+struct Connect {
+    std::uint32_t id;
+    std::uint32_t cookie;
+};
+
+struct Connected {
+    std::uint32_t cookie = 0;
+    std::uint32_t status = 0;
+    std::uint32_t handle = 1;
+    std::uint32_t mode = 0666;
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::uint64_t length = std::uint64_t{1} << 43;
+    std::uint64_t place = std::uint64_t{16} << 32 | 0x1234; // in chunks of 64 KiB
+    std::uint64_t reserved = 0;
+};
+
+// The message in a frame; nothing if it is none.
+template <class Body>
+bool parse(const Bytes &frame, MessageHeader &header, Body &body) {
+    constexpr std::size_t at = sizeof(FrameHeader);
+    if (frame.size() < at + sizeof(header) + sizeof(body))
+        return false;
+    std::memcpy(&header, frame.data() + at, sizeof(header));
+    std::memcpy(&body, frame.data() + at + sizeof(header), sizeof(body));
+    return true;
+}
+
+// Has a segment that takes more keys than any exporter makes. Whether the node wants it.
+bool export_too_much(Line &line, const Request &request, int milliseconds) {
+    constexpr int pause = 20;
+    greet(line, request);
+    for (int spent = 0; spent < milliseconds && !line.ends_within(pause); spent += pause) {
+        MessageHeader header;
+        Connect asked{};
+        const auto received = line.receive();
+        if (!received || !parse(*received, header, asked))
+            continue;
+        if (header.type == disconnect)
+            return true;
+        if (header.type != connect)
+            continue;
+        Bytes body;
+        append(body, Connected{.cookie = asked.cookie});
+        line.send(message(line, request, connected, body));
+    }
+    return false;
+}
+
 // As an agent would, but hears nothing.
 bool be_deaf(Line &line, const Request &request, int milliseconds) {
     constexpr int pause = 200;
@@ -187,6 +245,7 @@ constexpr Attack attacks[] = {
     {"reflected-proof", nullptr, reflect, First::other},
     {"two-proofs", nullptr, prove_twice},
     {"early-message", nullptr, speak_before_the_proof, First::other},
+    {"huge-segment", nullptr, export_too_much},
     {"silence", nullptr, say_nothing},
     {"deaf", [](Request &request) { request.deaf = true; }, be_deaf},
     {"empty-frame", nullptr, say_zeros<0>},
