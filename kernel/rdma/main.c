@@ -26,9 +26,19 @@ static const struct rsm_link_ops link_ops = {
 	.address = rsm_rdma_address,
 };
 
-/* A node that is not configured may be one day. */
+static bool is_known(u32 id)
+{
+	const struct rsm_rdma_node *node = rsm_rdma_node(id);
+
+	return id == rsm_node_id() || (node && !READ_ONCE(node->leaving));
+}
+
+/* The configuration says which nodes there are. */
 static u32 check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
+	for (u32 i = 0; i < acl->count; i++)
+		if (!is_known(acl->entry[i].node))
+			return RSMERR_BAD_ACL;
 	return RSM_SUCCESS;
 }
 

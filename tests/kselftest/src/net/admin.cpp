@@ -215,6 +215,15 @@ TEST_F(NetHeartbeat, that_does_not_fit_is_refused_by_both_nodes) {
               RSMERR_REMOTE_NODE_UNREACHABLE);
 }
 
+TEST_F(NetNodes, only_those_that_are_configured_can_be_published_to) {
+    Session session(self.node());
+    RemoteExport exported(session, 1);
+    const Acl unknown{{first.node(), 0666}, {50, 0666}};
+    EXPECT_EQ(exported.publish(0, unknown), RSMERR_BAD_ACL);
+    EXPECT_EQ(exported.publish(0, {{first.node(), 0666}, {self.node(), 0600}}), RSM_SUCCESS);
+    EXPECT_EQ(exported.republish(unknown), RSMERR_BAD_ACL);
+}
+
 TEST_F(NetAdmin, monitor_tells_of_a_node_that_dies_and_comes_back) {
     Session here(self.node());
     Session there(first.node());
