@@ -53,7 +53,8 @@ struct rsm_place {
  *	incarnation, 0 if it was never learned. Called once for each
  *	rsm_link_start(), in process context. The link may be started again
  *	after the return.
- * @place: let the peer reach @mem, for writing only if @writable, and say in
+ * @place: let the peer reach @mem, as far as @rights go (RSM_PERM_READ, RSM_PERM_WRITE, both or
+ *	none), and say in
  *	@place where it finds it. *@keys is what @leave is to take back. A status;
  *	on failure the peer is refused with it. Process context; the caller holds
  *	@mem until @leave has returned. NULL when there is nothing to say.
@@ -82,7 +83,7 @@ struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
 	void (*resume)(struct rsm_link *link);
 	void (*down)(struct rsm_link *link, u64 peer);
-	u32 (*place)(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+	u32 (*place)(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		     struct rsm_place *place, void **keys);
 	void (*leave)(struct rsm_link *link, void *keys);
 	u32 (*attach)(struct rsm_link *link, u64 length,

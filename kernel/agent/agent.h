@@ -35,13 +35,13 @@ extern struct workqueue_struct *rsm_keys_wq;
  * @mem: the memory, referenced; NULL if there is no lease
  * @keys: what the controller needs to end it
  * @place: where the peer finds it
- * @writable: the peer may write there
+ * @rights: what the peer may do there: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  */
 struct rsm_lease {
 	struct rsm_mem *mem;
 	void *keys;
 	struct rsm_place place;
-	bool writable;
+	u32 rights;
 };
 
 /**
@@ -128,11 +128,11 @@ void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *
 void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg);
 void rsm_importer_remove(struct rsm_importer *importer);
 void rsm_importer_link_down(struct rsm_link *link);
-u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		   struct rsm_lease *lease);
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
 int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
-bool rsm_mode_writes(int mode);
+u32 rsm_mode_rights(int mode);
 extern atomic64_t rsm_importer_serial;
 
 /* request.c: what importers' nodes are asked, and what is waited for */

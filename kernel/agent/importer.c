@@ -14,26 +14,32 @@
 
 atomic64_t rsm_importer_serial = ATOMIC64_INIT(0);
 
-/* May anybody on a node with this mode write? */
-bool rsm_mode_writes(int mode)
+/* What may users of a node with this mode do, all taken together? */
+u32 rsm_mode_rights(int mode)
 {
-	return mode > 0 && mode & 0222;
+	u32 rights = 0;
+
+	if (mode > 0 && mode & 0444)
+		rights |= RSM_PERM_READ;
+	if (mode > 0 && mode & 0222)
+		rights |= RSM_PERM_WRITE;
+	return rights;
 }
 
 /* Let the peer reach memory. Without keys it can do what it likes anyway. */
-u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		   struct rsm_lease *lease)
 {
 	u32 status = RSM_SUCCESS;
 
-	*lease = (struct rsm_lease) { .writable = writable || !link->ops->leave };
+	*lease = (struct rsm_lease) { .rights = link->ops->leave ? rights : RSM_PERM_RDWR };
 	if (link->ops->place)
-		status = link->ops->place(link, mem, lease->writable, &lease->place,
+		status = link->ops->place(link, mem, lease->rights, &lease->place,
 					  &lease->keys);
 	if (status)
 		return status;
 	lease->mem = rsm_mem_get(mem);
-	if (lease->writable)
+	if (lease->rights & RSM_PERM_WRITE)
 		WRITE_ONCE(mem->written, true);
 	return RSM_SUCCESS;
 }
@@ -85,7 +91,7 @@ static bool is_placed_later(const struct rsm_link *link)
 }
 
 /* The memory that @importer is to reach now, referenced, or NULL if it is to go. */
-static struct rsm_mem *get_wanted(const struct rsm_importer *importer, bool *writable)
+static struct rsm_mem *get_wanted(const struct rsm_importer *importer, u32 *rights)
 {
 	struct rsm_export *exp = importer->exp;
 	struct rsm_mem *mem = NULL;
@@ -93,7 +99,7 @@ static struct rsm_mem *get_wanted(const struct rsm_importer *importer, bool *wri
 	mutex_lock(&exp->importers_lock);
 	if (exp->open && !importer->leaving && !READ_ONCE(importer->request))
 		mem = rsm_mem_get(exp->mem);
-	*writable = rsm_mode_writes(rsm_importer_mode(exp, importer->link));
+	*rights = rsm_mode_rights(rsm_importer_mode(exp, importer->link));
 	mutex_unlock(&exp->importers_lock);
 	return mem;
 }
@@ -123,14 +129,14 @@ static void place(struct work_struct *work)
 	struct rsm_importer *importer = container_of(work, struct rsm_importer, placing);
 	struct rsm_lease lease = {};
 	struct rsm_mem *mem;
-	bool done, writable;
-	u32 status;
+	u32 status, rights;
+	bool done;
 
 	do {
-		mem = get_wanted(importer, &writable);
+		mem = get_wanted(importer, &rights);
 		if (!mem)
 			return;
-		status = rsm_lease_take(importer->link, mem, writable, &lease);
+		status = rsm_lease_take(importer->link, mem, rights, &lease);
 		done = offer(importer, mem, &lease, status);
 		if (!done && !status)
 			rsm_lease_end(importer->link, &lease);
@@ -172,7 +178,7 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	if (!importer)
 		return RSMERR_INSUFFICIENT_MEM;
 	if (!is_placed_later(link)) {
-		status = rsm_lease_take(link, exp->mem, rsm_mode_writes(mode), &importer->now);
+		status = rsm_lease_take(link, exp->mem, rsm_mode_rights(mode), &importer->now);
 		if (status)
 			goto err_free;
 	}

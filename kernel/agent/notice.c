@@ -77,8 +77,7 @@ static bool is_to_move(const struct rsm_importer *importer)
 	if (!importer->now.mem)
 		return false;
 	return importer->now.mem != exp->mem ||
-	       (rsm_mode_writes(rsm_importer_mode(exp, importer->link)) &&
-		!importer->now.writable);
+	       rsm_mode_rights(rsm_importer_mode(exp, importer->link)) & ~importer->now.rights;
 }
 
 /* The first importer that is to move and whose node is asked nothing, copied, or false. */
@@ -92,8 +91,8 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
 		if (!importer->leaving && !READ_ONCE(importer->request) &&
 		    is_to_move(importer)) {
 			*copy = *importer;
-			copy->now.writable |=
-				rsm_mode_writes(rsm_importer_mode(exp, importer->link));
+			copy->now.rights |=
+				rsm_mode_rights(rsm_importer_mode(exp, importer->link));
 			found = true;
 			break;
 		}
@@ -141,7 +140,7 @@ static void move_importer(struct rsm_export *exp, const struct rsm_importer *cop
 	struct rsm_lease lease;
 	u32 status;
 
-	status = rsm_lease_take(copy->link, exp->mem, copy->now.writable, &lease);
+	status = rsm_lease_take(copy->link, exp->mem, copy->now.rights, &lease);
 	mutex_lock(&exp->importers_lock);
 	importer = find_again(exp, copy);
 	if (importer && !status)

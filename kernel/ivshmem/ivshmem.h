@@ -259,7 +259,7 @@ unsigned long window_grace(const struct window *w);
 void window_sweep(struct window *w);
 
 /* segment.c */
-u32 window_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		 struct rsm_place *place, void **keys);
 u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
 		  struct rsm_mem **mem);

@@ -223,7 +223,7 @@ static void window_unbind(struct rsm_export *exp)
 }
 
 /* &rsm_link_ops.place. A node in the window reaches all of it anyway. */
-u32 window_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		 struct rsm_place *place, void **keys)
 {
 	place->word[0] = offset_of(to_window_mem(mem));

@@ -35,6 +35,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	kref_init(&channel->ref);
 	refcount_set(&channel->users, 1);
 	init_completion(&channel->idle);
+	mutex_init(&channel->making_lock);
 	mutex_init(&channel->keys_lock);
 	INIT_LIST_HEAD(&channel->key_sets);
 	spin_lock_init(&channel->room.lock);

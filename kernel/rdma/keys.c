@@ -25,8 +25,10 @@ struct registered {
  * struct key_set - what a peer is given for a segment, however often it imports it
  * @entry: in the channel's list; channel->keys_lock
  * @users: leases that use it; channel->keys_lock
+ * @made: somebody has tried to make the keys; channel->making_lock
+ * @status: how that went; likewise
  * @mem: the memory, which is there as long as one of @users
- * @writable: the peer may write there
+ * @rights: what the peer may do there: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  * @channel: whose keys they are; entered
  * @chunk_shift: size of a chunk, binary logarithm
  * @table: the keys as the peer reads them
@@ -38,8 +40,10 @@ struct registered {
 struct key_set {
 	struct list_head entry;
 	unsigned int users;
-	const struct rsm_mem *mem;
-	bool writable;
+	bool made;
+	u32 status;
+	struct rsm_mem *mem;
+	u32 rights;
 	struct rsm_rdma_channel *channel;
 	unsigned int chunk_shift;
 	__le32 *table;
@@ -87,7 +91,7 @@ static u32 make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int ac
 		.access = access,
 	};
 
-	lockdep_assert_held(&channel->keys_lock);
+	lockdep_assert_held(&channel->making_lock);
 	if (ib_post_send(channel->qp, &wr.wr, NULL))
 		return RSMERR_CONN_ABORTED;
 	wait_for_completion(&reg.done);
@@ -174,16 +178,15 @@ static void unregister(struct rsm_rdma_channel *channel, struct registered *key)
 	key->mr = NULL;
 }
 
-static u32 register_chunk(struct key_set *set, struct rsm_mem *mem, u64 chunk,
-			  struct page **page, int access)
+static u32 register_chunk(struct key_set *set, u64 chunk, struct page **page, int access)
 {
 	unsigned long chunk_pages = 1UL << (set->chunk_shift - PAGE_SHIFT);
 	unsigned long start = chunk * chunk_pages;
-	unsigned long n = min(mem->npages - start, chunk_pages);
+	unsigned long n = min(set->mem->npages - start, chunk_pages);
 	u32 status;
 
 	for (unsigned long i = 0; i < n; i++)
-		page[i] = mem->ops->page(mem, start + i);
+		page[i] = set->mem->ops->page(set->mem, start + i);
 	status = register_pages(set->channel, &set->key[chunk], page, n,
 				chunk << set->chunk_shift, access);
 	if (!status)
@@ -191,19 +194,21 @@ static u32 register_chunk(struct key_set *set, struct rsm_mem *mem, u64 chunk,
 	return status;
 }
 
-static u32 register_chunks(struct key_set *set, struct rsm_mem *mem, bool writable)
+static u32 register_chunks(struct key_set *set)
 {
-	int access = IB_ACCESS_REMOTE_READ;
 	struct page **page;
 	u32 status = RSM_SUCCESS;
+	int access = 0;
 
-	if (writable)
+	if (set->rights & RSM_PERM_READ)
+		access |= IB_ACCESS_REMOTE_READ;
+	if (set->rights & RSM_PERM_WRITE)
 		access |= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE;
 	page = kvmalloc_array(1UL << (set->chunk_shift - PAGE_SHIFT), sizeof(*page), GFP_KERNEL);
 	if (!page)
 		return RSMERR_INSUFFICIENT_MEM;
 	for (u64 chunk = 0; chunk < set->count && !status; chunk++) {
-		status = register_chunk(set, mem, chunk, page, access);
+		status = register_chunk(set, chunk, page, access);
 		cond_resched();
 	}
 	kvfree(page);
@@ -226,9 +231,9 @@ static u32 register_table(struct key_set *set)
 	return status;
 }
 
-static u32 register_all(struct key_set *set, struct rsm_mem *mem, bool writable)
+static u32 register_all(struct key_set *set)
 {
-	u32 status = register_chunks(set, mem, writable);
+	u32 status = register_chunks(set);
 
 	return status ?: register_table(set);
 }
@@ -258,7 +263,7 @@ static unsigned int chunk_shift_of(const struct ib_device *device)
 	return pages ? min(ilog2(pages) + PAGE_SHIFT, RSM_RDMA_CHUNK_MAX) : 0;
 }
 
-static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
+static u32 alloc_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
 		     struct key_set **made)
 {
 	unsigned int shift = chunk_shift_of(channel->device);
@@ -283,57 +288,24 @@ static u32 alloc_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem
 	}
 	set->table_bytes = bytes;
 	set->channel = channel;
+	set->mem = mem;
+	set->rights = rights;
 	set->chunk_shift = shift;
 	set->count = count;
 	*made = set;
 	return RSM_SUCCESS;
 }
 
-static u32 make_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, bool writable,
-		    struct key_set **made)
-{
-	u32 status;
-
-	status = alloc_set(channel, mem, made);
-	if (status)
-		return status;
-	status = register_all(*made, mem, writable);
-	if (status) {
-		free_set(*made);
-		return status;
-	}
-	(*made)->mem = mem;
-	(*made)->writable = writable;
-	list_add(&(*made)->entry, &channel->key_sets);
-	return RSM_SUCCESS;
-}
-
 static struct key_set *find_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
-				bool writable)
+				u32 rights)
 {
 	struct key_set *set;
 
 	lockdep_assert_held(&channel->keys_lock);
 	list_for_each_entry(set, &channel->key_sets, entry)
-		if (set->mem == mem && set->writable == writable)
+		if (set->mem == mem && set->rights == rights)
 			return set;
 	return NULL;
-}
-
-/* The keys to some memory: a peer that imports it again gets those that it has. */
-static u32 set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, bool writable,
-		   struct key_set **set)
-{
-	u32 status = RSM_SUCCESS;
-
-	mutex_lock(&channel->keys_lock);
-	*set = find_set(channel, mem, writable);
-	if (!*set)
-		status = make_set(channel, mem, writable, set);
-	if (!status)
-		(*set)->users++;
-	mutex_unlock(&channel->keys_lock);
-	return status;
 }
 
 static void set_put(struct key_set *set)
@@ -350,8 +322,46 @@ static void set_put(struct key_set *set)
 	free_set(set);
 }
 
+/* The keys to some memory, made or not: a peer that imports it again gets those that it has. */
+static u32 set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
+		   struct key_set **set)
+{
+	u32 status = RSM_SUCCESS;
+
+	mutex_lock(&channel->keys_lock);
+	*set = find_set(channel, mem, rights);
+	if (!*set) {
+		status = alloc_set(channel, mem, rights, set);
+		if (!status)
+			list_add(&(*set)->entry, &channel->key_sets);
+	}
+	if (!status)
+		(*set)->users++;
+	mutex_unlock(&channel->keys_lock);
+	return status;
+}
+
+/*
+ * Takes time in proportion to the memory. Nobody waits for it but those who want keys
+ * of this channel.
+ */
+static u32 make_set(struct key_set *set)
+{
+	struct mutex *lock = &set->channel->making_lock;
+	u32 status;
+
+	mutex_lock(lock);
+	if (!set->made) {
+		set->status = register_all(set);
+		set->made = true;
+	}
+	status = set->status;
+	mutex_unlock(lock);
+	return status;
+}
+
 /* &rsm_link_ops.place. Keys keep the channel from being destroyed before them. */
-u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		   struct rsm_place *place, void **keys)
 {
 	struct rsm_rdma_channel *channel = rsm_rdma_channel_get(link);
@@ -362,15 +372,21 @@ u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
 		return status;
 	if (!rsm_rdma_channel_enter(channel))
 		goto err_put;
-	status = set_get(channel, mem, writable, &set);
+	status = set_get(channel, mem, rights, &set);
 	if (status)
 		goto err_leave;
+	status = make_set(set);
+	if (status)
+		goto err_put_set;
 	place->word[0] = FIELD_PREP(RSM_RDMA_PLACE_KEY, set->table_key.mr->rkey) |
-			 FIELD_PREP(RSM_RDMA_PLACE_SHIFT, set->chunk_shift);
+			 FIELD_PREP(RSM_RDMA_PLACE_SHIFT, set->chunk_shift) |
+			 FIELD_PREP(RSM_RDMA_PLACE_RIGHTS, rights >> RSM_RDMA_RIGHTS_SHIFT);
 	place->word[1] = 0;
 	*keys = set;
 	return RSM_SUCCESS;
 
+err_put_set:
+	set_put(set);
 err_leave:
 	rsm_rdma_channel_leave(channel);
 err_put:

@@ -32,14 +32,17 @@
 /* A status: the import has other memory meanwhile, and the same can be tried there. */
 #define RSM_RDMA_MOVED		U32_MAX
 
-/* The words of a place: a table's key and the size of chunks; the other is 0. */
+/* The words of a place: a table's key, the size of chunks, and rights; the other is 0. */
 #define RSM_RDMA_PLACE_KEY	GENMASK_ULL(31, 0)
 #define RSM_RDMA_PLACE_SHIFT	GENMASK_ULL(39, 32)
+#define RSM_RDMA_PLACE_RIGHTS	GENMASK_ULL(41, 40)
+#define RSM_RDMA_RIGHTS_SHIFT	7	/* of RSM_PERM_READ and RSM_PERM_WRITE, to bits 1 and 0 */
 
 /**
  * struct rsm_rdma_memory - a segment of a peer
  * @mem: as the core sees it; its pages can't be seen
  * @channel: the connection that its keys are good for, referenced
+ * @rights: what its keys allow. A transfer that wants more would break the connection
  * @table_key: key of the table
  * @chunk_shift: size of a chunk, binary logarithm
  * @busy: operations under way on it
@@ -50,6 +53,7 @@
 struct rsm_rdma_memory {
 	struct rsm_mem mem;
 	struct rsm_rdma_channel *channel;
+	u32 rights;
 	u32 table_key;
 	unsigned int chunk_shift;
 	atomic_t busy;
@@ -133,7 +137,7 @@ struct rsm_rdma_op {
 };
 
 /* keys.c */
-u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		   struct rsm_place *place, void **keys);
 void rsm_rdma_unplace(struct rsm_link *link, void *keys);
 

@@ -32,7 +32,9 @@
  * manager's handler lock is taken around rdma_accept(); our handlers run under it
  * and therefore wait for nobody. rdma_destroy_id() waits for them.
  *
- * channel->keys_lock: keys.c's, a mutex, below everything of internal.h.
+ * channel->making_lock, channel->keys_lock: keys.c's, mutexes, below everything of
+ *	internal.h. Memory is registered under the former; nobody who holds the latter
+ *	waits for anything but memory.
  * channel->receive_lock: one at a time hands messages to the agent: completions
  *	and the agent's resume(). Above node->lock.
  * node->lock: which channel the node has, what is coming in, and all of sending.
@@ -135,7 +137,8 @@ struct rsm_rdma_room {
  * @transfer_wrs: work requests that transfers may have under way; those of
  *	RSM_RDMA_KEY_WRS and of messages are beside them
  * @room: how much of that is in use
- * @keys_lock: held while memory is registered, by one at a time
+ * @making_lock: held while memory is registered, by one at a time
+ * @keys_lock: guards which keys there are for which memory
  * @key_sets: keys that the peer has. keys_lock
  * @incarnation: ours, for this connection
  * @peer: what the peer has said of itself when connecting
@@ -177,7 +180,8 @@ struct rsm_rdma_channel {
 	struct ib_qp *qp;
 	u32 transfer_wrs;
 	struct rsm_rdma_room room;
-	struct mutex keys_lock; /* see above */
+	struct mutex making_lock; /* see above */
+	struct mutex keys_lock; /* likewise */
 	struct list_head key_sets;
 	u64 incarnation;
 	struct rsm_rdma_peer peer;

@@ -44,7 +44,9 @@ static struct rsm_rdma_memory *memory_alloc(struct rsm_link *link, u64 length,
 
 static bool is_good_place(const struct rsm_place *place, u64 length, unsigned int shift)
 {
-	if (place->word[0] & ~(RSM_RDMA_PLACE_KEY | RSM_RDMA_PLACE_SHIFT) || place->word[1] ||
+	const u64 known = RSM_RDMA_PLACE_KEY | RSM_RDMA_PLACE_SHIFT | RSM_RDMA_PLACE_RIGHTS;
+
+	if (place->word[0] & ~known || place->word[1] ||
 	    shift < RSM_RDMA_CHUNK_MIN || shift > RSM_RDMA_CHUNK_MAX)
 		return false;
 	/* No exporter makes a larger table. */
@@ -63,6 +65,7 @@ u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *p
 	remote = memory_alloc(link, length, shift);
 	if (!remote)
 		return RSMERR_INSUFFICIENT_MEM;
+	remote->rights = FIELD_GET(RSM_RDMA_PLACE_RIGHTS, place->word[0]) << RSM_RDMA_RIGHTS_SHIFT;
 	remote->table_key = FIELD_GET(RSM_RDMA_PLACE_KEY, place->word[0]);
 	remote->channel = rsm_rdma_channel_get(link);
 	if (!remote->channel) {

@@ -164,12 +164,12 @@ static void stay_at(const bool *hold)
 }
 
 /* What the program at the other end names as a place, and is told as one. */
-static u32 nodes_place(struct rsm_link *link, struct rsm_mem *mem, bool writable,
+static u32 nodes_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		       struct rsm_place *place, void **keys)
 {
 	stay_at(&hold_keys);
 	place->word[0] = TESTCTL_PLACE;
-	place->word[1] = writable;
+	place->word[1] = !!(rights & RSM_PERM_WRITE);
 	*keys = NULL;
 	atomic_inc(&keys_made);
 	return RSM_SUCCESS;
