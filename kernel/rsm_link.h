@@ -53,11 +53,11 @@ struct rsm_place {
  *	incarnation, 0 if it was never learned. Called once for each
  *	rsm_link_start(), in process context. The link may be started again
  *	after the return.
- * @place: let the peer reach @mem, as far as @rights go (RSM_PERM_READ, RSM_PERM_WRITE, both or
- *	none), and say in
- *	@place where it finds it. *@keys is what @leave is to take back. A status;
- *	on failure the peer is refused with it. Process context; the caller holds
- *	@mem until @leave has returned. NULL when there is nothing to say.
+ * @place: let the peer reach @mem, as far as @rights go (RSM_PERM_READ, RSM_PERM_WRITE,
+ *	both or none), and say in @place where it finds it. *@keys is what @leave is to
+ *	take back. A status; on failure the peer is refused with it. Process context; the
+ *	caller holds @mem until @leave has returned. NULL when there is nothing to say.
+ * @place_ms: how long a connect waits for the peer's @place, in milliseconds
  * @leave: undo one @place: on return the peer can't reach the memory any more,
  *	even one that pays no heed to messages. NULL for a controller that
  *	has no means to that. Process context. With this function @place is taken to
@@ -85,6 +85,7 @@ struct rsm_link_ops {
 	void (*down)(struct rsm_link *link, u64 peer);
 	u32 (*place)(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		     struct rsm_place *place, void **keys);
+	unsigned int place_ms;
 	void (*leave)(struct rsm_link *link, void *keys);
 	u32 (*attach)(struct rsm_link *link, u64 length,
 		      const struct rsm_place *place, struct rsm_mem **mem);

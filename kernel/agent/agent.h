@@ -52,6 +52,7 @@ struct rsm_lease {
  * @now: its memory, once it has been placed; changes under the export's importers_lock
  * @next: the memory that its node is told of by MOVE; likewise
  * @leaving: it is being taken away; changed under the export's importers_lock
+ * @is_placing: @placing is queued or runs, and will look at @leaving; likewise
  * @placing: makes the keys by which its node reaches the memory, which may take long
  * @status: what has become of that, if the node is to be told
  * @request: what its node is asked, or is to be asked: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0;
@@ -73,6 +74,7 @@ struct rsm_importer {
 	struct rsm_lease now;
 	struct rsm_lease next;
 	bool leaving;
+	bool is_placing;
 	struct work_struct placing;
 	u32 status;
 	enum rsm_message_type request;

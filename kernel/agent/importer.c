@@ -90,8 +90,19 @@ static bool is_placed_later(const struct rsm_link *link)
 	return link->ops->leave;
 }
 
-/* The memory that @importer is to reach now, referenced, or NULL if it is to go. */
-static struct rsm_mem *get_wanted(const struct rsm_importer *importer, u32 *rights)
+/* A node that has left meanwhile is forgotten now. */
+static void end_placing(struct rsm_importer *importer)
+{
+	lockdep_assert_held(&importer->exp->importers_lock);
+	importer->is_placing = false;
+	if (!importer->leaving)
+		return;
+	importer->status = RSMERR_CONN_ABORTED;
+	rsm_request(importer, RSM_MSG_CONNECTED);
+}
+
+/* The memory that @importer is to reach now, referenced, or NULL if there is none. */
+static struct rsm_mem *get_wanted(struct rsm_importer *importer, u32 *rights)
 {
 	struct rsm_export *exp = importer->exp;
 	struct rsm_mem *mem = NULL;
@@ -99,21 +110,34 @@ static struct rsm_mem *get_wanted(const struct rsm_importer *importer, u32 *righ
 	mutex_lock(&exp->importers_lock);
 	if (exp->open && !importer->leaving && !READ_ONCE(importer->request))
 		mem = rsm_mem_get(exp->mem);
+	else
+		end_placing(importer);
 	*rights = rsm_mode_rights(rsm_importer_mode(exp, importer->link));
 	mutex_unlock(&exp->importers_lock);
 	return mem;
 }
 
+/* Is that what the importer is to get now? */
+static bool is_wanted(const struct rsm_importer *importer, const struct rsm_mem *mem, u32 rights)
+{
+	const struct rsm_export *exp = importer->exp;
+
+	lockdep_assert_held(&exp->importers_lock);
+	return exp->mem == mem && !importer->leaving && !READ_ONCE(importer->request) &&
+	       rsm_mode_rights(rsm_importer_mode(exp, importer->link)) == rights;
+}
+
 /* Offer what was made for @mem. Returns false if that is not wanted any more. */
-static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem,
+static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem, u32 rights,
 		  struct rsm_lease *lease, u32 status)
 {
 	struct rsm_export *exp = importer->exp;
 	bool wanted;
 
 	mutex_lock(&exp->importers_lock);
-	wanted = exp->mem == mem && !importer->leaving && !READ_ONCE(importer->request);
+	wanted = is_wanted(importer, mem, rights);
 	if (wanted) {
+		importer->is_placing = false;
 		importer->status = status;
 		if (!status)
 			swap(importer->next, *lease);
@@ -123,7 +147,7 @@ static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem,
 	return wanted;
 }
 
-/* Again if the segment was given other memory meanwhile. */
+/* Again if the segment was given other memory, or another access list, meanwhile. */
 static void place(struct work_struct *work)
 {
 	struct rsm_importer *importer = container_of(work, struct rsm_importer, placing);
@@ -137,7 +161,7 @@ static void place(struct work_struct *work)
 		if (!mem)
 			return;
 		status = rsm_lease_take(importer->link, mem, rights, &lease);
-		done = offer(importer, mem, &lease, status);
+		done = offer(importer, mem, rights, &lease, status);
 		if (!done && !status)
 			rsm_lease_end(importer->link, &lease);
 		rsm_mem_put(mem);
@@ -148,9 +172,17 @@ static void place(struct work_struct *work)
 void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_importer *importer = find_named(link, msg);
+	struct rsm_export *exp;
 
-	if (importer && !importer->now.mem && !READ_ONCE(importer->request))
+	if (!importer)
+		return;
+	exp = importer->exp;
+	mutex_lock(&exp->importers_lock);
+	if (!importer->now.mem && !importer->leaving && !READ_ONCE(importer->request)) {
+		importer->is_placing = true;
 		queue_work(rsm_keys_wq, &importer->placing);
+	}
+	mutex_unlock(&exp->importers_lock);
 }
 
 static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_link *link,
@@ -292,6 +324,14 @@ static void leave_export(struct rsm_importer *importer)
 	rsm_importers_changed();
 }
 
+/* Nothing is asked of its node any more. */
+static void begin_leaving(struct rsm_importer *importer)
+{
+	lockdep_assert_held(&importer->exp->importers_lock);
+	importer->leaving = true;
+	importer->part = false;
+}
+
 /*
  * The link's work only: nobody else takes importers away. It stays on the segment's list until
  * its node reaches nothing any more.
@@ -302,8 +342,7 @@ void rsm_importer_remove(struct rsm_importer *importer)
 
 	trace_importer_disconnect(exp, importer->link);
 	mutex_lock(&exp->importers_lock);
-	importer->leaving = true;
-	importer->part = false;
+	begin_leaving(importer);
 	mutex_unlock(&exp->importers_lock);
 	cancel_work_sync(&importer->placing);
 	rsm_request_end(importer);
@@ -317,12 +356,28 @@ void rsm_importer_remove(struct rsm_importer *importer)
 	kfree(importer);
 }
 
+/* If keys are made for it, it is removed when they are, and the link does not wait for that. */
+static bool leaves_later(struct rsm_importer *importer)
+{
+	struct rsm_export *exp = importer->exp;
+	bool later;
+
+	mutex_lock(&exp->importers_lock);
+	later = importer->is_placing;
+	if (later) {
+		begin_leaving(importer);
+		rsm_request_end(importer);
+	}
+	mutex_unlock(&exp->importers_lock);
+	return later;
+}
+
 /* DISCONNECT */
 void rsm_importer_disconnect(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_importer *importer = find_named(link, msg);
 
-	if (importer)
+	if (importer && !leaves_later(importer))
 		rsm_importer_remove(importer);
 }
 

@@ -301,20 +301,25 @@ static bool is_placed(const struct rsm_remote *remote)
 
 /*
  * Ask for the way to the memory, once it is known that a user may have it. The peer may have
- * to make keys, which takes the time it takes: the end of the link ends this, and a signal.
+ * to make keys, which takes time in proportion to the memory: a peer that needs too much of it
+ * costs this connect and no other.
  */
 static u32 get_placed(struct rsm_remote *remote)
 {
 	struct rsm_link *link = remote->link;
 	struct rsm_msg_connection message;
+	long left;
 
 	if (is_placed(remote))
 		return RSM_SUCCESS;
 	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->handle);
 	if (rsm_send(link, remote->peer, &message))
 		return RSMERR_REMOTE_NODE_UNREACHABLE;
-	return wait_event_interruptible(link->changed, is_placed(remote)) ? RSMERR_INTERRUPTED :
-									    RSM_SUCCESS;
+	left = wait_event_interruptible_timeout(link->changed, is_placed(remote),
+						msecs_to_jiffies(link->ops->place_ms));
+	if (left < 0)
+		return RSMERR_INTERRUPTED;
+	return left ? RSM_SUCCESS : RSMERR_REMOTE_NODE_UNREACHABLE;
 }
 
 /* Become an import of a segment that is placed. */

@@ -20,6 +20,7 @@ static const struct rsm_link_ops link_ops = {
 	.resume = rsm_rdma_resume,
 	.down = rsm_rdma_down,
 	.place = rsm_rdma_place,
+	.place_ms = RSM_RDMA_PLACE_MS,
 	.leave = rsm_rdma_unplace,
 	.attach = rsm_rdma_attach,
 	.detach = rsm_rdma_detach,

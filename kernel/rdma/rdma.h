@@ -62,6 +62,7 @@
 #define RSM_RDMA_TRANSFER_BYTES	SZ_1M	/* that these may move: heartbeats wait behind them */
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
+#define RSM_RDMA_PLACE_MS	60000U	/* for the keys to a segment, other segments' first */
 #define RSM_RDMA_BACKOFF_MIN	100U	/* between attempts to connect, in milliseconds */
 #define RSM_RDMA_BACKOFF_MAX	5000U
 

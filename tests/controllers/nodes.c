@@ -190,11 +190,12 @@ static u32 nodes_attach(struct rsm_link *link, u64 length, const struct rsm_plac
 	return *mem ? RSM_SUCCESS : RSMERR_INSUFFICIENT_MEM;
 }
 
-static const struct rsm_link_ops link_ops = {
+static struct rsm_link_ops link_ops = {
 	.send = nodes_send,
 	.resume = nodes_resume,
 	.down = nodes_down,
 	.place = nodes_place,
+	.place_ms = 60000,
 	.leave = nodes_leave,
 	.attach = nodes_attach,
 };
@@ -404,6 +405,8 @@ static int get_counter(char *buffer, const struct kernel_param *kp)
 static const struct kernel_param_ops counter_ops = {
 	.get = get_counter,
 };
+module_param_named(place_ms, link_ops.place_ms, uint, 0600);
+MODULE_PARM_DESC(place_ms, "How long a connect waits until a node of nodes0 says where memory is");
 module_param_cb(ends, &counter_ops, &ends, 0400);
 MODULE_PARM_DESC(ends, "How many links of nodes0 have ended so far");
 module_param_cb(held, &counter_ops, &held, 0400);

@@ -258,6 +258,24 @@ TEST_F(Nodes, place_that_is_refused)
     catch_up(node);
 }
 
+// A node that lives and never answers PLACE used to keep the caller until a signal came.
+TEST_F(Nodes, place_that_never_comes)
+{
+    ASSERT_TRUE(set_parameter("place_ms", "1"));
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node);
+    ASSERT_NE(admit(node, 0600, 0), 0u);
+    const auto request = node.next();
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->type(), RSM_MSG_PLACE);
+    EXPECT_EQ(importer.outcome(), raw::status(RSMERR_REMOTE_NODE_UNREACHABLE));
+    const auto farewell = node.next();
+    ASSERT_TRUE(farewell);
+    EXPECT_EQ(farewell->type(), RSM_MSG_DISCONNECT);
+    catch_up(node); // the link goes on
+}
+
 // N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
 class NodesKeys : public Nodes {
 protected:
@@ -312,6 +330,46 @@ TEST_F(NodesKeys, segment_that_is_withdrawn_meanwhile)
     exporter.join();
     EXPECT_EQ(outcome, raw::success);
     EXPECT_EQ(keys(), "0");
+}
+
+// The link does not wait for keys that nobody wants any more.
+TEST_F(NodesKeys, node_that_leaves_meanwhile)
+{
+    NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    await_held();
+    for (int i = 0; i < 2; i++)
+        ASSERT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+    catch_up(node);
+    EXPECT_NE(node.import(exported.id, 2), 0u) << "while keys are made";
+    ASSERT_TRUE(set_parameter("hold_keys", "0"));
+    const auto refusal = node.next();
+    ASSERT_TRUE(refusal);
+    ASSERT_EQ(refusal->type(), RSM_MSG_CONNECTED);
+    EXPECT_EQ(refusal->as<rsm_msg_connected>().cookie, 1u);
+    EXPECT_NE(refusal->as<rsm_msg_connected>().status, 0u);
+    EXPECT_EQ(keys(), "0");
+}
+
+TEST_F(NodesKeys, list_that_allows_more_meanwhile)
+{
+    NodesExport exported({{first_node, 0400}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    await_held();
+    const rsm_acl_entry more{first_node, 0600};
+    EXPECT_EQ(raw::republish(exported.fd.get(), {&more, 1}), raw::success);
+    ASSERT_TRUE(node.next()); // REPUBLISH
+    ASSERT_TRUE(set_parameter("hold_keys", "0"));
+    const auto move = node.next();
+    ASSERT_TRUE(move);
+    ASSERT_EQ(move->type(), RSM_MSG_MOVE);
+    EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
 }
 
 // N15: MOVE and MOVED that nobody has asked for, that name others, or that lead nowhere.
