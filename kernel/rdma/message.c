@@ -293,7 +293,11 @@ int rsm_rdma_prove(struct rsm_rdma_channel *channel, const u8 *mac)
 	return err;
 }
 
-/* &rsm_link_ops.send */
+/*
+ * &rsm_link_ops.send. Who comes late finds no channel, and a channel that is found is not
+ * taken from the node, and so not destroyed, before the lock is given up. The node itself
+ * stays for as long as the module.
+ */
 int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len)
 {
 	struct rsm_rdma_node *node = to_rdma_node(link);

@@ -73,7 +73,7 @@ static u32 start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done
 	struct rsm_rdma_op *op;
 	u32 status, key;
 
-	/* What the exporter gives to none of this node's users, its administrator has not, either. */
+	/* Not even CAP_IPC_OWNER gives what the exporter gives to no user of this node. */
 	if (!(remote->rights & (t->put ? RSM_PERM_WRITE : RSM_PERM_READ)))
 		return RSMERR_PERM_DENIED;
 	status = rsm_rdma_op_prepare(t->local, done, *n, t->put, async, &op);

@@ -190,7 +190,8 @@ TEST_F(NetStranger, exports_more_than_there_can_be) {
         60000));
     EXPECT_EQ(status, RSMERR_CONN_ABORTED);
     EXPECT_TRUE(eventually(
-        [&] { return shell_here("grep -q ended /tmp/stranger").status == 0; }, 60000));
+        [&] { return shell_here("grep -q ended /tmp/stranger").status == 0; }, 60000))
+        << shell_here("cat /tmp/stranger").text << shell_there("dmesg").text;
 }
 
 TEST_F(NetStranger, says_nothing) {

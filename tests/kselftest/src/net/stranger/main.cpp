@@ -24,10 +24,10 @@ enum MessageType : std::uint16_t {
     hello = 1,
     welcome = 2,
     heartbeat = 3,
-    connect = 4,
-    connected = 5,
+    connect = 5,
+    connected = 6,
     disconnect = 10,
-    last_type = 15
+    last_type = 16
 };
 
 // What the first frame is.
@@ -155,25 +155,37 @@ bool parse(const Bytes &frame, MessageHeader &header, Body &body) {
     return true;
 }
 
-// Has a segment that takes more keys than any exporter makes. Whether the node wants it.
+// Each frame that has arrived may be followed by another one.
+bool stay_alive(Line &line, const Request &request, std::uint16_t credits) {
+    return line.send(message(line, request, heartbeat, own_words(request), credits));
+}
+
+// Has a segment that takes more keys than any exporter makes. Whether the node does not want it.
 bool export_too_much(Line &line, const Request &request, int milliseconds) {
     constexpr int pause = 20;
+    bool declined = false;
     greet(line, request);
-    for (int spent = 0; spent < milliseconds && !line.ends_within(pause); spent += pause) {
-        MessageHeader header;
-        Connect asked{};
-        const auto received = line.receive();
-        if (!received || !parse(*received, header, asked))
-            continue;
-        if (header.type == disconnect)
-            return true;
-        if (header.type != connect)
-            continue;
-        Bytes body;
-        append(body, Connected{.cookie = asked.cookie});
-        line.send(message(line, request, connected, body));
+    for (int spent = 0; spent < milliseconds && !declined && !line.ends_within(pause);
+         spent += pause) {
+        std::uint16_t arrived = 0;
+        while (const auto received = line.receive()) {
+            MessageHeader header;
+            Connect asked{};
+            arrived++;
+            if (!parse(*received, header, asked))
+                continue;
+            std::clog << "message of type " << header.type << '\n';
+            declined = declined || header.type == disconnect;
+            if (header.type != connect)
+                continue;
+            Bytes body;
+            append(body, Connected{.cookie = asked.cookie});
+            line.send(message(line, request, connected, body));
+        }
+        if (arrived || spent % 200 == 0)
+            stay_alive(line, request, arrived);
     }
-    return false;
+    return declined;
 }
 
 // As an agent would, but hears nothing.
@@ -181,7 +193,8 @@ bool be_deaf(Line &line, const Request &request, int milliseconds) {
     constexpr int pause = 200;
     greet(line, request);
     for (int spent = 0; spent < milliseconds && !line.ends_within(pause); spent += pause)
-        line.send(message(line, request, heartbeat, own_words(request)));
+        if (!stay_alive(line, request, 0))
+            return line.ends_within(milliseconds);
     return line.has_ended();
 }
 
