@@ -130,7 +130,8 @@ class RemoteHammer {
     // Successes, failures, first and last error.
     Answer calm() { return session_->call("calm", name_); }
     Answer progress() { return session_->call("progress", name_); }
-    // Waits until it has succeeded that often.
+    // Waits until it has succeeded that often, however long that takes; false if it does nothing but
+    // fail meanwhile.
     bool succeeds(std::uint64_t times = 1);
     // Waits until it fails.
     bool fails(int milliseconds = 20000);
