@@ -6,6 +6,7 @@
 #include "support/raw.hpp"
 
 #include <memory>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -420,4 +421,105 @@ TEST_F(Nodes, move_to_a_bad_place_ends_that_connection_only)
     EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
     EXPECT_EQ(raw::post(bad.fd.get()), raw::status(RSMERR_CONN_ABORTED));
     EXPECT_EQ(raw::post(good.fd.get()), raw::success);
+}
+
+// N15: several nodes at once that say anything, and name what is another node's. Handles and cookies
+// count for the node that they were given to.
+class NodesHostile : public Nodes {
+protected:
+    static constexpr unsigned hostile_nodes = 4;
+
+    static std::vector<rsm_acl_entry> all_hostile()
+    {
+        std::vector<rsm_acl_entry> list;
+        for (unsigned i = 1; i <= hostile_nodes; i++)
+            list.push_back({first_node + i, 0666});
+        return list;
+    }
+    static Message anything(const TestNode &node, std::uint32_t id, std::mt19937 &chance);
+    static void babble(TestNode &node, std::uint32_t id);
+    void let_all_babble(std::uint32_t id);
+};
+
+Message NodesHostile::anything(const TestNode &node, std::uint32_t id, std::mt19937 &chance)
+{
+    const auto some = [&] { return static_cast<std::uint32_t>(chance() % 4); };
+    const unsigned type = RSM_MSG_DISCONNECT + chance() % 9;
+    if (type == RSM_MSG_MOVE) {
+        auto body = node.make<rsm_msg_move>(type);
+        body.cookie = some();
+        body.handle = some();
+        body.place[0] = some() ? good_place : ~good_place;
+        return Message(body);
+    }
+    if (type <= RSM_MSG_PLACE) {
+        auto body = node.make<rsm_msg_connection>(type);
+        body.cookie = some();
+        body.handle = some();
+        body.to_exporter = chance() % 2;
+        return Message(body);
+    }
+    if (type == RSM_MSG_PLACE + 1) {
+        auto body = node.make<rsm_msg_connect>(RSM_MSG_CONNECT);
+        body.id = id;
+        body.cookie = some();
+        return Message(body);
+    }
+    auto body = node.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+    body.cookie = some();
+    body.handle = some();
+    body.length = page_size() * some();
+    body.place[0] = good_place;
+    return Message(body);
+}
+
+void NodesHostile::babble(TestNode &node, std::uint32_t id)
+{
+    constexpr int messages = 500;
+    std::mt19937 chance(node.id());
+    for (int i = 0; i < messages; i++) {
+        EXPECT_TRUE(node.send(anything(node, id, chance)));
+        while (node.has_message() && node.next())
+            continue;
+    }
+}
+
+void NodesHostile::let_all_babble(std::uint32_t id)
+{
+    std::vector<std::unique_ptr<TestNode>> nodes;
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i <= hostile_nodes; i++) {
+        nodes.push_back(std::make_unique<TestNode>(i));
+        ASSERT_TRUE(nodes.back()->valid());
+    }
+    for (const auto &node : nodes)
+        threads.emplace_back([&node = *node, id] { babble(node, id); });
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+TEST_F(NodesHostile, several_at_once_change_nothing_for_another)
+{
+    NodesExport exported({{first_node, 0600}});
+    NodesExport bait(all_hostile());
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.place(1, known_as));
+    Connecting importer(node);
+    ASSERT_NE(admit(node), 0u);
+    ASSERT_EQ(importer.outcome(), raw::success);
+    let_all_babble(bait.id);
+    catch_up(node);
+    EXPECT_EQ(raw::wait(exported.fd.get()), raw::status(RSMERR_TIMEOUT)) << "an event of others";
+    EXPECT_EQ(raw::wait(importer.fd.get()), raw::status(RSMERR_TIMEOUT)) << "an event of others";
+    ASSERT_TRUE(node.tell(RSM_MSG_BELL, 1, known_as, 0, 1));
+    catch_up(node);
+    EXPECT_EQ(raw::wait(exported.fd.get()), raw::success);
+    EXPECT_EQ(raw::post(importer.fd.get()), raw::success);
+    const auto bell = node.next();
+    ASSERT_TRUE(bell);
+    EXPECT_EQ(bell->type(), RSM_MSG_BELL);
+    EXPECT_EQ(read_line("/sys/module/rsm_testctl/parameters/keys").value_or("none"), "1")
+        << "something is left of the others";
 }
