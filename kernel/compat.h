@@ -25,7 +25,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
-#define timer_delete_sync(timer)	del_timer_sync(timer)
+#define timer_delete_sync	del_timer_sync
 #endif
 
 /* Called from_timer() until 6.15. */
