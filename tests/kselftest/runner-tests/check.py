@@ -26,7 +26,6 @@ class Run:
                                        ("sys/kernel/debug/rsm", "stats", "handles 0\nother 3\n")):
                 Path(root, folder).mkdir(parents=True)
                 Path(root, folder, name).write_text(text)
-            # The processors may be busy: a factor makes the moments longer in which leftovers may go.
             done = subprocess.run([RUNNER, "--binaries", BINARIES, "--root", root, *options],
                                   env=dict(os.environ, RSM_SAMPLE_ROOT=root), text=True,
                                   stdout=subprocess.PIPE, check=False)
@@ -117,21 +116,26 @@ class RunnerTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^# .*libstdc\+\+.*_ZNSt6thread4joinEv")
         self.assertRegex(text, r"(?m)^# .*libc\.so.*pause")
 
+    def test_says_what_a_test_waits_for(self):
+        text = self.failed("Waits.HasName", "--time-limit", "1")
+        self.assertRegex(text, r"(?m)^# waits for what never comes: \S*sample\.cpp:\d+$")
+        self.assertNotIn("something else", text)
+
     def test_ends_the_children_of_a_test_that_waits_for_ever(self):
         text = self.failed("Waits.NeverEndsInChild", "--time-limit", "1")
         self.assertEqual(len(set(re.findall(r"^# thread \d+ \S+ of process (\d+):", text, re.M))), 2, text)
 
     def test_finds_a_process_that_is_left_behind(self):
-        self.assertRegex(self.failed("Leaves.Process"), r"# processes left behind: \d+ \(sample\.test\)")
+        self.assertRegex(self.failed("Leaves.Process", "--time-limit", "8"), r"# processes left behind: \d+ \(sample\.test\)")
 
     def test_waits_for_a_process_that_is_about_to_end(self):
-        self.passed("Leaves.ProcessThatEnds", "--time-factor", "30")
+        self.passed("Leaves.ProcessThatEnds")
 
     def test_does_not_count_a_process_with_a_session_of_its_own(self):
         self.passed("Leaves.Daemon")
 
     def test_finds_a_handle_that_is_left_behind(self):
-        self.assertIn("# left behind: handles 1; before: handles 0", self.failed("Leaves.Handle"))
+        self.assertIn("# left behind: handles 1; before: handles 0", self.failed("Leaves.Handle", "--time-limit", "8"))
 
     def test_finds_a_report_in_the_kernel_log(self):
         self.assertIn("# BUG: KASAN: use-after-free", self.failed("Log.HasReport"))

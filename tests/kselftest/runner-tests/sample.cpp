@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Tests that do what no test should: the runner has to notice (runner-tests/check.py).
+#include "support/waiting.hpp"
+
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -66,6 +68,13 @@ TEST(Results, PassesAfterThat) {}
 TEST(Waits, NeverEnds)
 {
     std::thread([] { pause(); }).join();
+}
+
+TEST(Waits, HasName)
+{
+    const rsmtest::Waiting outer("something else");
+    const rsmtest::Waiting waiting("what never comes");
+    pause();
 }
 
 TEST(Waits, NeverEndsInChild)

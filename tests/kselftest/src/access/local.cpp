@@ -132,7 +132,7 @@ private:
         EXPECT_EQ(seg.publish(0, {{raw::local_node(), mode}}), RSM_SUCCESS);
         link.tell(seg.id());
         for (;;) {
-            const std::uint64_t order = link.hear(600000);
+            const std::uint64_t order = link.hear();
             if (order == REBIND) {
                 current = &pages[1];
                 link.tell(static_cast<std::uint64_t>(
@@ -204,7 +204,7 @@ private:
         for (const std::uint64_t word : ticket.word)
             link.tell(word);
         for (;;) {
-            const std::uint64_t order = link.hear(600000);
+            const std::uint64_t order = link.hear();
             if (order == REBIND) {
                 current = &pages[1];
                 link.tell(raw::rebind(handle.get(), pages[1].data(), pages[1].size()).status);

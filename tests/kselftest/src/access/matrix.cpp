@@ -121,7 +121,7 @@ void look(Visit &visit, const Phase &phase)
     visit.importer.tell(token);
     std::vector<Outcome> said;
     for (std::size_t i = 0; i < all_ways().size(); i++)
-        said.push_back(static_cast<Outcome>(visit.importer.hear(60000)));
+        said.push_back(static_cast<Outcome>(visit.importer.hear()));
     compare(visit, phase, said, token);
 }
 

@@ -119,7 +119,7 @@ TEST_F(Barrier, B3_order_of_visibility)
                 ADD_FAILURE() << "flag " << flag << " before data " << data;
         }
         return flag == rounds || HasFailure();
-    }, 20000);
+    });
     importer.join();
     EXPECT_TRUE(finished);
 }

@@ -26,7 +26,7 @@ TEST_F(CppEvents, to_the_exporter_and_to_importers)
     EXPECT_FALSE(segment.wait_for(-1ms)) << "consumed; a negative limit is none at all";
 
     segment.post();
-    EXPECT_TRUE(connection.wait_for(10s));
+    EXPECT_TRUE(connection.wait_for(1h));
     EXPECT_EQ(connection.try_wait_for(1us), rsm::Errc::timeout);
     EXPECT_EQ(connection.try_wait_for(0s), std::errc::timed_out);
 }
@@ -35,14 +35,14 @@ TEST_F(CppEvents, events_that_do_not_accumulate)
 {
     connection.post();
     connection.post(rsm::Post::unless_pending);
-    EXPECT_TRUE(segment.wait_for(10s));
+    EXPECT_TRUE(segment.wait_for(1h));
     EXPECT_FALSE(segment.wait_for(0s));
 }
 
 TEST_F(CppEvents, a_waiter_is_woken_by_another_thread)
 {
     std::jthread poster([this] { connection.post(); });
-    EXPECT_TRUE(segment.wait_for(60s));
+    EXPECT_TRUE(segment.wait_for(1h));
 }
 
 TEST_F(CppEvents, a_limit_is_no_shorter_than_asked_for)
@@ -56,7 +56,7 @@ TEST_F(CppEvents, a_transfer_that_ends_with_an_event)
 {
     const std::array pieces{rsm::piece(memory.bytes().first(8), 64)};
     connection.putv(pieces, rsm::Signal::post);
-    EXPECT_TRUE(segment.wait_for(10s));
+    EXPECT_TRUE(segment.wait_for(1h));
 }
 
 TEST_F(CppEvents, poll_finds_what_wait_consumes)
@@ -65,7 +65,7 @@ TEST_F(CppEvents, poll_finds_what_wait_consumes)
     pollfd entry = descriptor.entry();
     EXPECT_EQ(::poll(&entry, 1, 0), 0);
     connection.post();
-    EXPECT_EQ(::poll(&entry, 1, 10000), 1);
+    EXPECT_EQ(::poll(&entry, 1, -1), 1);
     EXPECT_EQ(entry.fd, descriptor.fd());
     EXPECT_TRUE(segment.wait_for(0s));
     EXPECT_EQ(::poll(&entry, 1, 0), 0);

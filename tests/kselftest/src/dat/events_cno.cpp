@@ -58,7 +58,7 @@ protected:
     }
     void expect_trigger(DAT_EVD_HANDLE by)
     {
-        EXPECT_OK(dat_cno_wait(cno, patience(), &hint));
+        EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
         EXPECT_EQ(hint, by);
     }
     // Takes the event and what the CNO remembers of it.
@@ -121,7 +121,7 @@ TEST_F(EventsCno, both_evds_are_told)
     EXPECT_OK(post_software(two, 2));
     std::size_t found = 0;
     for (int round = 0; round < 2; round++) {
-        EXPECT_OK(dat_cno_wait(cno, patience(), &hint));
+        EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
         DAT_EVENT event{};
         if (dat_evd_dequeue(one, &event) == DAT_SUCCESS)
             found++;
@@ -148,7 +148,7 @@ TEST_F(EventsCno, each_waiter_is_woken)
 TEST_F(EventsCno, free_with_a_waiter)
 {
     const DAT_CNO_HANDLE bare = make(adapter);
-    CnoWaiter waiter(bare, patience(3000));
+    CnoWaiter waiter(bare, after(3000));
     ASSERT_TRUE(waiter.waits_for()); // no EVD is no reason to come back
     EXPECT_DAT(bad_state(DAT_INVALID_STATE_CNO_IN_USE), dat_cno_free(bare));
     EXPECT_EQ(waiter.result(), error(DAT_QUEUE_EMPTY));
@@ -220,7 +220,7 @@ TEST_F(EventsCno, unwaitable_evd_triggers)
 // Who waits at the EVD has the event.
 TEST_F(EventsCno, waiter_at_the_evd_comes_first)
 {
-    EvdWaiter waiter(one, patience());
+    EvdWaiter waiter(one, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for());
     EXPECT_OK(post_software(one, 1));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
@@ -232,13 +232,13 @@ TEST_F(EventsCno, switched_to_another)
     const DAT_CNO_HANDLE other = make(adapter, calls.agent());
     EXPECT_OK(post_software(one, 1));
     EXPECT_OK(dat_evd_modify_cno(one, other));
-    EXPECT_OK(dat_cno_wait(other, patience(), &hint)); // what was queued at the switch
+    EXPECT_OK(dat_cno_wait(other, DAT_TIMEOUT_INFINITE, &hint)); // what was queued at the switch
     EXPECT_EQ(hint, one);
     EXPECT_TRUE(calls.reaches(one, 1));
     drain(one, 1);
     EXPECT_OK(post_software(one, 2));
     expect_quiet();
-    EXPECT_OK(dat_cno_wait(other, patience(), &hint));
+    EXPECT_OK(dat_cno_wait(other, DAT_TIMEOUT_INFINITE, &hint));
     EXPECT_TRUE(calls.reaches(one, 2));
     DAT_EVD_PARAM param{};
     EXPECT_OK(dat_evd_query(one, DAT_EVD_FIELD_ALL, &param));
@@ -258,7 +258,7 @@ TEST_F(EventsCno, agent_is_told_of_each_trigger)
     }
     EXPECT_OK(dat_cno_modify_agent(cno, DAT_OS_WAIT_PROXY_AGENT_NULL));
     EXPECT_OK(post_software(one, 6));
-    EXPECT_OK(dat_cno_wait(cno, patience(), &hint)); // the agent took nothing away
+    EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint)); // the agent took nothing away
     EXPECT_EQ(calls.count(one) + calls.count(two), 5U);
 }
 

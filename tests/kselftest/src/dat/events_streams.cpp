@@ -75,7 +75,7 @@ TEST_F(EventStreams, unsignalled_completion_wakes_nobody)
 {
     connect_unsignalled();
     const DAT_RMR_TRIPLET to = a.memory.remote(0, 8);
-    EvdWaiter waiter(b.requests, patience());
+    EvdWaiter waiter(b.requests, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for());
     EXPECT_OK(b.write(0, to, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_TRUE(waiter.waits_for(100));
@@ -102,7 +102,7 @@ TEST_F(EventStreams, unsignalled_completion_triggers_nothing)
     EXPECT_OK(b.write(0, to, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 100000, &hint));
     EXPECT_OK(b.write(0, to, 2));
-    EXPECT_OK(dat_cno_wait(cno, patience(), &hint));
+    EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
     EXPECT_EQ(hint, b.requests);
     expect_completion(b.requests, 1);
     expect_completion(b.requests, 2);
@@ -114,7 +114,7 @@ TEST_F(EventStreams, unsignalled_failure_wakes)
     connect_unsignalled();
     DAT_RMR_TRIPLET nowhere = a.memory.remote(0, 8);
     nowhere.rmr_context ^= 0x5a5a5a5a;
-    EvdWaiter waiter(b.requests, patience());
+    EvdWaiter waiter(b.requests, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for());
     EXPECT_OK(b.write(0, nowhere, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
@@ -129,7 +129,7 @@ TEST_F(EventStreams, solicited_wait)
                dat_evd_wait(b.receives, 0, 2, &event, &more));
     for (DAT_UINT64 i = 1; i <= 3; i++)
         EXPECT_OK(b.receive(i * 8, 8, i));
-    EvdWaiter waiter(b.receives, patience());
+    EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for());
     EXPECT_OK(a.send(0, 8, 1));
     EXPECT_OK(a.send(0, 8, 2));
@@ -150,7 +150,7 @@ TEST_F(EventStreams, solicited_wait_and_cno)
     EXPECT_OK(a.send(0, 8, 1));
     EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 100000, &hint));
     EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
-    EXPECT_OK(dat_cno_wait(cno, patience(), &hint));
+    EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
     EXPECT_EQ(hint, b.receives);
 }
 
@@ -159,7 +159,7 @@ TEST_F(EventStreams, solicited_send_to_an_ordinary_receiver)
 {
     b.accept_from(a);
     EXPECT_OK(b.receive(0, 8, 1));
-    EvdWaiter waiter(b.receives, patience());
+    EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for());
     EXPECT_OK(a.send(0, 8, 1));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
@@ -181,7 +181,7 @@ TEST_F(EventStreams, unsignalled_requests_share_an_evd_with_default_receives)
     const DAT_CNO_HANDLE cno = attach(both);
     EXPECT_OK(b.write(0, a.memory.remote(0, 8), 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_OK(a.send(0, 8, 4));
-    EXPECT_OK(dat_cno_wait(cno, patience(), &hint)); // for the receive
+    EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint)); // for the receive
     EXPECT_EQ(hint, both);
     const DAT_EVENT first = next_event(both);
     const DAT_EVENT second = next_event(both);

@@ -24,7 +24,7 @@ DAT_EP_ATTR attributes_with(DAT_COMPLETION_FLAGS receives, DAT_COMPLETION_FLAGS 
 
 // The wait ends with this, while `act` runs in another thread a little later.
 template <class Act>
-DAT_RETURN wait_while(DAT_EVD_HANDLE evd, int milliseconds, Act act)
+DAT_RETURN wait_while(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, Act act)
 {
     std::thread other([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -32,7 +32,7 @@ DAT_RETURN wait_while(DAT_EVD_HANDLE evd, int milliseconds, Act act)
     });
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    const DAT_RETURN result = dat_evd_wait(evd, patience(milliseconds), 1, &event, &more);
+    const DAT_RETURN result = dat_evd_wait(evd, timeout, 1, &event, &more);
     other.join();
     return result;
 }
@@ -78,11 +78,11 @@ TEST(Flags, unsignalled_requests_do_not_wake)
     b.accept_from(a);
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 0)); // opens the way
     expect_completion(a.requests, 0);
-    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED), wait_while(a.requests, 400, [&] {
+    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED), wait_while(a.requests, after(400), [&] {
                    EXPECT_OK(a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
                }));
     EXPECT_OK(
-        wait_while(a.requests, 5000, [&] { EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2)); }));
+        wait_while(a.requests, DAT_TIMEOUT_INFINITE, [&] { EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2)); }));
     expect_event(a.requests, DAT_DTO_COMPLETION_EVENT);
     expect_no_event(a.requests, 1);
 }
@@ -97,8 +97,8 @@ TEST(Flags, solicited_wait_is_the_senders_choice)
     for (unsigned i = 0; i < 3; i++)
         EXPECT_OK(b.receive(0, 64, i));
     EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED),
-               wait_while(b.receives, 400, [&] { EXPECT_OK(a.send(0, 8, 1)); }));
-    EXPECT_OK(wait_while(b.receives, 5000,
+               wait_while(b.receives, after(400), [&] { EXPECT_OK(a.send(0, 8, 1)); }));
+    EXPECT_OK(wait_while(b.receives, DAT_TIMEOUT_INFINITE,
                          [&] { EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG)); }));
     expect_event(b.receives, DAT_DTO_COMPLETION_EVENT);
     DAT_EVD_PARAM evd{};
@@ -114,7 +114,7 @@ TEST(Flags, errors_always_wake)
     Side b(&attributes);
     b.accept_from(a);
     EXPECT_OK(b.receive(0, 64, 1));
-    EXPECT_OK(wait_while(b.receives, 5000,
+    EXPECT_OK(wait_while(b.receives, DAT_TIMEOUT_INFINITE,
                          [&] { EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG)); }));
 }
 

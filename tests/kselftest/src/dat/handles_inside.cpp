@@ -125,7 +125,7 @@ const Argument arguments[] = {
     {"dat_ep_modify connect_evd", DAT_HANDLE_TYPE_EVD, bad_argument(3), true,
      CALL(modify_ep(good, DAT_EP_FIELD_CONNECT_EVD_HANDLE, handle))},
     {"dat_ep_dup_connect", DAT_HANDLE_TYPE_EP, bad_handle(DAT_INVALID_HANDLE_EP), false,
-     CALL(dat_ep_dup_connect(good.of(DAT_HANDLE_TYPE_EP), handle, patience(), 0, nullptr,
+     CALL(dat_ep_dup_connect(good.of(DAT_HANDLE_TYPE_EP), handle, DAT_TIMEOUT_INFINITE, 0, nullptr,
                              DAT_QOS_BEST_EFFORT))},
     {"dat_lmr_create pz", DAT_HANDLE_TYPE_PZ, bad_handle(DAT_INVALID_HANDLE_PZ), false,
      CALL(create_lmr(good, DAT_MEM_TYPE_VIRTUAL, handle, DAT_HANDLE_NULL))},

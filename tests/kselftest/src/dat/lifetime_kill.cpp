@@ -71,24 +71,21 @@ TEST(LifetimeKill, idle)
     }
 }
 
-// What is true once in five, on a busy machine, is true.
-TEST(LifetimeKill, noticed_soon)
+TEST(LifetimeKill, noticed)
 {
     using Clock = std::chrono::steady_clock;
     std::list<Doomed> all;
     for (int i = 0; i < 5; i++)
         all.emplace_back(roles[i % 2], [](Side &, Link &) {});
     Side survivor;
-    auto least = Clock::duration::max();
     for (Doomed &doomed : all) {
         doomed.meet(survivor);
         const auto start = Clock::now();
         doomed.kill();
         expect_disorderly_end(survivor.connections);
-        least = std::min(least, Clock::now() - start);
+        note_time("the end of a process was noticed", start);
         EXPECT_OK(dat_ep_reset(survivor.ep));
     }
-    EXPECT_LE(least, scaled(differences().end_within));
 }
 
 // Nobody waits in the library.
@@ -220,7 +217,7 @@ TEST(LifetimeKill, requester_before_the_answer)
 {
     const auto ask = [](Link &link) {
         Side side;
-        EXPECT_OK(connect(side, link.hear(), 60000));
+        EXPECT_OK(connect(side, link.hear()));
         wait_for_the_end();
     };
     Child accepted(ask), rejected(ask);
@@ -256,14 +253,14 @@ TEST(LifetimeKill, listener_before_the_answer)
     listener.tell();
     const DAT_CONN_QUAL qualifier = listener.hear();
     EXPECT_OK(survivor.receive(0, 64, 0));
-    EXPECT_OK(connect(survivor, qualifier, 60000));
+    EXPECT_OK(connect(survivor, qualifier));
     listener.hear();
     listener.kill();
     expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
     EXPECT_OK(dat_ep_reset(survivor.ep));
     // Nobody is there any more, so the qualifier is free.
-    EXPECT_OK(connect(survivor, qualifier, 60000));
+    EXPECT_OK(connect(survivor, qualifier));
     expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create(survivor.adapter, qualifier, survivor.arrivals, DAT_PSP_CONSUMER_FLAG,
@@ -277,7 +274,7 @@ TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
     std::list<Child> all;
     for (int i = 0; i < 8; i++)
         all.emplace_back([](Link &link) {
-            const DAT_CONN_QUAL qualifier = link.hear(120000);
+            const DAT_CONN_QUAL qualifier = link.hear();
             Side side;
             link.tell();
             EXPECT_OK(connect(side, qualifier));
@@ -295,7 +292,7 @@ TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
         });
         DAT_EVENT event{};
         DAT_COUNT more = 0;
-        if (dat_evd_wait(survivor.arrivals, patience(500), 1, &event, &more) == DAT_SUCCESS) {
+        if (dat_evd_wait(survivor.arrivals, after(500), 1, &event, &more) == DAT_SUCCESS) {
             EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, survivor.ep,
                                     0, nullptr));
             event = next_event(survivor.connections);
@@ -316,7 +313,7 @@ TEST(LifetimeKill, listener_at_any_moment_of_the_set_up)
     std::list<Child> all;
     for (int i = 0; i < 8; i++)
         all.emplace_back([](Link &link) {
-            link.hear(120000);
+            link.hear();
             Side side;
             const ServicePoint service(side);
             link.tell(service.qualifier);

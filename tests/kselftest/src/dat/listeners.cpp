@@ -32,7 +32,7 @@ protected:
     static DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_EVENT &event)
     {
         DAT_COUNT more = 0;
-        return dat_evd_wait(evd, patience(), 1, &event, &more);
+        return dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
     }
     void send_soon()
     {
@@ -111,7 +111,7 @@ TEST_F(Listeners, cno_that_comes_later)
     EXPECT_OK(dat_evd_modify_cno(b.receives, cno));
     EXPECT_OK(a.send(0, 8, 2));
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
-    EXPECT_OK(dat_cno_wait(cno, patience(), &evd));
+    EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &evd));
     EXPECT_EQ(evd, b.receives);
     EXPECT_OK(dat_evd_modify_cno(b.receives, DAT_HANDLE_NULL));
     EXPECT_OK(dat_cno_free(cno));

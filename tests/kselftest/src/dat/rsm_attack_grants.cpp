@@ -79,7 +79,7 @@ void lie(RawPeer &peer, const Lie &what)
     answer.kind = MessageKind::GRANT;
     answer.context = any_context;
     peer.send(Ring::RESPONSE, answer, std::as_bytes(std::span(&grant, 1)));
-    peer.ended(200);
+    peer.linger();
 }
 
 class RsmAttackGrants : public RsmAttack {

@@ -106,8 +106,8 @@ protected:
             attacker().tell(region.rmr_context);
             attacker().tell(reinterpret_cast<std::uintptr_t>(region.start));
             if (with_send)
-                expect_completion(side().requests, i, DAT_DTO_ERR_BAD_RESPONSE, 5000);
-            expect_event(side().receives, DAT_DTO_COMPLETION_EVENT, 5000);
+                expect_completion(side().requests, i, DAT_DTO_ERR_BAD_RESPONSE);
+            expect_event(side().receives, DAT_DTO_COMPLETION_EVENT);
             expect_end();
             EXPECT_TRUE(untouched_but(memory, offset, length));
             ASSERT_FALSE(HasFailure());
@@ -210,7 +210,7 @@ TEST_F(RsmAttackRequests, reads_outside)
             const std::uint64_t start = link.hear();
             peer.send(Ring::REQUEST, aimed(MessageKind::READ, target, context, start));
             EXPECT_TRUE(peer.ended()) << &target - targets.data();
-            while (const auto heard = peer.hear(Ring::RESPONSE, 10))
+            while (const auto heard = peer.hear(Ring::RESPONSE))
                 EXPECT_NE(heard->header.kind, MessageKind::READ_DATA) << &target - targets.data();
         }
     });

@@ -87,7 +87,7 @@ TEST_F(Scale, connections_500)
             ASSERT_OK(dat_ep_create(side->adapter, side->pz, side->receives, side->requests,
                                     side->connections, nullptr, ep));
         ASSERT_OK(dat_ep_connect(active[i], reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address),
-                                 qualifier, patience(), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                                 qualifier, DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
                                  DAT_CONNECT_DEFAULT_FLAG));
         const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
         ASSERT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, passive[i], 0,

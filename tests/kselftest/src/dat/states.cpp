@@ -21,13 +21,13 @@ struct Operation {
 DAT_RETURN connect_it(Stage &stage)
 {
     sockaddr_in address = stage.near.adapter.address();
-    return dat_ep_connect(stage.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), 77, patience(),
+    return dat_ep_connect(stage.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), 77, DAT_TIMEOUT_INFINITE,
                           0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
 DAT_RETURN dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup)
 {
-    return dat_ep_dup_connect(ep, dup, patience(), 0, nullptr, DAT_QOS_BEST_EFFORT);
+    return dat_ep_dup_connect(ep, dup, DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT);
 }
 
 DAT_RETURN reserve(Stage &stage)

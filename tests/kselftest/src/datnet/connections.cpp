@@ -119,7 +119,7 @@ TEST_F(DatNetConnections, nobody_listens) {
 // One node has an address but is not there, the other has none.
 TEST_F(DatNetConnections, nobody_is_there) {
     for (const unsigned host : {4U, 99U}) {
-        ASSERT_OK(call(*here, htonl(0x0a4d0000 | host), 4242));
+        ASSERT_OK(call(*here, htonl(0x0a4d0000 | host), 4242, 0, after(10000)));
         expect_failed(DAT_CONNECTION_EVENT_UNREACHABLE);
     }
     connect_from_here();
@@ -127,7 +127,7 @@ TEST_F(DatNetConnections, nobody_is_there) {
 
 TEST_F(DatNetConnections, nobody_answers_in_time) {
     const auto began = std::chrono::steady_clock::now();
-    ASSERT_OK(call(*here, there->address(), qualifier_there(), 0, 5000));
+    ASSERT_OK(call(*here, there->address(), qualifier_there(), 0, after(5000)));
     there->tell("arrival");
     expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
     EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(5000));
@@ -194,7 +194,7 @@ TEST_F(DatNetConnections, several_at_once) {
         qualifiers[i] = theirs[i].tell("listen").value();
     }
     for (unsigned i = 0; i < count; i++)
-        ASSERT_OK(call(*ours[i], theirs[i].address(), qualifiers[i], i, 30000));
+        ASSERT_OK(call(*ours[i], theirs[i].address(), qualifiers[i], i));
     for (unsigned i = 0; i < count; i++)
         EXPECT_EQ(theirs[i].tell("accept", 0).value(), i);
     for (unsigned i = 0; i < count; i++) {

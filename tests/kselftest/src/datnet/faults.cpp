@@ -44,8 +44,9 @@ class DatNetFaults : public DatNetPair {
 void DatNetFaults::expect_broken(Victim victim) {
     const auto began = Clock::now();
     expect_disorderly_end(here->connections);
-    EXPECT_LE(Clock::now() - began,
-              victim == Victim::process ? process_detection() : node_detection());
+    note_time(victim == Victim::process ? "the end of a process was noticed"
+                                        : "the end of a node was noticed",
+              began);
     EXPECT_EQ(state_of(here->ep), DAT_EP_STATE_DISCONNECTED);
 }
 
@@ -68,7 +69,7 @@ void expect_refused_by_nobody(const Side &asking) {
 
 // A host that says nothing may still have its place among the neighbours, or not any more.
 void DatNetFaults::expect_nobody_there() {
-    const DAT_EVENT failed = next_event(here->connections, 20000);
+    const DAT_EVENT failed = next_event(here->connections);
     EXPECT_TRUE(failed.event_number == DAT_CONNECTION_EVENT_UNREACHABLE ||
                 (failed.event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                  differences().hosts_die_in_silence))
@@ -161,7 +162,7 @@ TEST_F(DatNetFaults, process_killed_before_it_answers) {
     const auto began = Clock::now();
     kill(Victim::process);
     expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    EXPECT_LE(Clock::now() - began, process_detection());
+    note_time("the end of a process was noticed", began);
     expect_service();
 }
 
@@ -184,7 +185,7 @@ TEST_F(DatNetFaults, machine_killed) {
     other.tell("accept", 0);
     expect_event(idle.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_OK(idle.receive(0, 8, 9));
-    ASSERT_OK(call(asking, other.address(), qualifier, 0, 60000));
+    ASSERT_OK(call(asking, other.address(), qualifier));
     other.tell("arrival");
 
     kill_with(Victim::machine, [&](unsigned i) {
@@ -201,7 +202,7 @@ TEST_F(DatNetFaults, machine_killed) {
         EXPECT_OK(dat_ep_disconnect(asking.ep, DAT_CLOSE_ABRUPT_FLAG));
     else
         expect_refused_by_nobody(asking);
-    ASSERT_OK(call(*here, there->address(), 4242));
+    ASSERT_OK(call(*here, there->address(), 4242, 0, after(10000)));
     expect_nobody_there();
     ASSERT_NO_FATAL_FAILURE(restart());
     expect_service();
@@ -213,7 +214,7 @@ TEST_F(DatNetFaults, machine_suspended_for_too_long) {
     net::Vm::pause(partner.node());
     const auto began = Clock::now();
     expect_disorderly_end(here->connections);
-    EXPECT_LE(Clock::now() - began, node_detection());
+    note_time("the silence of a node was noticed", began);
     net::Vm::resume(partner.node());
     there->expect_connection(DAT_CONNECTION_EVENT_BROKEN);
     EXPECT_OK(dat_ep_reset(here->ep));

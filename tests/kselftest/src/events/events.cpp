@@ -65,7 +65,7 @@ TEST_F(Events, S10_post_n_times_wait_n_times)
         for (int i = 0; i < n; i++)
             ASSERT_EQ(rsm_intr_signal_post(raw_handle(h), 0), RSM_SUCCESS);
         for (int i = 0; i < n; i++)
-            EXPECT_EQ(rsm_intr_signal_wait(exported(), 1000), RSM_SUCCESS);
+            EXPECT_EQ(rsm_intr_signal_wait(exported(), -1), RSM_SUCCESS);
         EXPECT_EQ(rsm_intr_signal_wait(exported(), 0), RSMERR_TIMEOUT);
     }
 }
@@ -146,13 +146,11 @@ TEST_F(Events, S12_in_every_state_of_the_export)
 TEST_F(Events, S13_timeouts)
 {
     int result = -1;
-    EXPECT_LT(elapsed_ms([&] { result = rsm_intr_signal_wait(exported(), 0); }),
-              scaled(10000).count());
-    EXPECT_EQ(result, RSMERR_TIMEOUT);
+    EXPECT_EQ(rsm_intr_signal_wait(exported(), 0), RSMERR_TIMEOUT);
     EXPECT_GE(elapsed_ms([&] { result = rsm_intr_signal_wait(exported(), 50); }), 50);
     EXPECT_EQ(result, RSMERR_TIMEOUT);
 
-    for (const int timeout : {-1, -7, 20000}) {
+    for (const int timeout : {-1, -7, 3600000}) {
         Child child([&](Link &link) {
             Controller own;
             ImportSegment h(own, seg.id());
@@ -173,7 +171,7 @@ TEST_F(Events, S13_a_signal_interrupts)
     // SA_RESTART must make no difference.
     for (const int flags : {0, SA_RESTART}) {
         install_handler(flags);
-        for (const int timeout : {-1, 60000}) {
+        for (const int timeout : {-1, 3600000}) {
             const pthread_t waiter = pthread_self();
             std::atomic<bool> returned{false};
             std::thread poker([&] {
@@ -259,7 +257,7 @@ TEST_F(Events, S14_many_waiters_in_processes_and_threads)
         ASSERT_EQ(rsm_intr_signal_post(raw_handle(h), 0), RSM_SUCCESS);
     first.join();
     second.join();
-    const auto by_child = static_cast<int>(child.hear(60000));
+    const auto by_child = static_cast<int>(child.hear());
     child.expect_success();
     // Who has waited in vain for a whole second has left.
     EXPECT_EQ(consumed + by_child + pending(exported()), total);

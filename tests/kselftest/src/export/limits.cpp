@@ -112,7 +112,7 @@ TEST_F(ExportLimits, E17_memlock_limit_counts_per_user)
             Pages memory(8);
             ExportSegment seg(controller, memory);
             link.tell(static_cast<std::uint64_t>(seg.status()));
-            link.hear(60000);
+            link.hear();
         });
         EXPECT_EQ(holder.hear(), static_cast<std::uint64_t>(RSM_SUCCESS));
         holder.kill();

@@ -36,9 +36,9 @@ public:
     Holder(const User &user, std::uint64_t wanted)
         : process_(user, [wanted](Link &link) {
               const auto handles = open_handles(link, wanted);
-              link.hear(600000);
+              link.hear();
           }),
-          handles_(process_.hear(600000))
+          handles_(process_.hear())
     {
     }
     ~Holder()
@@ -76,7 +76,7 @@ public:
         : process_(user, [](Link &link) {
               ASSERT_EQ(::unshare(CLONE_NEWUSER), 0);
               link.tell();
-              link.hear(600000);
+              link.hear();
               ASSERT_EQ(::setresgid(0, 0, 0), 0);
               ASSERT_EQ(::setresuid(0, 0, 0), 0);
               open_handles(link, no_more);
@@ -86,12 +86,12 @@ public:
     // Opens all handles that it can get, and ends.
     std::uint64_t handles()
     {
-        process_.hear(600000);
+        process_.hear();
         EXPECT_TRUE(write_map(process_.pid(), "uid_map", "0 200000 1"));
         EXPECT_TRUE(write_map(process_.pid(), "gid_map",
                               "0 " + std::to_string(rsm_group) + " 1"));
         process_.tell();
-        const std::uint64_t count = process_.hear(600000);
+        const std::uint64_t count = process_.hear();
         process_.expect_success();
         return count;
     }
@@ -175,18 +175,18 @@ TEST(UserMemory, all_processes_of_a_user_have_its_share_of_exported_memory)
         ASSERT_EQ(::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE), 0);
         const Fd seg = raw::open_segment();
         link.tell(raw::bind(seg.get(), memory.data(), memory.size()).status);
-        link.hear(600000);
+        link.hear();
     };
     const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_MEMLOCK, &before), 0);
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &none), 0);
     Child first(alice(), export_some);
-    EXPECT_EQ(first.hear(600000), std::uint64_t{RSM_SUCCESS});
+    EXPECT_EQ(first.hear(), std::uint64_t{RSM_SUCCESS});
     Child second(alice(), export_some);
-    EXPECT_EQ(second.hear(600000), std::uint64_t{RSMERR_INSUFFICIENT_MEM});
+    EXPECT_EQ(second.hear(), std::uint64_t{RSMERR_INSUFFICIENT_MEM});
     Child third(bob(), export_some);
-    EXPECT_EQ(third.hear(600000), std::uint64_t{RSM_SUCCESS});
+    EXPECT_EQ(third.hear(), std::uint64_t{RSM_SUCCESS});
     for (Child *child : {&first, &second, &third}) {
         child->tell();
         child->expect_success();

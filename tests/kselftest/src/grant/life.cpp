@@ -35,7 +35,7 @@ protected:
         Ticket ticket;
         ASSERT_EQ(raw::grant(handle.get(), ticket, 0, pages.size()), success);
         tell(link, ticket);
-        link.hear(60000);
+        link.hear();
     }
 };
 
@@ -119,7 +119,7 @@ TEST_F(GrantLife, a_child_that_holds_the_descriptor_keeps_no_grant)
         ASSERT_EQ(raw::grant(handle.get(), ticket, 0, pages.size()), success);
         link.send_fd(handle.get());
         tell(link, ticket);
-        link.hear(60000);
+        link.hear();
     });
     const Fd kept = exporter.link().receive_fd();
     const Ticket ticket = hear_ticket(exporter.link());

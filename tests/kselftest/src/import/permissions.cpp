@@ -75,7 +75,7 @@ TEST_F(ImportPermissions, I2_matrix)
             ExportSegment seg(controller, pages);
             ASSERT_EQ(seg.publish(0, {{local_node(), mode}}), RSM_SUCCESS);
             link.tell(seg.id());
-            link.hear(60000);
+            link.hear();
         });
         const auto id = static_cast<rsm_memseg_id_t>(owner.hear());
         for (const Importer &importer : importers) {

@@ -32,7 +32,7 @@ TEST_F(Linked, connect_that_comes_as_the_link_ends)
         ASSERT_TRUE(eventually([&] {
             return write_text("/sys/module/rsm_testctl/parameters/late_connect",
                               std::to_string(seg.id()));
-        }, 60000));
+        }));
         ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
         ASSERT_EQ(seg.publish(0, {{listed_node, 0600}}), RSM_SUCCESS);
     }

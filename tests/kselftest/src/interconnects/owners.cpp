@@ -84,7 +84,7 @@ protected:
     static void while_held(const Child::Body &body)
     {
         Child holder(alice(), body);
-        holder.hear(600000);
+        holder.hear();
         expect_others_to_work();
         holder.tell();
         holder.expect_success();
@@ -152,7 +152,7 @@ TEST_F(Owners, access_lists_of_all_segments_of_a_user)
             EXPECT_EQ(raw::republish(each.get(), list), success);
         }
         link.tell();
-        link.hear(600000);
+        link.hear();
     });
 }
 
@@ -172,7 +172,7 @@ TEST_F(Owners, words_of_all_control_handles_of_a_process)
                       nullptr);
         }
         link.tell();
-        link.hear(600000);
+        link.hear();
     });
 }
 
@@ -183,11 +183,11 @@ TEST_F(Owners, words_are_charged_to_the_cgroup)
     if (!group.available())
         GTEST_SKIP() << "this kernel has no memory cgroups";
     Child holder([](Link &link) {
-        link.hear(600000);
+        link.hear();
         const Fd first = raw::open_control();
         EXPECT_TRUE(touch_words(first));
         link.tell();
-        link.hear(600000);
+        link.hear();
         std::vector<Fd> more;
         for (;;) {
             more.push_back(raw::open_control());
@@ -197,7 +197,7 @@ TEST_F(Owners, words_are_charged_to_the_cgroup)
     ASSERT_TRUE(group.enter(holder.pid()));
     const std::uint64_t before = group.current();
     holder.tell();
-    holder.hear(600000);
+    holder.hear();
     EXPECT_GE(group.current() - before, 2 * table_size);
     ASSERT_TRUE(group.limit(group.current() + 3 * table_size));
     holder.tell();
@@ -230,7 +230,7 @@ TEST_F(Owners, pages_that_imports_show_after_their_end)
         EXPECT_EQ(*mappings[1], 1) << "one page for all mappings of an import";
         EXPECT_EQ(*mappings[3], 0) << "one page for each import";
         link.tell();
-        link.hear(600000);
+        link.hear();
     });
 }
 
@@ -248,7 +248,7 @@ TEST_F(Owners, segments_of_other_nodes_that_a_user_imports)
             EXPECT_EQ(raw::call(each.get(), RSM_IOC_CONNECT, argument), success);
         }
         link.tell();
-        link.hear(600000);
+        link.hear();
     });
     for (std::size_t i = 0; i < share; ++i) {
         const auto request = node.next();
@@ -261,7 +261,7 @@ TEST_F(Owners, segments_of_other_nodes_that_a_user_imports)
         answer.place[0] = good_place;
         ASSERT_TRUE(node.send(Message(answer)));
     }
-    importer.hear(600000);
+    importer.hear();
     expect_others_to_work();
     importer.tell();
     importer.expect_success();

@@ -66,7 +66,7 @@ protected:
         ASSERT_EQ(seg.publish(the_id), RSM_SUCCESS);
         pages.at() = 1;
         link.tell();
-        if (link.hear(60000) == 2) {
+        if (link.hear() == 2) {
             setenv("RSM_TEST_SLEEPER", "1", 1);
             execl("/proc/self/exe", "sleeper", nullptr);
         }

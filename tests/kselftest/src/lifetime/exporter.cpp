@@ -38,7 +38,7 @@ protected:
         ASSERT_EQ(seg.publish(the_id), RSM_SUCCESS);
         pages.at() = 111;
         link.tell();
-        const std::uint64_t order = link.hear(60000);
+        const std::uint64_t order = link.hear();
         switch (order) {
         case unmap:
             munmap(pages.data(), pages.size());
@@ -70,7 +70,7 @@ protected:
             _exit(0);
         }
         link.tell();
-        link.hear(60000);
+        link.hear();
         // Importers know before the worker has ended the segment.
         int result = RSM_SUCCESS;
         eventually([&] {
@@ -79,7 +79,7 @@ protected:
             return result != RSMERR_SEG_ALREADY_PUBLISHED;
         });
         link.tell(static_cast<std::uint64_t>(result));
-        link.hear(60000);
+        link.hear();
         link.tell(static_cast<std::uint64_t>(seg.destroy()));
     }
 

@@ -58,7 +58,7 @@ protected:
             _exit(testing::Test::HasFailure() ? 99 : 0);
         }
         link.tell(static_cast<std::uint64_t>(heir));
-        const std::uint64_t order = link.hear(60000);
+        const std::uint64_t order = link.hear();
         if (order == 1)
             _exit(0);
         if (order == 2) {
@@ -68,7 +68,7 @@ protected:
         if (order == 3)
             munmap(pages.data(), pages.size());
         link.tell();
-        link.hear(60000);
+        link.hear();
     }
 
     // Waits for SIGUSR1, tries everything, and exits 0 if all was refused.

@@ -33,7 +33,7 @@ class NetAdmin : public NetTest {
     // As this node's rsmctl shows it.
     static Json shown(unsigned node) { return find(rsmctl_json({"node"}), "node_id", node); }
     bool comes_up(unsigned node) const {
-        return eventually([&] { return self.path_to(node) == active; }, 30000);
+        return eventually([&] { return self.path_to(node) == active; });
     }
     void expect_it_works(const Peer &peer) const;
 };
@@ -56,8 +56,7 @@ class NetHeartbeat : public NetAdmin {
     void TearDown() override {
         if (!IsSkipped() && changed_) {
             load_with(heartbeat());
-            while (said(first.node(), "state") != "active")
-                usleep(10000);
+            eventually([&] { return said(first.node(), "state") == "active"; });
         }
         NetAdmin::TearDown();
     }
@@ -81,8 +80,7 @@ class NetHeartbeat : public NetAdmin {
     // Until the list of nodes there says so.
     void await_refusal_there() {
         const std::string look = "sh rsmctl -j node list | grep -q '" + std::string(refusal) + "'";
-        while (first.session().call(look).status != 0)
-            usleep(10000);
+        eventually([&] { return first.session().call(look).status == 0; });
     }
 
   private:
@@ -135,7 +133,7 @@ void NetNodes::forget_and_add(const Peer &at, const Peer &node) {
               RSMERR_REMOTE_NODE_UNREACHABLE);
     EXPECT_EQ(at.path_to(second.node()), active) << "others are not concerned";
     change(at, {"add", id(node), address(node)});
-    EXPECT_TRUE(eventually([&] { return all_connected(); }, 30000)) << "does not come back";
+    EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
     expect_it_works(first);
 }
 
@@ -146,7 +144,7 @@ void NetNodes::move_away_and_back(const Peer &at, const Peer &node) {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     EXPECT_NE(at.path_to(node.node()), active);
     change(at, {"set", id(node), address(node)});
-    EXPECT_TRUE(eventually([&] { return all_connected(); }, 30000)) << "does not come back";
+    EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
     expect_it_works(first);
 }
 
@@ -205,8 +203,7 @@ TEST_F(NetAdmin, lists_have_nodes_and_what_is_shared_with_them) {
 // Either node would take the other for dead, or wait for it too long: both say why they don't talk.
 TEST_F(NetHeartbeat, that_does_not_fit_is_refused_by_both_nodes) {
     load_with(4 * heartbeat() + std::chrono::milliseconds(1));
-    while (said(first.node(), "reason") != refusal)
-        usleep(10000);
+    eventually([&] { return said(first.node(), "reason") == refusal; });
     EXPECT_NE(said(first.node(), "state"), "active");
     await_refusal_there();
     EXPECT_EQ(said(second.node(), "state"), "active") << "others are not concerned";
@@ -260,7 +257,7 @@ TEST_F(NetAdmin, monitor_and_tracepoints_tell_of_a_node_that_leaves) {
     EXPECT_EQ(next_event(monitor, "node-up", "node_id", first.node())["state"], "active");
     tracing.expect("node_down", {node, "controller=" + configuration.controller + " ", "why=\""});
     tracing.expect("node_up", {node, "controller=" + configuration.controller + " "});
-    EXPECT_TRUE(eventually([&] { return all_connected(); }, 30000));
+    EXPECT_TRUE(eventually([&] { return all_connected(); }));
 }
 
 TEST_F(NetAdmin, tracepoints_tell_of_importers_on_other_nodes) {
@@ -413,13 +410,13 @@ TEST_F(NetNodes, refusals_do_not_need_the_module_any_more) {
     });
     for (int i = 0; i < 5; i++) {
         const unsigned before = refused;
-        EXPECT_TRUE(eventually([&] { return refused > before; }, 30000));
-        EXPECT_TRUE(eventually([] { return shell_here("rmmod rsm_rdma") == 0; }, 30000));
+        EXPECT_TRUE(eventually([&] { return refused > before; }));
+        EXPECT_TRUE(eventually([] { return shell_here("rmmod rsm_rdma") == 0; }));
         EXPECT_EQ(shell_here("modprobe rsm_rdma"), 0);
     }
     stop = true;
     asker.join();
-    EXPECT_TRUE(eventually([&] { return all_connected(); }, 30000)) << "does not come back";
+    EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
 }
 
 TEST_F(NetNodes, requests_load_no_module) {
@@ -433,5 +430,5 @@ TEST_F(NetNodes, requests_load_no_module) {
                   ENOENT);
     EXPECT_NE(access("/sys/module/rsm_rdma", F_OK), 0);
     EXPECT_EQ(shell_here("modprobe rsm_rdma"), 0);
-    EXPECT_TRUE(eventually([&] { return all_connected(); }, 30000)) << "does not come back";
+    EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
 }

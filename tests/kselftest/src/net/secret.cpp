@@ -65,11 +65,11 @@ class NetSecret : public NetTest {
         }
     }
     void await_all() {
-        ASSERT_TRUE(eventually([&] { return all_connected(); }, 60000)) << "no connection";
+        ASSERT_TRUE(eventually([&] { return all_connected(); })) << "no connection";
     }
     static void await_log(const Peer &at, const std::string &words) {
         EXPECT_TRUE(eventually(
-            [&] { return shell(at, "dmesg | grep -q '" + words + "'").status == 0; }, 60000))
+            [&] { return shell(at, "dmesg | grep -q '" + words + "'").status == 0; }))
             << shell(at, "dmesg").text;
     }
     static void clear_log(const Peer &at) { shell(at, "dmesg -c >/dev/null"); }

@@ -14,7 +14,6 @@ namespace rsmtest {
 
 namespace {
 
-constexpr int patience_ms = 20000;
 
 std::string read_all(int fd)
 {
@@ -72,10 +71,8 @@ void Program::become_program(const Words &arguments, const std::optional<User> &
 
 bool Program::read_more()
 {
-    pollfd entry{out_end_.get(), POLLIN, 0};
+    const Waiting waiting("a line of rsmctl");
     char part[4096];
-    if (poll(&entry, 1, static_cast<int>(scaled(patience_ms).count())) <= 0)
-        return false;
     const auto got = read(out_end_.get(), part, sizeof(part));
     if (got > 0)
         out_.append(part, static_cast<std::size_t>(got));

@@ -124,10 +124,10 @@ void Runner::list()
         std::printf("%s\n", test.title().c_str());
 }
 
-// Waits a moment for what is on its way; the moment is long enough for slow machines.
+// Waits for what is on its way, a part of the limit of a test: what a test has lost costs that time.
 template <class Condition> bool Runner::soon(Condition condition) const
 {
-    const auto deadline = steady_clock::now() + std::chrono::seconds(2) * options_.factor;
+    const auto deadline = steady_clock::now() + std::chrono::seconds(options_.limit) * options_.factor / 8;
     for (milliseconds pause(1); !condition(); pause = std::min(2 * pause, milliseconds(50))) {
         if (steady_clock::now() > deadline)
             return false;

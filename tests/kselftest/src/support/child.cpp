@@ -19,29 +19,14 @@ void Link::tell(std::uint64_t value)
     EXPECT_EQ(sent, static_cast<ssize_t>(sizeof(value))) << "the other process is gone";
 }
 
-bool Link::readable(std::chrono::milliseconds limit)
+std::uint64_t Link::hear(const std::source_location &place)
 {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
-    for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            deadline - std::chrono::steady_clock::now());
-        pollfd entry{end_.get(), POLLIN, 0};
-        const int ready = poll(&entry, 1, std::max(0, static_cast<int>(left.count())));
-        if (ready > 0)
-            return true;
-        if (ready == 0 || errno != EINTR)
-            return false;
-    }
-}
-
-std::uint64_t Link::hear(int milliseconds)
-{
+    const Waiting waiting("a word of another process", place);
     std::uint64_t value = 0;
-    if (!readable(scaled(milliseconds))) {
-        ADD_FAILURE() << "heard nothing from the other process in time";
-        return ~std::uint64_t{0};
-    }
-    const ssize_t got = recv(end_.get(), &value, sizeof(value), 0);
+    ssize_t got = 0;
+    do {
+        got = recv(end_.get(), &value, sizeof(value), 0);
+    } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(sizeof(value))) {
         ADD_FAILURE() << "the other process ended before it said anything";
         return ~std::uint64_t{0};
@@ -49,9 +34,10 @@ std::uint64_t Link::hear(int milliseconds)
     return value;
 }
 
-bool Link::hears_within(int milliseconds)
+bool Link::has_word() const
 {
-    return readable(std::chrono::milliseconds(milliseconds)) && hear() != ~std::uint64_t{0};
+    pollfd entry{end_.get(), POLLIN, 0};
+    return poll(&entry, 1, 0) == 1;
 }
 
 void Link::send_fd(int fd)
@@ -72,8 +58,9 @@ void Link::send_fd(int fd)
     EXPECT_EQ(sendmsg(end_.get(), &message, MSG_NOSIGNAL), 1);
 }
 
-Fd Link::receive_fd()
+Fd Link::receive_fd(const std::source_location &place)
 {
+    const Waiting waiting("a descriptor of another process", place);
     char byte = 0;
     iovec data{&byte, 1};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -82,7 +69,11 @@ Fd Link::receive_fd()
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    if (!readable(scaled(20000)) || recvmsg(end_.get(), &message, MSG_CMSG_CLOEXEC) != 1)
+    ssize_t got = 0;
+    do {
+        got = recvmsg(end_.get(), &message, MSG_CMSG_CLOEXEC);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1)
         return Fd();
     const cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (!header || header->cmsg_type != SCM_RIGHTS)
@@ -136,24 +127,21 @@ Child::~Child()
         kill();
 }
 
-int Child::wait()
+int Child::wait(const std::source_location &place)
 {
+    const Waiting waiting("the end of another process", place);
     int status = -1;
     if (pid_ <= 0)
         return status;
-    const bool ended = eventually([&] { return waitpid(pid_, &status, WNOHANG) != 0; }, 30000);
-    if (!ended) {
-        ADD_FAILURE() << "the other process did not end in time";
-        kill();
-        return -1;
-    }
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR)
+        continue;
     pid_ = -1;
     return status;
 }
 
-void Child::expect_success()
+void Child::expect_success(const std::source_location &place)
 {
-    const int status = wait();
+    const int status = wait(place);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
         << "the other process "
         << (WIFSIGNALED(status) ? "was killed by signal " : "ended with status ")

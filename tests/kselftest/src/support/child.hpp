@@ -11,25 +11,23 @@
 
 namespace rsmtest {
 
-// One end of the line between a test and its child. Every wait has an end:
-// one that takes too long, or finds the other side gone, is a test failure.
+// One end of the line between a test and its child. A wait ends when the other side sends something or
+// ends, which is a test failure; the runner ends a test that waits for ever.
 class Link {
 public:
     explicit Link(Fd end) : end_(std::move(end)) {}
 
     void tell(std::uint64_t value = 1);
     // Next value from the other side.
-    std::uint64_t hear(int milliseconds = 20000);
-    // True when the other side sent a value within the time.
-    bool hears_within(int milliseconds);
+    std::uint64_t hear(const std::source_location &place = std::source_location::current());
+    // Whether the other side has sent a value, or has ended.
+    bool has_word() const;
     void send_fd(int fd);
-    Fd receive_fd();
+    Fd receive_fd(const std::source_location &place = std::source_location::current());
     int descriptor() const { return end_.get(); }
     void close() { end_.reset(); }
 
 private:
-    bool readable(std::chrono::milliseconds limit);
-
     Fd end_;
 };
 
@@ -49,13 +47,16 @@ public:
 
     Link &link() { return link_; }
     void tell(std::uint64_t value = 1) { link_.tell(value); }
-    std::uint64_t hear(int milliseconds = 20000) { return link_.hear(milliseconds); }
+    std::uint64_t hear(const std::source_location &place = std::source_location::current())
+    {
+        return link_.hear(place);
+    }
     pid_t pid() const { return pid_; }
 
     // Waits for its end: it must exit with status 0.
-    void expect_success();
+    void expect_success(const std::source_location &place = std::source_location::current());
     // Waits for its end and returns the wait status.
-    int wait();
+    int wait(const std::source_location &place = std::source_location::current());
     // kill -9, and waits for the end.
     void kill();
     // Gives up responsibility for a process that somebody else ends.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support/serve.hpp"
 
+#include "support/waiting.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -45,6 +47,7 @@ bool send_list(int control)
 // Each thread of a test that takes too long is sent this signal: it shows where the thread is.
 void show_stack(int)
 {
+    Waiting::show();
     void *frames[64];
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
 }

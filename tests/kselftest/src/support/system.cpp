@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
@@ -26,15 +27,19 @@ std::chrono::milliseconds scaled(int milliseconds)
     return std::chrono::milliseconds(milliseconds) * slow_factor();
 }
 
-bool eventually(const std::function<bool()> &condition, int milliseconds)
+bool eventually(const std::function<bool()> &condition, const std::source_location &place)
 {
-    const auto deadline = std::chrono::steady_clock::now() + scaled(milliseconds);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline)
-            return false;
+    const Waiting waiting("a condition", place);
+    while (!condition())
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
     return true;
+}
+
+void note_time(const std::string &what, std::chrono::steady_clock::time_point begin)
+{
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    std::printf("note: %s: %lld ms\n", what.c_str(), static_cast<long long>(took.count()));
 }
 
 std::size_t page_size()

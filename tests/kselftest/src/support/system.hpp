@@ -2,6 +2,8 @@
 // What the tests need from the machine: time, users, memory, kernel counters.
 #pragma once
 
+#include "support/waiting.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +20,15 @@ namespace rsmtest {
 // How much slower than usual this machine is: RSM_TEST_SLOW, at least 1.
 int slow_factor();
 
-// A time limit for something that normally takes no time at all.
+// A time that grows with the slowness of this machine. No test fails because something took longer.
 std::chrono::milliseconds scaled(int milliseconds);
 
-// Polls until the condition holds; false when that takes too long.
-bool eventually(const std::function<bool()> &condition, int milliseconds = 5000);
+// Polls until the condition holds, and returns true. A wait has no limit of its own: see Waiting.
+bool eventually(const std::function<bool()> &condition,
+                const std::source_location &place = std::source_location::current());
+
+// Prints how long something took, in a line that the runner shows. A test judges nothing by it.
+void note_time(const std::string &what, std::chrono::steady_clock::time_point begin);
 
 // Page size of this machine.
 std::size_t page_size();

@@ -14,7 +14,7 @@ public:
     Unchanged() : before_(counters()) {}
     ~Unchanged()
     {
-        EXPECT_TRUE(eventually([&] { return counters() == before_; }, 2000))
+        EXPECT_TRUE(eventually([&] { return counters() == before_; }))
             << "pins, published ids or grants changed";
     }
     Unchanged(const Unchanged &) = delete;

@@ -203,7 +203,7 @@ TEST_F(ChannelTest, peer_killed)
         for (const auto word : {address.ticket[0], address.ticket[1], address.nonce[0],
                                 address.nonce[1]})
             link.tell(word);
-        link.hear(60000);
+        link.hear();
     });
     SegmentAddress address{device.node(), 0, {}, {}};
     for (auto *word : {&address.ticket[0], &address.ticket[1], &address.nonce[0],

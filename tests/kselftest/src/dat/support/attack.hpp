@@ -40,7 +40,7 @@ protected:
     }
     void expect_end(DAT_EVENT_NUMBER number = DAT_CONNECTION_EVENT_BROKEN)
     {
-        expect_event(side().connections, number, 5000);
+        expect_event(side().connections, number);
         EXPECT_EQ(state_of(side().ep), DAT_EP_STATE_DISCONNECTED);
     }
     // The library of the victim still works: two strangers connect and exchange a message.

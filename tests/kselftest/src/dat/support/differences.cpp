@@ -8,9 +8,8 @@
 namespace rsmtest::dat {
 namespace {
 
-constexpr Differences none{false, 64, 50000, std::nullopt, false, 500, true};
-constexpr Differences of_verbs{true, 54,   1000, DAT_CONNECTION_EVENT_DISCONNECTED,
-                               true, 5000, false};
+constexpr Differences none{false, 64, 50000, std::nullopt, false, true};
+constexpr Differences of_verbs{true, 54, 1000, DAT_CONNECTION_EVENT_DISCONNECTED, true, false};
 
 const Differences &of_provider()
 {
@@ -40,9 +39,9 @@ bool is_peers_error(DAT_DTO_COMPLETION_STATUS status)
             (status == DAT_DTO_ERR_FLUSHED || status == DAT_DTO_ERR_TRANSPORT));
 }
 
-void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds)
+void expect_disorderly_end(DAT_EVD_HANDLE connections, const std::source_location &place)
 {
-    const DAT_EVENT event = next_event(connections, milliseconds);
+    const DAT_EVENT event = next_event(connections, place);
     EXPECT_TRUE(is_disorderly_end(event.event_number)) << std::hex << event.event_number;
 }
 

@@ -6,6 +6,7 @@
 #include <dat/udat.h>
 
 #include <optional>
+#include <source_location>
 
 namespace rsmtest::dat {
 
@@ -23,9 +24,6 @@ struct Differences {
     // Nobody tells that a host has died: what is under way to it fails by its own time-outs
     // (TRANSPORT), a request for a connection by the consumer's.
     bool hosts_die_in_silence;
-    // The end of a process is noticed within so many milliseconds: its kernel takes everything apart
-    // first.
-    int end_within;
     // A window lets its part of the region be reached and no more: rxe of Linux 6.1 looks at the
     // bounds of the region only.
     bool windows_have_bounds;
@@ -35,7 +33,8 @@ const Differences &differences();
 
 // Of a connection that the peer did not end in order.
 bool is_disorderly_end(DAT_EVENT_NUMBER event);
-void expect_disorderly_end(DAT_EVD_HANDLE connections, int milliseconds = 10000);
+void expect_disorderly_end(DAT_EVD_HANDLE connections,
+                           const std::source_location &place = std::source_location::current());
 // The peer could not take it. Where ends are vague its connection may be over before it says so.
 bool is_peers_error(DAT_DTO_COMPLETION_STATUS status);
 

@@ -21,7 +21,7 @@ Doomed::Doomed(Role role, const Body &body, std::size_t bytes)
 
 void Doomed::live(Link &link, Role role, const Body &body, std::size_t bytes)
 {
-    const std::uint64_t qualifier = link.hear(120000);
+    const std::uint64_t qualifier = link.hear();
     Side side(nullptr, bytes);
     if (role == Role::ACTIVE) {
         ASSERT_OK(connect(side, qualifier));

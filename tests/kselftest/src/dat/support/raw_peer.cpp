@@ -68,14 +68,15 @@ bool RawPeer::attach()
     return status == RSM_SUCCESS;
 }
 
-bool RawPeer::is_told(LinkState state, int milliseconds)
+bool RawPeer::has_told(LinkState state) const
 {
-    return eventually(
-        [&] {
-            return channel_->ours().state.load(std::memory_order_acquire) >=
-                   static_cast<std::uint32_t>(state);
-        },
-        milliseconds);
+    return channel_->ours().state.load(std::memory_order_acquire) >=
+           static_cast<std::uint32_t>(state);
+}
+
+bool RawPeer::is_told(LinkState state)
+{
+    return eventually([&] { return has_told(state); });
 }
 
 void RawPeer::send(Ring ring, MessageHeader header, std::span<const std::byte> payload)
@@ -85,12 +86,14 @@ void RawPeer::send(Ring ring, MessageHeader header, std::span<const std::byte> p
     ring_bell();
 }
 
-std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, int milliseconds)
+std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const std::source_location &place)
 {
-    const auto deadline = std::chrono::steady_clock::now() + scaled(milliseconds);
+    const Waiting waiting("a message of the attacked", place);
     Message message{};
-    while (channel_->receive(ring, message) != Arrived::MESSAGE) {
-        if (std::chrono::steady_clock::now() > deadline)
+    // What was sent before the end is there once the end is seen.
+    for (bool over = is_over(); channel_->receive(ring, message) != Arrived::MESSAGE;
+         over = is_over()) {
+        if (over)
             return {};
         pause();
     }
@@ -117,10 +120,20 @@ std::optional<rsmdat::Grant> RawPeer::ask(std::uint32_t context)
     return grant;
 }
 
-bool RawPeer::ended(int milliseconds)
+void RawPeer::linger()
 {
-    return eventually(
-        [&] { return is_told(LinkState::CLOSED, 1) || !channel_->alive(); }, milliseconds);
+    for (int look = 0; look < 200 && !is_over(); look++)
+        pause();
+}
+
+bool RawPeer::is_over() const
+{
+    return has_told(LinkState::CLOSED) || !channel_->alive();
+}
+
+bool RawPeer::ended(const std::source_location &place)
+{
+    return eventually([&] { return is_over(); }, place);
 }
 
 std::span<std::byte> RawPeer::segment()

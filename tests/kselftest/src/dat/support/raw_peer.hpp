@@ -26,16 +26,19 @@ public:
     bool connected() const { return connected_; }
     // A message of any kind.
     void send(Ring ring, rsmdat::MessageHeader header, std::span<const std::byte> payload = {});
-    // The next one within the time; its payload is copied.
+    // Waits for the next one, whose payload is copied, or for the end of the connection.
     struct Heard {
         rsmdat::MessageHeader header;
         std::vector<std::byte> payload;
     };
-    std::optional<Heard> hear(Ring ring, int milliseconds = 5000);
+    std::optional<Heard> hear(Ring ring,
+                              const std::source_location &place = std::source_location::current());
     // How to reach a context, if the peer tells.
     std::optional<rsmdat::Grant> ask(std::uint32_t context);
     // Waits until the peer has ended the connection.
-    bool ended(int milliseconds = 5000);
+    bool ended(const std::source_location &place = std::source_location::current());
+    // Stays a moment longer, so that the other side acts on what it was sent; nothing is judged by it.
+    void linger();
     // All that we may write: the peer's segment.
     std::span<std::byte> segment();
     // What we say about ourselves, which the peer reads.
@@ -48,7 +51,9 @@ private:
     void offer(std::uint64_t qualifier);
     bool call(std::uint64_t qualifier);
     bool attach();
-    bool is_told(rsmdat::LinkState state, int milliseconds = 5000);
+    bool has_told(rsmdat::LinkState state) const;
+    bool is_told(rsmdat::LinkState state); // waits for it
+    bool is_over() const;
 
     std::unique_ptr<rsmdat::Channel> channel_;
     bool connected_ = false;

@@ -22,7 +22,7 @@ const char *ia_name()
     return name ? name : "rsm0";
 }
 
-DAT_TIMEOUT patience(int milliseconds)
+DAT_TIMEOUT after(int milliseconds)
 {
     return static_cast<DAT_TIMEOUT>(
         std::chrono::duration_cast<std::chrono::microseconds>(scaled(milliseconds)).count());
@@ -91,11 +91,12 @@ DAT_RMR_TRIPLET Registered::remote(std::size_t offset, std::size_t size) const
     return {rmr_context, 0, reinterpret_cast<DAT_VADDR>(start + offset), size};
 }
 
-DAT_EVENT next_event(DAT_EVD_HANDLE evd, int milliseconds)
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, const std::source_location &place)
 {
+    const Waiting waiting("an event of an EVD", place);
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    const DAT_RETURN result = dat_evd_wait(evd, patience(milliseconds), 1, &event, &more);
+    const DAT_RETURN result = dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
     EXPECT_OK(result);
     if (result != DAT_SUCCESS)
         event = {};
@@ -104,17 +105,18 @@ DAT_EVENT next_event(DAT_EVD_HANDLE evd, int milliseconds)
     return event;
 }
 
-DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, int milliseconds)
+DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
+                       const std::source_location &place)
 {
-    const DAT_EVENT event = next_event(evd, milliseconds);
+    const DAT_EVENT event = next_event(evd, place);
     EXPECT_EQ(event.event_number, number) << std::hex << event.event_number;
     return event;
 }
 
 DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 id, DAT_DTO_COMPLETION_STATUS status,
-                           int milliseconds)
+                           const std::source_location &place)
 {
-    const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, milliseconds);
+    const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, place);
     const auto &data = event.event_data.dto_completion_event_data;
     EXPECT_EQ(data.user_cookie.as_64, id);
     EXPECT_EQ(data.status, status);
@@ -209,12 +211,11 @@ DAT_RETURN Side::read(std::size_t offset, const DAT_RMR_TRIPLET &from, DAT_UINT6
                                  static_cast<DAT_COMPLETION_FLAGS>(flags));
 }
 
-DAT_RETURN connect(const Side &side, DAT_CONN_QUAL qualifier, int milliseconds,
-                   const std::string &private_data)
+DAT_RETURN connect(const Side &side, DAT_CONN_QUAL qualifier, const std::string &private_data)
 {
     sockaddr_in address = side.adapter.address();
     return dat_ep_connect(side.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
-                          patience(milliseconds), static_cast<DAT_COUNT>(private_data.size()),
+                          DAT_TIMEOUT_INFINITE, static_cast<DAT_COUNT>(private_data.size()),
                           private_data.empty() ? nullptr
                                                : const_cast<char *>(private_data.data()),
                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);

@@ -15,8 +15,9 @@ namespace rsmtest::dat {
 // The IA that the tests use: RSM_DAT_IA, or rsm0. The suite does not care whose provider it is.
 const char *ia_name();
 
-// A time limit in microseconds, longer on slow machines.
-DAT_TIMEOUT patience(int milliseconds = 10000);
+// A time that is to pass, in microseconds, longer on slow machines. Calls that are to succeed have
+// DAT_TIMEOUT_INFINITE instead.
+DAT_TIMEOUT after(int milliseconds);
 
 // Privileges and flags or-ed in C++.
 constexpr DAT_EVD_FLAGS operator|(DAT_EVD_FLAGS a, DAT_EVD_FLAGS b)
@@ -61,14 +62,16 @@ public:
     DAT_RMR_CONTEXT rmr_context = 0;
 };
 
-// The next event within the time; event_number 0 when none comes (a test failure as well).
-DAT_EVENT next_event(DAT_EVD_HANDLE evd, int milliseconds = 10000);
+// Waits for the next event; event_number 0 when the wait fails (a test failure as well).
+DAT_EVENT next_event(DAT_EVD_HANDLE evd,
+                     const std::source_location &place = std::source_location::current());
 // It has to be this one.
-DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, int milliseconds = 10000);
+DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
+                       const std::source_location &place = std::source_location::current());
 // It has to be a DTO completion with these; returns transfered_length.
 DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 cookie,
                            DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS,
-                           int milliseconds = 10000);
+                           const std::source_location &place = std::source_location::current());
 void expect_no_event(DAT_EVD_HANDLE evd, int milliseconds = 50);
 
 DAT_DTO_COOKIE cookie(DAT_UINT64 value);
@@ -108,7 +111,6 @@ public:
 };
 
 // ep_connect to a qualifier of this machine with usual arguments.
-DAT_RETURN connect(const Side &side, DAT_CONN_QUAL qualifier, int milliseconds = 10000,
-                   const std::string &private_data = {});
+DAT_RETURN connect(const Side &side, DAT_CONN_QUAL qualifier, const std::string &private_data = {});
 
 } // namespace rsmtest::dat

@@ -17,11 +17,11 @@ DAT_CR_HANDLE next_request(const Side &side)
 // Ends with the test.
 void ask_and_hold(Link &link)
 {
-    const DAT_CONN_QUAL qualifier = link.hear(60000);
+    const DAT_CONN_QUAL qualifier = link.hear();
     Side side;
-    EXPECT_OK(connect(side, qualifier, 60000));
+    EXPECT_OK(connect(side, qualifier));
     link.tell();
-    link.hear(120000);
+    link.hear();
 }
 
 } // namespace
@@ -59,7 +59,7 @@ DAT_CR_HANDLE StoppedPeer::request(Side &side)
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create(side.adapter, qualifier, side.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
     child_.tell(qualifier);
-    child_.hear(60000);
+    child_.hear();
     const DAT_CR_HANDLE cr = next_request(side);
     EXPECT_EQ(0, ::kill(child_.pid(), SIGSTOP));
     int status = 0;
@@ -148,7 +148,7 @@ void Stage::become_active()
     const DAT_CONN_QUAL qualifier = Objects::unused_qualifier();
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create(far.adapter, qualifier, far.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
-    EXPECT_OK(connect(near, qualifier, 60000));
+    EXPECT_OK(connect(near, qualifier));
     next_request(far);
 }
 
@@ -177,7 +177,7 @@ DAT_CR_HANDLE Stage::request()
     EXPECT_OK(dat_ep_create(far.adapter, far.pz, far.receives, far.requests, far.connections,
                             nullptr, &asking));
     EXPECT_OK(dat_ep_connect(asking, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
-                             patience(60000), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG));
     return next_request(near);
 }

@@ -58,14 +58,14 @@ void Waiter::join()
 
 bool Waiter::waits_for(int milliseconds)
 {
-    EXPECT_TRUE(eventually([this] { return back_ || sleeps(); }, 20000));
+    EXPECT_TRUE(eventually([this] { return back_ || sleeps(); }));
     std::this_thread::sleep_for(scaled(milliseconds));
     return !back_;
 }
 
 Result Waiter::result()
 {
-    EXPECT_TRUE(eventually([this] { return back_.load(); }, 15000)) << "the wait goes on";
+    EXPECT_TRUE(eventually([this] { return back_.load(); })) << "the wait goes on";
     join();
     return {result_};
 }

@@ -68,7 +68,7 @@ Answer connect_to(Partner &partner, Args &args) {
 
 // connection NAME: the next event: its number, size of the private data and how much is wrong
 Answer await_connection(Partner &partner, Args &args) {
-    const DAT_EVENT event = dat::next_event(partner.side(args.word()).connections, 20000);
+    const DAT_EVENT event = dat::next_event(partner.side(args.word()).connections);
     const auto &data = event.event_data.connect_event_data;
     const auto size = static_cast<std::size_t>(data.private_data_size);
     return {0,
@@ -80,8 +80,8 @@ Answer serve(Partner &partner, Args &args) {
     const dat::Side &side = partner.side(args.word());
     for (std::uint64_t left = args.number(); left > 0; left--) {
         EXPECT_OK(accept(side, next_caller(side).cr));
-        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED, 20000);
-        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_DISCONNECTED, 20000);
+        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+        dat::expect_event(side.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
         EXPECT_OK(dat_ep_reset(side.ep));
         if (testing::Test::HasFailure())
             break;
@@ -91,7 +91,7 @@ Answer serve(Partner &partner, Args &args) {
 
 // alarm NAME: the next event that is about the IA itself: its number
 Answer await_alarm(Partner &partner, Args &args) {
-    return {0, {dat::next_event(partner.side(args.word()).adapter.async, 20000).event_number}};
+    return {0, {dat::next_event(partner.side(args.word()).adapter.async).event_number}};
 }
 
 // sh COMMAND

@@ -59,7 +59,7 @@ Answer read(Partner &partner, Args &args) {
 }
 
 Answer completion(DAT_EVD_HANDLE evd) {
-    const DAT_EVENT event = dat::expect_event(evd, DAT_DTO_COMPLETION_EVENT, 20000);
+    const DAT_EVENT event = dat::expect_event(evd, DAT_DTO_COMPLETION_EVENT);
     const auto &data = event.event_data.dto_completion_event_data;
     return {
         0,

@@ -14,13 +14,13 @@ DAT_PVOID data_or_null(std::string &data) {
 } // namespace
 
 DAT_RETURN call(const dat::Side &side, in_addr_t address, DAT_CONN_QUAL qualifier,
-                std::size_t private_size, int milliseconds) {
+                std::size_t private_size, DAT_TIMEOUT timeout) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_addr.s_addr = address;
     std::string data = private_data(active_seed, private_size);
     return dat_ep_connect(side.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&to), qualifier,
-                          dat::patience(milliseconds), static_cast<DAT_COUNT>(private_size),
+                          timeout, static_cast<DAT_COUNT>(private_size),
                           data_or_null(data), DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 

@@ -11,7 +11,7 @@ namespace rsmtest::datnet {
 
 // ep_connect to a qualifier of a node, with private data of the active side.
 DAT_RETURN call(const dat::Side &side, in_addr_t address, DAT_CONN_QUAL qualifier,
-                std::size_t private_size = 0, int milliseconds = 10000);
+                std::size_t private_size = 0, DAT_TIMEOUT timeout = DAT_TIMEOUT_INFINITE);
 
 // The qualifier of a new service point, which lives as long as the IA.
 DAT_CONN_QUAL listen(const dat::Side &side);

@@ -47,12 +47,12 @@ void DatNet::SetUp() {
     // An earlier test may have failed with the machine dead or stopped.
     if (!partner.answers()) {
         hub.tell_vm("resume " + std::to_string(partner.node()));
-        hub.hear_vm(scaled(5000));
+        hub.hear_vm();
         if (!partner.answers())
             net::Vm::start(partner.node());
     }
-    ASSERT_TRUE(partner.answers(20000)) << "ksft-dat-partner does not run there";
-    ASSERT_TRUE(eventually([&] { return has_path(); }, 10000));
+    partner.await();
+    ASSERT_TRUE(eventually([&] { return has_path(); }));
     session.emplace(partner.node());
 }
 
@@ -61,28 +61,19 @@ void DatNet::TearDown() {
     if (!net::Hub::instance().available() || !partner.answers())
         return;
     partner.reset();
-    EXPECT_EQ(partner.left_behind(), "");
+    partner.await_empty();
 }
 
 void DatNet::restart() {
     session.reset();
     net::Vm::start(partner.node());
-    ASSERT_TRUE(partner.answers(20000)) << "does not answer";
-    ASSERT_TRUE(eventually([&] { return has_path(); }, 20000)) << "no path";
+    partner.await();
+    ASSERT_TRUE(eventually([&] { return has_path(); })) << "no path";
     session.emplace(partner.node());
 }
 
 bool DatNet::has_path() const {
     return path_to(partner.node());
-}
-
-// Twice the interval and 100 ms; the engine sleeps until it is told. Where everything is slow, so
-// is what the test itself does between two looks at the clock.
-std::chrono::milliseconds DatNet::node_detection() {
-    const auto text = read_line("/sys/module/rsm/parameters/heartbeat_ms");
-    const int interval = text ? std::stoi(*text) : 0;
-    // What the kernel has, and for the library to flush and wake as many as wait.
-    return std::chrono::milliseconds(2 * interval + 100) + process_detection();
 }
 
 void DatNetPair::SetUp() {
@@ -149,7 +140,7 @@ void DatNetPair::expect_end(DAT_EVENT_NUMBER number) {
 }
 
 void DatNetPair::expect_failed(DAT_EVENT_NUMBER number) {
-    dat::expect_event(here->connections, number, 20000);
+    dat::expect_event(here->connections, number);
     EXPECT_EQ(dat::state_of(here->ep), DAT_EP_STATE_DISCONNECTED);
     EXPECT_OK(dat_ep_reset(here->ep));
 }

@@ -23,9 +23,6 @@ class DatNet : public testing::Test {
     void restart();
     // RSM's agents reach each other.
     bool has_path() const;
-    // Longest time until a dead node is noticed, and until a dead process is, on a busy machine.
-    static std::chrono::milliseconds node_detection();
-    static std::chrono::milliseconds process_detection() { return scaled(5000); }
 
     net::Peer partner;
     std::optional<Session> session; // a process there

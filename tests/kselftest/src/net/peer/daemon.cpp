@@ -138,8 +138,9 @@ Answer Daemon::signal(Args &args) {
 Answer Daemon::reap(std::uint64_t number) {
     int status = 0;
     const pid_t pid = session(number).pid;
-    const bool ended = eventually([&] { return waitpid(pid, &status, WNOHANG) != 0; }, 10000);
-    return {ended ? 0 : no_answer, {static_cast<std::uint64_t>(status)}};
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return {0, {static_cast<std::uint64_t>(status)}};
 }
 
 // With whatever the session has left behind in its process group.

@@ -49,10 +49,10 @@ Answer poll_event(Worker &worker, Args &args) {
     return {RSM_SUCCESS, {(result & POLLRDNORM) != 0}};
 }
 
-// hangup IMPORT MILLISECONDS: 1 once it is disconnected, 0 after the time
+// hangup IMPORT: 1 once it is disconnected
 Answer hangup(Worker &worker, Args &args) {
     void *segment = worker.segment(args.word());
-    const short result = poll_segment(segment, POLLRDHUP, args.as<int>());
+    const short result = poll_segment(segment, POLLRDHUP, -1);
     return {RSM_SUCCESS, {(result & POLLRDHUP) != 0}};
 }
 

@@ -95,8 +95,8 @@ std::optional<rdma_cm_event_type> Line::next_event(int milliseconds) {
     return type;
 }
 
-bool Line::expect(rdma_cm_event_type type, int milliseconds) {
-    return next_event(milliseconds) == type;
+bool Line::expect(rdma_cm_event_type type) {
+    return next_event() == type;
 }
 
 ibv_sge Line::piece(std::uint64_t slot, std::size_t size) const {
@@ -144,17 +144,18 @@ bool Line::connect(const Request &request) {
     param.retry_count = 7;
     param.rnr_retry_count = request.deaf ? 7 : 0;
     check(rdma_connect(id_, &param), "rdma_connect");
-    return expect(RDMA_CM_EVENT_ESTABLISHED, 20000);
+    return expect(RDMA_CM_EVENT_ESTABLISHED);
+}
+
+void Line::await_end() {
+    while (!ends_within(-1))
+        continue;
 }
 
 bool Line::ends_within(int milliseconds) {
-    const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-    do {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-        const auto event = next_event(std::max(0, static_cast<int>(left.count())));
-        // The latter if the node did not know yet that we are connected.
-        ended_ = ended_ || event == RDMA_CM_EVENT_DISCONNECTED || event == RDMA_CM_EVENT_REJECTED;
-    } while (!ended_ && Clock::now() < end);
+    const auto event = next_event(milliseconds);
+    // The latter if the node did not know yet that we are connected.
+    ended_ = ended_ || event == RDMA_CM_EVENT_DISCONNECTED || event == RDMA_CM_EVENT_REJECTED;
     return ended_;
 }
 

@@ -79,9 +79,9 @@ class Line {
 
     // Whether the node has accepted.
     bool connect(const Request &request);
-    // Whether the connection has ended, by itself, within that time.
+    // Waits until the connection has ended by itself, or for a pause, after which it may go on.
+    void await_end();
     bool ends_within(int milliseconds);
-    bool has_ended() { return ends_within(0); }
     // False when the node has not taken it.
     bool send(std::span<const std::byte> bytes);
     // Looks at what has arrived and lets the node send as much again.
@@ -98,8 +98,8 @@ class Line {
     static constexpr std::size_t frame_size = 4096;
     static constexpr unsigned depth = 64;
 
-    std::optional<rdma_cm_event_type> next_event(int milliseconds);
-    bool expect(rdma_cm_event_type type, int milliseconds = 5000);
+    std::optional<rdma_cm_event_type> next_event(int milliseconds = -1);
+    bool expect(rdma_cm_event_type type);
     void equip(bool deaf);
     void post_receive(std::uint64_t slot);
     bool completes();

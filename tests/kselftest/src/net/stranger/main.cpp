@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // A node that does not behave: it connects to another's rsm_rdma.ko and says one wrong thing.
 //
-// usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK [SECRET]
+// usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE ATTACK [SECRET]
 // With a SECRET, of 64 hexadecimal digits, it proves to know that unless it is the attack not to.
-// Exit status: 0 when the node has refused the connection or ended it within the time, 1 when it
-// has not, 2 when the attack could not be carried out.
+// Says "refused" or "ended" once the node has refused the connection or ended it. Exit status 2 when
+// the attack could not be carried out.
 #include "net/stranger/line.hpp"
 
 #include <cstdlib>
@@ -36,8 +36,8 @@ enum class First { proof, other };
 struct Attack {
     std::string_view name;
     void (*distort)(Request &request);
-    // The connection is there. Whether it has ended, within that time.
-    bool (*act)(Line &line, const Request &request, int milliseconds);
+    // The connection is there. Returns when it has ended.
+    void (*act)(Line &line, const Request &request);
     First first = First::proof;
 };
 
@@ -77,54 +77,54 @@ bool greet(Line &line, const Request &request) {
 }
 
 template <std::uint16_t type, std::uint16_t credits, std::uint32_t reserved, std::size_t size>
-bool say(Line &line, const Request & /*request*/, int milliseconds) {
+void say(Line &line, const Request & /*request*/) {
     line.send(frame({type, credits, reserved}, size));
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 template <std::size_t size>
-bool say_zeros(Line &line, const Request & /*request*/, int milliseconds) {
+void say_zeros(Line &line, const Request & /*request*/) {
     line.send(Bytes(size));
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
-bool say_nothing(Line &line, const Request & /*request*/, int milliseconds) {
-    return line.ends_within(milliseconds);
+void say_nothing(Line &line, const Request & /*request*/) {
+    line.await_end();
 }
 
 Mac proof(const Line &line, const Request &request) {
     return mac_of(request.secret, Role::proof, line.said());
 }
 
-bool prove_wrongly(Line &line, const Request &request, int milliseconds) {
+void prove_wrongly(Line &line, const Request &request) {
     Mac mac = proof(line, request);
     mac.back() ^= 1;
     line.prove(mac);
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
-bool prove_twice(Line &line, const Request &request, int milliseconds) {
+void prove_twice(Line &line, const Request &request) {
     line.prove(proof(line, request));
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 // Of a connection like this one, which the node had answered with other random numbers.
-bool prove_what_was_before(Line &line, const Request &request, int milliseconds) {
+void prove_what_was_before(Line &line, const Request &request) {
     Transcript before = line.said();
     before.reply.nonce++;
     line.prove(mac_of(request.secret, Role::proof, before));
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 // What the node has sent itself.
-bool reflect(Line &line, const Request & /*request*/, int milliseconds) {
+void reflect(Line &line, const Request & /*request*/) {
     line.prove(line.node().mac);
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
-bool speak_before_the_proof(Line &line, const Request &request, int milliseconds) {
+void speak_before_the_proof(Line &line, const Request &request) {
     greet(line, request);
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 struct Connect {
@@ -160,13 +160,12 @@ bool stay_alive(Line &line, const Request &request, std::uint16_t credits) {
     return line.send(message(line, request, heartbeat, own_words(request), credits));
 }
 
-// Has a segment that takes more keys than any exporter makes. Whether the node does not want it.
-bool export_too_much(Line &line, const Request &request, int milliseconds) {
+// Has a segment that takes more keys than any exporter makes. Returns when the node has declined it.
+void export_too_much(Line &line, const Request &request) {
     constexpr int pause = 20;
     bool declined = false;
     greet(line, request);
-    for (int spent = 0; spent < milliseconds && !declined && !line.ends_within(pause);
-         spent += pause) {
+    for (int turn = 0; !declined && !line.ends_within(pause); turn++) {
         std::uint16_t arrived = 0;
         while (const auto received = line.receive()) {
             MessageHeader header;
@@ -182,40 +181,40 @@ bool export_too_much(Line &line, const Request &request, int milliseconds) {
             append(body, Connected{.cookie = asked.cookie});
             line.send(message(line, request, connected, body));
         }
-        if (arrived || spent % 200 == 0)
+        if (arrived || turn % 10 == 0)
             stay_alive(line, request, arrived);
     }
-    return declined;
+    if (!declined)
+        throw std::runtime_error("the node has ended the connection instead of declining the segment");
 }
 
 // As an agent would, but hears nothing.
-bool be_deaf(Line &line, const Request &request, int milliseconds) {
+void be_deaf(Line &line, const Request &request) {
     constexpr int pause = 200;
     greet(line, request);
-    for (int spent = 0; spent < milliseconds && !line.ends_within(pause); spent += pause)
+    while (!line.ends_within(pause))
         if (!stay_alive(line, request, 0))
-            return line.ends_within(milliseconds);
-    return line.has_ended();
+            return line.await_end();
 }
 
 // As fast as it goes, whatever the node allows, and then nothing.
-bool flood(Line &line, const Request &request, int milliseconds) {
+void flood(Line &line, const Request &request) {
     const Bytes words = message(line, request, heartbeat, own_words(request));
     greet(line, request);
     for (int i = 0; i < 3000 && line.send(words); i++)
         continue;
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 // Addresses and keys that it was not given.
-bool reach_for_memory(Line &line, const Request &request, int milliseconds) {
+void reach_for_memory(Line &line, const Request &request) {
     greet(line, request);
     line.read(0, 0x1234);
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 // Messages of all types with any contents; a sound form is the agent's only condition.
-bool babble(Line &line, const Request &request, int milliseconds) {
+void babble(Line &line, const Request &request) {
     std::mt19937_64 chance(std::random_device{}());
     greet(line, request);
     std::uint16_t credits = 0;
@@ -230,7 +229,7 @@ bool babble(Line &line, const Request &request, int milliseconds) {
             break;
         credits = 0;
     }
-    return line.ends_within(milliseconds);
+    line.await_end();
 }
 
 constexpr Attack attacks[] = {
@@ -295,39 +294,39 @@ Request request_in(char **words, const Attack &attack) {
     Request request;
     request.greeting.from = static_cast<std::uint32_t>(std::stoul(words[2]));
     request.greeting.to = static_cast<std::uint32_t>(std::stoul(words[3]));
-    if (words[6])
-        request.secret = secret_in(words[6]);
+    if (words[5])
+        request.secret = secret_in(words[5]);
     if (attack.distort)
         attack.distort(request);
     request.greeting.flags |= request.secret ? 1 : 0;
     return request;
 }
 
-// Whether the node has put an end to it.
-bool survived(char **words) {
-    const Attack &attack = find(words[5]);
+// Returns when the node has put an end to it.
+void carry_out(char **words) {
+    const Attack &attack = find(words[4]);
     const Request request = request_in(words, attack);
     Line line(words[1], request.privileged);
     if (!line.connect(request)) {
         std::cout << "refused\n";
-        return true;
+        return;
     }
     if (attack.first == First::proof)
         line.prove(proof(line, request));
-    const bool ended = attack.act(line, request, std::stoi(words[4]));
-    std::cout << (ended ? "ended\n" : "goes on\n");
-    return ended;
+    attack.act(line, request);
+    std::cout << "ended\n";
 }
 
 } // namespace
 
 int main(int count, char **words) {
-    if (count != 6 && count != 7) {
-        std::cerr << "usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE MILLISECONDS ATTACK [SECRET]\n";
+    if (count != 5 && count != 6) {
+        std::cerr << "usage: ksft-stranger ADDRESS OWN-NODE ITS-NODE ATTACK [SECRET]\n";
         return 2;
     }
     try {
-        return survived(words) ? 0 : 1;
+        carry_out(words);
+        return 0;
     } catch (const std::exception &error) {
         std::cerr << "ksft-stranger: " << error.what() << '\n';
         return 2;

@@ -11,7 +11,6 @@ namespace rsmtest::net {
 
 // Statuses that are none of RSMAPI's.
 inline constexpr int bad_order = -1;     // the order makes no sense
-inline constexpr int no_answer = -2;     // nothing came in time
 inline constexpr int session_ended = -3; // the process that had the order is gone
 
 struct Answer {

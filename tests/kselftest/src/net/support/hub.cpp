@@ -101,39 +101,43 @@ std::string Hub::send(unsigned node, const std::string &order) {
     return tag;
 }
 
-Answer Hub::receive(const std::string &tag, std::chrono::milliseconds limit) {
-    const auto deadline = Clock::now() + limit;
-    while (!answers_[tag] && pump(deadline))
-        continue;
-    Answer answer = answers_[tag].value_or(Answer{no_answer, {}, {}});
-    answers_.erase(tag);
+Answer Hub::receive(const std::string &tag, const std::source_location &place) {
+    const Waiting waiting("the answer of a node", place);
+    while (!answers_[tag])
+        pump(-1);
+    Answer answer = *answers_[tag];
+    forget(tag);
     return answer;
+}
+
+bool Hub::answered(const std::string &tag, std::chrono::milliseconds at_most) {
+    const auto end = Clock::now() + at_most;
+    while (!answers_[tag]) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        if (left.count() <= 0)
+            return false;
+        pump(static_cast<int>(left.count()));
+    }
+    return true;
 }
 
 void Hub::tell_vm(const std::string &order) {
     hub_.write("@vm " + order);
 }
 
-std::optional<std::string> Hub::hear_vm(std::chrono::milliseconds limit) {
-    const auto deadline = Clock::now() + limit;
-    while (vm_answers_.empty() && pump(deadline))
-        continue;
-    if (vm_answers_.empty())
-        return std::nullopt;
+std::string Hub::hear_vm(const std::source_location &place) {
+    const Waiting waiting("the answer of rsm-vm", place);
+    while (vm_answers_.empty())
+        pump(-1);
     std::string answer = std::move(vm_answers_.front());
     vm_answers_.pop_front();
     return answer;
 }
 
-// Reads once. False when the time is over.
-bool Hub::pump(Clock::time_point deadline) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0)
-        return false;
+void Hub::pump(int milliseconds) {
     pollfd entries[] = {{hub_.descriptor(), POLLIN, 0}, {local_.descriptor(), POLLIN, 0}};
-    if (poll(entries, 2, static_cast<int>(left)) < 0)
-        return errno == EINTR;
+    if (poll(entries, 2, milliseconds) < 0)
+        return;
     Lines *const lines[] = {&hub_, &local_};
     for (int i = 0; i < 2; i++) {
         if (entries[i].revents && !lines[i]->fill())
@@ -141,7 +145,6 @@ bool Hub::pump(Clock::time_point deadline) {
         while (const auto line = lines[i]->next())
             sort(*line);
     }
-    return true;
 }
 
 void Hub::sort(std::string_view line) {

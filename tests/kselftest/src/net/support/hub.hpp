@@ -37,16 +37,21 @@ class Hub {
     // Sends an order; the tag names its answer.
     std::string send(unsigned node, const std::string &order);
     // Waits for an answer. Afterwards nobody waits for it any more.
-    Answer receive(const std::string &tag, std::chrono::milliseconds limit);
+    Answer receive(const std::string &tag, const std::source_location &place);
+    // Waits no longer than that, for one who may be dead: answered or not, the test goes on.
+    bool answered(const std::string &tag, std::chrono::milliseconds at_most);
+    // Nobody waits for the answer any more.
+    void forget(const std::string &tag) { answers_.erase(tag); }
     // Tells rsm-vm something, and its next answer.
     void tell_vm(const std::string &order);
-    std::optional<std::string> hear_vm(std::chrono::milliseconds limit);
+    std::string hear_vm(const std::source_location &place = std::source_location::current());
 
   private:
     Hub();
     ~Hub();
     void start_local_peer();
-    bool pump(Clock::time_point deadline);
+    // Reads once, after at most so many milliseconds, or whenever something comes (-1).
+    void pump(int milliseconds);
     void sort(std::string_view line);
 
     std::string problem_;

@@ -7,10 +7,10 @@ void NetTest::SetUp() {
     const Hub &hub = Hub::instance();
     if (!hub.available())
         GTEST_SKIP() << "no peers: " << hub.problem();
-    ASSERT_TRUE(self.answers()) << "ksft-peer does not run here";
+    self.await();
     for (const Peer &peer : {first, second})
         revive(peer);
-    ASSERT_TRUE(eventually([&] { return all_connected(); }, 10000)) << "paths are not active";
+    ASSERT_TRUE(eventually([&] { return all_connected(); })) << "paths are not active";
 }
 
 void NetTest::TearDown() {
@@ -20,7 +20,7 @@ void NetTest::TearDown() {
         if (!peer.answers())
             continue;
         peer.reset();
-        EXPECT_EQ(peer.left_behind(), "");
+        peer.await_empty();
     }
 }
 
@@ -31,10 +31,10 @@ void NetTest::revive(const Peer &peer) {
     Hub &hub = Hub::instance();
     const std::string node = std::to_string(peer.node());
     hub.tell_vm("resume " + node);
-    hub.hear_vm(scaled(5000));
+    hub.hear_vm();
     if (!peer.answers())
         Vm::start(peer.node());
-    ASSERT_TRUE(peer.answers(20000)) << "node " << node << " does not answer";
+    peer.await();
 }
 
 bool NetTest::mappable() {
@@ -56,8 +56,8 @@ bool NetTest::all_connected() {
 void NetTest::restart(const std::vector<unsigned> &nodes) {
     Vm::start(nodes);
     for (const unsigned node : nodes)
-        ASSERT_TRUE(Peer(node).answers(20000)) << "node " << node << " does not answer";
-    ASSERT_TRUE(eventually([&] { return all_connected(); }, 20000)) << "paths are not active";
+        Peer(node).await();
+    ASSERT_TRUE(eventually([&] { return all_connected(); })) << "paths are not active";
 }
 
 std::chrono::milliseconds NetTest::heartbeat() {

@@ -3,16 +3,18 @@
 
 #include <csignal>
 #include <gtest/gtest.h>
-#include <thread>
 #include <utility>
 
 namespace rsmtest::net {
 
-Answer Pending::get(int milliseconds) {
-    Answer answer = Hub::instance().receive(tag_, scaled(milliseconds));
-    EXPECT_NE(answer.status, no_answer) << "no answer within " << milliseconds << " ms";
+Answer Pending::get(const std::source_location &place) {
+    Answer answer = Hub::instance().receive(tag_, place);
     EXPECT_NE(answer.status, bad_order) << answer.text;
     return answer;
+}
+
+bool Pending::arrived(std::chrono::milliseconds at_most) {
+    return Hub::instance().answered(tag_, at_most);
 }
 
 Session::Session(unsigned node) : node_(node) {
@@ -46,11 +48,11 @@ void Session::signal(int number) {
     EXPECT_EQ(send(join(0, "kill", number_, number)).get().status, 0);
 }
 
-void Session::keep_signalling(int number) {
-    for (int i = 0; i < 20; i++) {
+void Session::interrupt(Pending &pending, int number) {
+    const Waiting waiting("the end of an interrupted call");
+    do
         signal(number);
-        std::this_thread::sleep_for(scaled(50));
-    }
+    while (!pending.arrived(std::chrono::milliseconds(50)));
 }
 
 void Session::kill() {
@@ -63,30 +65,35 @@ int Session::reap() {
     return static_cast<int>(answer.value());
 }
 
-Answer Peer::ask(const std::string &order, int milliseconds) const {
-    Hub &hub = Hub::instance();
-    return hub.receive(hub.send(node_, order), scaled(milliseconds));
+Answer Peer::ask(const std::string &order) const {
+    return Pending(Hub::instance().send(node_, order)).get();
 }
 
-bool Peer::answers(int milliseconds) const {
-    return ask("0 stats", milliseconds).status == 0;
+// A machine that is dead or stopped does not answer, and nothing tells so but time. One that is only
+// slow is asked again, or started again, by those who call.
+bool Peer::answers() const {
+    Hub &hub = Hub::instance();
+    const std::string tag = hub.send(node_, "0 stats");
+    const bool does = hub.answered(tag, scaled(10000));
+    hub.forget(tag);
+    return does;
+}
+
+void Peer::await(const std::source_location &place) const {
+    eventually([&] { return answers(); }, place);
 }
 
 void Peer::reset() const {
     EXPECT_EQ(ask("0 reset").status, 0) << "node " << node_ << " can't end its sessions";
 }
 
-std::string Peer::left_behind() const {
-    Answer answer;
-    const bool clean = eventually([&] {
-        answer = ask("0 stats");
-        return answer.status == 0 && !answer.value(0) && !answer.value(1) && !answer.value(2);
-    });
-    std::ostringstream text;
-    if (!clean)
-        text << "node " << node_ << ": handles " << answer.value(0) << ", pinned pages "
-             << answer.value(1) << ", published " << answer.value(2);
-    return text.str();
+void Peer::await_empty(const std::source_location &place) const {
+    eventually(
+        [&] {
+            const Answer answer = ask("0 stats");
+            return answer.status == 0 && !answer.value(0) && !answer.value(1) && !answer.value(2);
+        },
+        place);
 }
 
 unsigned Peer::path_to(unsigned node) const {
@@ -100,22 +107,20 @@ unsigned Peer::path_to(unsigned node) const {
 
 // rsm-vm starts a machine again that hangs in its boot, which it sees after one and a half minutes.
 void Vm::start(const std::vector<unsigned> &nodes) {
-    constexpr int two_boots = 150000;
     for (const unsigned node : nodes)
         Hub::instance().tell_vm("start " + std::to_string(node));
     for (const unsigned node : nodes)
-        expect_ok("start " + std::to_string(node), two_boots);
+        expect_ok("start " + std::to_string(node));
 }
 
 void Vm::command(const char *what, unsigned argument) {
     const std::string order = std::string(what) + ' ' + std::to_string(argument);
     Hub::instance().tell_vm(order);
-    expect_ok(order, 20000);
+    expect_ok(order);
 }
 
-void Vm::expect_ok(const std::string &what, int milliseconds) {
-    const auto answer = Hub::instance().hear_vm(scaled(milliseconds));
-    EXPECT_EQ(answer.value_or("no answer"), "ok") << what;
+void Vm::expect_ok(const std::string &what) {
+    EXPECT_EQ(Hub::instance().hear_vm(), "ok") << what;
 }
 
 } // namespace rsmtest::net

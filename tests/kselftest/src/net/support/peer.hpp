@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Other nodes, as a test sees them: sessions there that do what they are told. Every answer has
-// a time limit; one that does not come is a test failure.
+// Other nodes, as a test sees them: sessions there that do what they are told.
 #pragma once
 
 #include "net/support/hub.hpp"
@@ -13,7 +12,9 @@ namespace rsmtest::net {
 class Pending {
   public:
     explicit Pending(std::string tag) : tag_(std::move(tag)) {}
-    Answer get(int milliseconds = 30000);
+    Answer get(const std::source_location &place = std::source_location::current());
+    // Whether the answer is there after that time at the latest.
+    bool arrived(std::chrono::milliseconds at_most);
 
   private:
     std::string tag_;
@@ -53,8 +54,9 @@ class Session {
     void signal(int number);
     // kill -9, and waits for the end.
     void kill();
-    // Again and again for a second: one that comes before what it is to interrupt does nothing.
-    void keep_signalling(int number);
+    // Again and again until the answer is there: a signal that comes before what it is to interrupt
+    // does nothing.
+    void interrupt(Pending &pending, int number);
     // Waits until it has ended by itself: its wait status.
     int reap();
 
@@ -80,16 +82,18 @@ class Peer {
     unsigned node() const { return node_; }
     Session session() const { return Session(node_); }
     // Does its ksft-peer answer?
-    bool answers(int milliseconds = 10000) const;
+    bool answers() const;
+    // Waits until it does.
+    void await(const std::source_location &place = std::source_location::current()) const;
     // Ends all sessions.
     void reset() const;
-    // Handles, pinned pages and published ids, once they are 0 or for some time have not been.
-    std::string left_behind() const;
+    // Waits until it has no handle, pinned page or published id.
+    void await_empty(const std::source_location &place = std::source_location::current()) const;
     // State of the path from there to another node: 0 if there is none, 3 if it is usable.
     unsigned path_to(unsigned node) const;
 
   private:
-    Answer ask(const std::string &order, int milliseconds = 20000) const;
+    Answer ask(const std::string &order) const;
 
     unsigned node_;
 };
@@ -110,7 +114,7 @@ struct Vm {
 
   private:
     static void command(const char *what, unsigned argument);
-    static void expect_ok(const std::string &what, int milliseconds);
+    static void expect_ok(const std::string &what);
 };
 
 } // namespace rsmtest::net

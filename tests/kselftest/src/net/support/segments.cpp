@@ -25,7 +25,7 @@ std::string words(const Acl &acl) {
 template <class Segment>
 std::uint64_t count_events(Segment &segment, std::uint64_t expected) {
     std::uint64_t count = 0;
-    eventually([&] { return (count += segment.events()) >= expected; }, 3000);
+    eventually([&] { return (count += segment.events()) >= expected; });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return count + segment.events();
 }
@@ -106,12 +106,12 @@ std::uint64_t RemoteImport::events(std::uint64_t expected) {
     return count_events(*this, expected);
 }
 
-bool RemoteImport::hung_up(int milliseconds) {
-    return await_hangup(milliseconds).get(milliseconds + 10000).value() == 1;
+bool RemoteImport::hung_up() {
+    return await_hangup().get().value() == 1;
 }
 
-Pending RemoteImport::await_hangup(int milliseconds) {
-    return session_->begin("hangup", name_, scaled(milliseconds).count());
+Pending RemoteImport::await_hangup() {
+    return session_->begin("hangup", name_);
 }
 
 void RemoteImport::expect_aborted() {
@@ -146,12 +146,12 @@ Fence::Fence(Session &exporter, Session &importer)
 
 void Fence::at_exporter() {
     EXPECT_EQ(imported_.post(), RSM_SUCCESS);
-    EXPECT_EQ(exported_.wait(static_cast<int>(scaled(10000).count())), RSM_SUCCESS);
+    EXPECT_EQ(exported_.wait(-1), RSM_SUCCESS);
 }
 
 void Fence::at_importer() {
     EXPECT_EQ(exported_.post(), RSM_SUCCESS);
-    EXPECT_EQ(imported_.wait(static_cast<int>(scaled(10000).count())), RSM_SUCCESS);
+    EXPECT_EQ(imported_.wait(-1), RSM_SUCCESS);
 }
 
 bool RemoteHammer::succeeds(std::uint64_t times) {
@@ -167,13 +167,13 @@ bool RemoteHammer::succeeds(std::uint64_t times) {
     return true;
 }
 
-bool RemoteHammer::fails(int milliseconds) {
-    return eventually([&] { return progress().value(1) > 0; }, milliseconds);
+bool RemoteHammer::fails() {
+    return eventually([&] { return progress().value(1) > 0; });
 }
 
 bool RemoteHammer::fails_with(int error) {
     const auto expected = static_cast<std::uint64_t>(error);
-    return eventually([&] { return progress().value(3) == expected; }, 20000);
+    return eventually([&] { return progress().value(3) == expected; });
 }
 
 std::string RemoteHammer::next_name() {

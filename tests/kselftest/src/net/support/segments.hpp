@@ -98,8 +98,8 @@ class RemoteImport : public RemoteMemory {
     std::uint64_t events() { return session_->value("events", name_); }
     std::uint64_t events(std::uint64_t expected);
     // True once the connection is gone.
-    bool hung_up(int milliseconds = 10000);
-    Pending await_hangup(int milliseconds = 20000);
+    bool hung_up();
+    Pending await_hangup();
     // Everything says CONN_ABORTED, nothing of the exporter can be seen, nothing hangs.
     void expect_aborted();
 
@@ -134,7 +134,7 @@ class RemoteHammer {
     // fail meanwhile.
     bool succeeds(std::uint64_t times = 1);
     // Waits until it fails.
-    bool fails(int milliseconds = 20000);
+    bool fails();
     // Waits until that is the last error.
     bool fails_with(int error);
 

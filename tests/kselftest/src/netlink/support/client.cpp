@@ -235,33 +235,24 @@ int Client::subscribe()
                : errno;
 }
 
-std::optional<Message> Client::event(int milliseconds)
+std::optional<Message> Client::event(const std::source_location &place)
 {
+    const Waiting waiting("an event of family rsm", place);
     std::vector<std::uint8_t> buffer(most_at_once);
     Result rest;
-    if (events_.empty()) {
-        pollfd entry{descriptor(), POLLIN, 0};
-        if (poll(&entry, 1, static_cast<int>(scaled(milliseconds).count())) <= 0)
-            return {};
+    while (events_.empty()) {
         int left = static_cast<int>(recv(descriptor(), buffer.data(), buffer.size(), 0));
+        if (left < 0 && errno == EINTR)
+            continue;
+        if (left <= 0)
+            return {};
         for (auto *header = reinterpret_cast<nlmsghdr *>(buffer.data()); nlmsg_ok(header, left);
              header = nlmsg_next(header, &left))
             take(*header, rest);
     }
-    if (events_.empty())
-        return {};
     Message first = events_.front();
     events_.erase(events_.begin());
     return first;
-}
-
-std::optional<Message> Client::event_of(int command, int milliseconds)
-{
-    for (;;) {
-        auto next = event(milliseconds);
-        if (!next || next->command() == command)
-            return next;
-    }
 }
 
 } // namespace rsmtest::netlink

@@ -6,6 +6,7 @@
 #include <linux/rsm_netlink.h>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,10 +80,9 @@ class Client {
     Result dump(Request request);
     // errno, 0 if events arrive here from now on.
     int subscribe();
-    // The next event within the time.
-    std::optional<Message> event(int milliseconds = 5000);
-    // The next event of a kind.
-    std::optional<Message> event_of(int command, int milliseconds = 5000);
+    // Waits for the next event; none when the kernel has dropped some.
+    std::optional<Message> event(
+        const std::source_location &place = std::source_location::current());
     // The kernel keeps no more than this for us.
     void limit_buffer(int bytes);
     int descriptor() const { return nl_socket_get_fd(socket_.get()); }
