@@ -73,7 +73,7 @@ class Waiting(SegmentTest):
         poll.register(self.segment, select.POLLIN)
         self.assertEqual(poll.poll(0), [])
         self.connection.post()
-        self.assertEqual(poll.poll(10000), [(self.segment.fileno(), select.POLLIN)])
+        self.assertEqual(poll.poll(), [(self.segment.fileno(), select.POLLIN)])
         self.assertTrue(self.segment.wait(0))
         self.assertEqual(poll.poll(0), [])
 
@@ -85,7 +85,7 @@ class Awaiting(SegmentTest):
             await asyncio.sleep(0.05)
             self.assertFalse(answer.done())
             self.segment.post()
-            await asyncio.wait_for(answer, 60)
+            await answer
         asyncio.run(talk())
         self.assertFalse(self.connection.wait(0))
 
@@ -95,9 +95,8 @@ class Awaiting(SegmentTest):
             await asyncio.sleep(0.05)
             for done in range(1, 6):
                 self.connection.post()
-                async with asyncio.timeout(60):
-                    while sum(task.done() for task in tasks) < done:
-                        await asyncio.sleep(0.01)
+                while sum(task.done() for task in tasks) < done:
+                    await asyncio.sleep(0.01)
                 await asyncio.sleep(0.02)
                 self.assertEqual(sum(task.done() for task in tasks), done)
         asyncio.run(crowd())
@@ -117,12 +116,12 @@ class Awaiting(SegmentTest):
             await asyncio.sleep(0.05)
             self.connection.close()
             with self.assertRaises(rsm.Closed):
-                await asyncio.wait_for(task, 60)
+                await task
             other = asyncio.create_task(self.segment.event())
             await asyncio.sleep(0.05)
             self.segment.unpublish()
             with self.assertRaises(rsm.Closed):
-                await asyncio.wait_for(other, 60)
+                await other
         asyncio.run(close())
 
     def test_the_end_of_a_connection_is_heard_by_those_who_wait(self):
@@ -144,7 +143,7 @@ class Awaiting(SegmentTest):
             await asyncio.sleep(0.05)
             await asyncio.to_thread(asyncio.run, other_loop())
             self.connection.post()
-            await asyncio.wait_for(task, 60)
+            await task
         asyncio.run(wait())
 
     def test_several_segments(self):
@@ -153,11 +152,10 @@ class Awaiting(SegmentTest):
                 tasks = [asyncio.create_task(source.event()) for source in (self.segment, other)]
                 await asyncio.sleep(0.05)
                 connection.post()
-                done, _ = await asyncio.wait(tasks, timeout=60,
-                                             return_when=asyncio.FIRST_COMPLETED)
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 self.assertEqual(done, {tasks[1]})
                 self.connection.post()
-                await asyncio.wait_for(tasks[0], 60)
+                await tasks[0]
         asyncio.run(serve())
 
 
