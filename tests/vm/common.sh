@@ -9,7 +9,7 @@ failures=0
 guest() {
 	expected=$1
 	shift
-	$vm --timeout 300 "$@" >"$out" 2>"$err" </dev/null
+	$vm --timeout 1800 "$@" >"$out" 2>"$err" </dev/null
 	status=$?
 	[ $status -eq "$expected" ] || {
 		echo "exit status $status, expected $expected: $*" >&2
@@ -54,13 +54,11 @@ t() {
 	fi
 }
 
-# waits_for PATTERN FILE: until the file has such a line.
+# waits_for PATTERN FILE PID: until the file has such a line.  Fails when the process has ended without.
 waits_for() {
-	tries=0
 	until grep -q "$1" "$2"; do
-		tries=$((tries + 1))
-		[ $tries -le 3000 ] || {
-			echo "no '$1' after 300 s" >&2
+		kill -0 "$3" 2>/dev/null || grep -q "$1" "$2" || {
+			echo "ended without '$1'" >&2
 			return 1
 		}
 		sleep 0.1

@@ -40,20 +40,17 @@ test_panic_of_another_node() {
 
 test_timeout_of_three_nodes() {
 	before=$(date +%s)
-	guest 124 --timeout 12 --smp 1 --nodes 3 --controller ivshmem --on 3 'sleep 1000' -- true &&
-		[ $(($(date +%s) - before)) -le 90 ] && complains 'time is up'
+	guest 124 --timeout 12 --smp 1 --nodes 3 --controller ivshmem --on 3 'sleep 1000' -- true || return 1
+	echo "# 12 s were over after $(($(date +%s) - before)) s"
+	complains 'time is up'
 }
 
 # begin ARGUMENT...: starts rsm-vm with pid $pid, returns when its command has said "begun".
 begin() {
 	: >"$out"
-	$vm --timeout 400 --smp 1 --controller ivshmem "$@" >"$out" 2>"$err" </dev/null &
+	$vm --timeout 1800 --smp 1 --controller ivshmem "$@" >"$out" 2>"$err" </dev/null &
 	pid=$!
-	waits_for begun "$out" || {
-		kill $pid
-		wait $pid
-		return 1
-	}
+	waits_for begun "$out" $pid
 }
 
 test_sigkill_leaves_no_process() {
@@ -65,9 +62,7 @@ test_sigkill_leaves_no_process() {
 	}
 	kill -KILL $pid
 	wait $pid
-	tries=0
-	while [ -n "$(processes)" ] && [ $tries -lt 600 ]; do
-		tries=$((tries + 1))
+	while [ -n "$(processes)" ]; do
 		sleep 0.1
 	done
 	rm -rf "${TMPDIR:?}"/*

@@ -29,7 +29,6 @@ class Card:
 
     def __init__(self, path):
         self.end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.end.settimeout(10)
         self.end.connect(path)
 
     def send(self, *frame):
@@ -42,7 +41,7 @@ class Card:
         return self._exactly(struct.unpack("!I", head)[0]) if head else None
 
     def _exactly(self, size):
-        """So many bytes, fewer at the end; a time limit takes MSG_WAITALL's effect away."""
+        """So many bytes, fewer at the end."""
         data = b""
         while len(data) < size and (more := self.end.recv(size - len(data))):
             data += more
@@ -56,7 +55,7 @@ class Card:
         except TimeoutError:
             return True
         finally:
-            self.end.settimeout(10)
+            self.end.settimeout(None)
         return False
 
 
