@@ -11,8 +11,8 @@ from .stage import Stage
 
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
-CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "sleeps", "checkpatch", "kernel-doc", "tidy",
-          "modules", "compilers", "docs")
+CHECKS = ("text", "readme", "access", "shell", "python", "netlink", "sleeps", "clock", "checkpatch", "kernel-doc",
+          "tidy", "modules", "compilers", "docs")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
 
 # The one of tests/check/install: another would configure the build anew beside the stages that use it.
