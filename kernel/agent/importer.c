@@ -14,7 +14,7 @@
 
 atomic64_t rsm_importer_serial = ATOMIC64_INIT(0);
 
-/* What may users of a node with this mode do, all taken together? */
+/* The rights of all users together of a node with this mode. */
 u32 rsm_mode_rights(int mode)
 {
 	u32 rights = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who connects to us: only nodes of the configuration, from their addresses, that know the
- * secret if we have one.
+ * Requests for connections: we accept only nodes of the configuration, from their
+ * addresses, that know the secret if we have one.
  */
 
 #include "rdma.h"
@@ -55,7 +55,7 @@ static bool is_privileged(const struct sockaddr_storage *address)
 	return ntohs(((const struct sockaddr_in *)address)->sin_port) < PROT_SOCK;
 }
 
-/* What is wrong with what somebody knows, or does not, or NULL. */
+/* The objection to the secret of a request, or to its absence, or NULL. */
 static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *request)
 {
 	request->code = rsm_rdma_secret_find(&request->said, &request->secret,

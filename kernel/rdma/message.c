@@ -294,7 +294,7 @@ int rsm_rdma_prove(struct rsm_rdma_channel *channel, const u8 *mac)
 }
 
 /*
- * &rsm_link_ops.send. Who comes late finds no channel, and a channel that is found is not
+ * &rsm_link_ops.send. A late caller finds no channel, and a channel that is found is not
  * taken from the node, and so not destroyed, before the lock is given up. The node itself
  * stays for as long as the module.
  */

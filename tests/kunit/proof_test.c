@@ -54,7 +54,7 @@ static struct rsm_rdma_greeting greeting(u32 from, u32 to, u64 incarnation, u64 
 	};
 }
 
-/* What nodes 1 and 2 say to each other. */
+/* The words of nodes 1 and 2 to each other. */
 static struct rsm_rdma_transcript talk(void)
 {
 	struct rsm_rdma_transcript said = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the exceptions of <rsm/rsm.hpp> say; none of these calls needs a kernel agent.
+// The texts of the exceptions of <rsm/rsm.hpp>; none of these calls needs a kernel agent.
 #include <gtest/gtest.h>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an IA promises under a limit of descriptors.
+// The limits that an IA promises under a limit of descriptors.
 #include "dapl_transfer_fake.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl doctor finds, with a directory in place of /.
+// The findings of rsmctl doctor, with a directory in place of /.
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -49,7 +49,7 @@ class Doctor : public testing::Test {
         machine.reported.reset();
     }
 
-    // What it says of a check: "VERDICT: FOUND -> REMEDY".
+    // The line of a check: "VERDICT: FOUND -> REMEDY".
     std::string said(const std::string &check) const {
         const auto findings = examine(machine);
         const auto found = std::ranges::find(findings, check, &Finding::check);

@@ -134,7 +134,7 @@ TEST(RsmctlOptions, CommandsMayBeAbbreviated) {
     EXPECT_EQ(options_of({"node", "ad", "3", "10.0.0.3", "-c", "rdma0"}).address, "10.0.0.3");
     EXPECT_EQ(options_of({"mon"}).verb, Verb::monitor);
     EXPECT_EQ(options_of({"doc"}).verb, Verb::doctor);
-    // What is no command is left alone.
+    // Words that are no command are left alone.
     EXPECT_EQ(options_of({"contr", "show", "list"}).name, "list");
 }
 

@@ -16,7 +16,7 @@ namespace {
 const std::string first = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const std::string second = "ffFEfdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8e7e6e5e4e3e2e1e0";
 
-// What is wrong with a text.
+// The complaint about a text.
 std::string complaint(const std::string &text) {
     try {
         secrets_in(text);

@@ -34,7 +34,7 @@ struct Caller {
     std::uint64_t descriptors = 0;              // RLIMIT_NOFILE
 };
 
-// What the kernel says of itself, if rsm.ko is there to be asked.
+// The state that the kernel reports, if rsm.ko is there to be asked.
 struct Reported {
     std::vector<Json> controllers;
     std::vector<Json> nodes;

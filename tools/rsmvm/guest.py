@@ -203,7 +203,7 @@ class Guest:
         return self.gone and BOOT_MARK not in self._console_bytes()[self.said_before:]
 
     def forget_boot(self):
-        """What the kernel said in this life, a stall or a panic maybe, tells nothing about us."""
+        """Removes the kernel's words in this life, a stall or a panic maybe: they tell nothing about us."""
         self.console.write_bytes(self._console_bytes()[:self.said_before])
 
     def kernel_log(self):

@@ -16,7 +16,7 @@ namespace dat {
 // system call. A provider that unmaps its objects is trusted with handles that are still in use.
 class KnownPages {
   public:
-    // Of handles aligned to eight bytes, the whole first word of which lies in the page.
+    // Whether the first word of a handle, aligned to eight bytes, lies in the page.
     bool contains(DAT_HANDLE handle) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(handle);
         return address % sizeof(void *) == 0 &&

@@ -35,7 +35,7 @@ class Error(Exception):
         self.strerror = text
 
     def __str__(self) -> str:
-        # Of an OSError with errno, Python would show only that and strerror.
+        # Python would show only errno and strerror of such an OSError.
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[Callable[[int, str], Error], tuple[int, str]]:

@@ -168,7 +168,7 @@ class Import(EventSource):
 
 
 class _Link:
-    """What a connection and the memory that it has mapped share: it ends with the last of them."""
+    """The handle that a connection shares with the memory it has mapped: it ends with the last of them."""
 
     def __init__(self, handle: int):
         self.handle = handle

@@ -29,7 +29,7 @@ lib = _load()
 
 
 def text_of(status: int) -> str:
-    """What rsm_strerror() says of a status."""
+    """The text of rsm_strerror() for a status."""
     text: bytes = lib.rsm_strerror(status)
     return text.decode()
 

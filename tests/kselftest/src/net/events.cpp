@@ -56,7 +56,7 @@ TEST_P(NetEvents, S10_none_is_lost_after_a_connection_that_both_end) {
     RemoteHammer comes_and_goes(host, "publish", passing.name(), passing_id);
     ASSERT_EQ(imported->disconnect(), RSM_SUCCESS) << "each visit is to be a connection";
     RemoteHammer visits(importer(), "visit", exported->node(), passing_id, exported->id());
-    // What may go wrong is the agents' business, which is the same over a network and takes longer.
+    // The agents decide this, in the same way over a network, where each visit takes longer.
     EXPECT_TRUE(visits.succeeds(has_network() ? 50 : 200));
     const Answer counts = visits.calm();
     EXPECT_EQ(counts.value(1), 0u) << "visits failed with " << counts.value(2);

@@ -52,7 +52,7 @@ class NetSecret : public NetTest {
     static Json shown(const Peer &peer) {
         return find(rsmctl_json({"node"}), "node_id", peer.node());
     }
-    // Of the connection that there is, or is not.
+    // The incarnation of the connection; empty without one.
     static std::string incarnation(const Peer &peer) {
         return shown(peer).value("incarnation", "");
     }

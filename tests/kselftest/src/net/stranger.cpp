@@ -139,7 +139,7 @@ TEST_F(NetStrangerWithSecret, is_none_of_the_cluster) {
         attack(each);
 }
 
-// What it says is understood, so the others were refused for what they did.
+// The node accepts sound words, so it refused the others for their fault.
 TEST_F(NetStrangerWithSecret, proves_who_it_is) {
     attack({"unknown-frame", "ended", "sends frames of an unknown type"});
 }
@@ -173,7 +173,7 @@ TEST_F(NetStranger, sends_messages_that_make_no_sense) {
         attack({"babble", "ended", nullptr});
 }
 
-// What its words would cost is bounded by what is possible.
+// The limits of exports bound the cost of a message.
 TEST_F(NetStranger, exports_more_than_there_can_be) {
     const std::string node = std::to_string(first.node());
     shell_here(std::string(stranger) + " 10.77.1." + node + ' ' + std::to_string(self.node()) +

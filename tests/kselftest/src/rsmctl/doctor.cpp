@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl doctor says of a machine with rsm.ko; tests/unit has it on machines that lack something.
+// rsmctl doctor on a machine with rsm.ko; tests/unit has it on machines that lack something.
 #include "rsmctl/program.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ std::unique_ptr<Device> open_device(const Options &options) {
     return device;
 }
 
-// What the hard limit of descriptors leaves room for, to which the library raises the soft one: an
+// The room that the hard limit of descriptors leaves, to which the library raises the soft one: an
 // endpoint takes three while it asks for its connection, a region one. Some are left to the program.
 LimitSet limits_of_process() noexcept {
     constexpr rlim_t OTHERS = 64;

@@ -90,7 +90,7 @@ std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const std::source_locatio
 {
     const Waiting waiting("a message of the attacked", place);
     Message message{};
-    // What was sent before the end is there once the end is seen.
+    // Messages that were sent before the end are there once the end is seen.
     for (bool over = is_over(); channel_->receive(ring, message) != Arrived::MESSAGE;
          over = is_over()) {
         if (over)

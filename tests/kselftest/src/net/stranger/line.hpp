@@ -30,7 +30,7 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 56);
 
-// What both say while they connect. A MAC is made of all that is known by then.
+// The words of both while they connect. A MAC is made of all that is known by then.
 struct Transcript {
     Greeting request;
     Greeting reply{.magic = 0, .version = 0, .depth = 0, .incarnation = 0, .nonce = 0};

@@ -30,7 +30,7 @@ enum MessageType : std::uint16_t {
     last_type = 16
 };
 
-// What the first frame is.
+// The kind of the first frame.
 enum class First { proof, other };
 
 struct Attack {
@@ -108,7 +108,7 @@ void prove_twice(Line &line, const Request &request) {
     line.await_end();
 }
 
-// Of a connection like this one, which the node had answered with other random numbers.
+// Sends the proof of a connection like this one, which the node had answered with other random numbers.
 void prove_what_was_before(Line &line, const Request &request) {
     Transcript before = line.said();
     before.reply.nonce++;
@@ -116,7 +116,7 @@ void prove_what_was_before(Line &line, const Request &request) {
     line.await_end();
 }
 
-// What the node has sent itself.
+// Sends back the MAC of the node.
 void reflect(Line &line, const Request & /*request*/) {
     line.prove(line.node().mac);
     line.await_end();

@@ -81,7 +81,7 @@ void compress(State &state, std::span<const std::uint8_t> block, std::size_t cou
         state.at(i) ^= v.at(i) ^ v.at(i + 8);
 }
 
-// Of a text that is not empty.
+// The text must not be empty.
 Digest blake2s(std::span<const std::uint8_t> text) {
     State state = start;
     state[0] ^= 0x01010000U | static_cast<std::uint32_t>(Digest{}.size());
