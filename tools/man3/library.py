@@ -8,6 +8,7 @@ from pathlib import Path
 from . import errors
 from .comments import DocumentError, functions
 from .errors import Error
+from .texts import Texts
 from .types import Types
 
 # Begins the paragraph of a function that returns no status.
@@ -53,6 +54,9 @@ class Library:
     threads: object
     types: Types
     tree: Path
+    # The version of each symbol, by its name.
+    versions: dict
+    texts: Texts
 
     def find(self, name):
         for function in self.functions:
@@ -96,21 +100,40 @@ class Library:
         return self.errors_of(self.find(name))
 
     def paragraphs_of(self, function):
+        """DESCRIPTION: what it does, the prose of its comment, and the rest of its text."""
         prose = [each for each in function.paragraphs
                  if not errors.is_list(each, self.dialect) and not each.startswith((RETURN, EXAMPLE))]
-        for paragraph in prose:
+        text = self.texts.of(function.name).description
+        return self.without_errors(function, text[:1] + prose + text[1:])
+
+    def notes_of(self, function):
+        return self.without_errors(function, self.texts.of(function.name).notes)
+
+    def history_of(self, function):
+        """The version of its symbol. A macro has none of its own."""
+        name = function.page_of or function.name
+        return f"{function.name}() is in lib{self.name} since version {self.versions[name]} of its symbols."
+
+    def without_errors(self, function, paragraphs):
+        for paragraph in paragraphs:
             hidden = re.search(self.dialect.hidden, paragraph)
             if hidden:
                 raise DocumentError(f"{function.name}: {hidden[0]} is not in a paragraph of errors")
-        return prose
+        return paragraphs
 
 
 def libraries(tree):
-    return [rsmapi(tree), udapl(tree)]
+    texts = Texts(tree / "Documentation/man3")
+    found = [rsmapi(tree, texts), udapl(tree, texts)]
+    texts.check(each.name for library in found for each in library.functions if not each.page_of)
+    return found
 
 
 def exported(version_script):
-    return set(re.findall(r"^\t(\w+);$", version_script.read_text(), re.M))
+    """The version of each symbol that a library exports."""
+    return {name: version for version, names in
+            re.findall(r"^([\w.]+) \{$(.*?)^\}", version_script.read_text(), re.M | re.S)
+            for name in re.findall(r"^\t(\w+);$", names, re.M)}
 
 
 def read(names, headers):
@@ -122,17 +145,17 @@ def read(names, headers):
     return found
 
 
-def rsmapi(tree):
+def rsmapi(tree, texts):
     common = (tree / "include/uapi/linux/rsm_common.h").read_text()
     codes = {name: meaning for meaning, name in
              re.findall(r"^(?:/\* ([^*\n]*) \*/\n)?#define (RSMERR_\w+)", common, re.M)}
-    names = exported(tree / "lib/librsm/librsm.map")
+    versions = exported(tree / "lib/librsm/librsm.map")
     include = tree / "lib/librsm/include"
-    found = read(names, [include / "rsmapi.h"])
+    found = read(set(versions), [include / "rsmapi.h"])
     return Library("rsm", "rsmapi.h", "rsm", RSMAPI_RETURNS, errors.Rsmapi(codes), found,
                    rsmapi_handles, rsmapi_threads,
                    Types([include / name for name in ("sys/rsm/rsm_common.h", "sys/rsm/rsmapi_common.h",
-                                                      "rsmapi.h")]), tree)
+                                                      "rsmapi.h")]), tree, versions, texts)
 
 
 def rsmapi_threads(function):
@@ -148,14 +171,14 @@ def rsmapi_handles(function):
     return list(implied.values())
 
 
-def udapl(tree):
+def udapl(tree, texts):
     directory = tree / "lib/libdat/include/dat"
     types, subtypes = dat_errors((directory / "dat_error.h").read_text())
-    names = exported(tree / "lib/libdat/libdat.map") | {"dat_ia_open"}
+    versions = exported(tree / "lib/libdat/libdat.map")
     headers = [directory / name for name in ("udat.h", "dat_functions.h", "dat_registry.h")]
     return Library("dat", "dat/udat.h", "libdat", UDAPL_RETURNS, errors.Udapl(types, subtypes),
-                   read(names, headers), dat_handles, dat_threads,
-                   Types([directory / name for name in ("dat.h", "udat.h")]), tree)
+                   read(set(versions) | {"dat_ia_open"}, headers), dat_handles, dat_threads,
+                   Types([directory / name for name in ("dat.h", "udat.h")]), tree, versions, texts)
 
 
 def dat_errors(text):

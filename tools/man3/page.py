@@ -54,6 +54,7 @@ class Page:
                 ("TYPES", self.types()),
                 ("RETURN VALUE", self.returns()), ("ERRORS", self.errors()),
                 ("THREADS", self.paragraph(self.library.threads(self.function))),
+                ("HISTORY", self.paragraph(self.library.history_of(self.function))), ("NOTES", self.notes()),
                 ("EXAMPLES", self.examples()), ("SEE ALSO", self.see_also())]
 
     def name(self):
@@ -94,6 +95,9 @@ class Page:
         blocks = [self.paragraph(self.without_threads(each)) for each in own]
         blocks += [self.paragraph(f"{guest.name}() {self.guest(guest)}.") for guest in self.guests]
         return ".PP\n".join(block for block in blocks if block.strip())
+
+    def notes(self):
+        return ".PP\n".join(map(self.paragraph, self.library.notes_of(self.function)))
 
     @staticmethod
     def guest(guest):
@@ -137,8 +141,16 @@ class Page:
                      "DAT_INVALID_STATE_EP_*, names that state"
         elif error.subtype:
             names += ", " + error.subtype
+            reason = self.of_argument(error.subtype, reason)
         reason = reason[:1].upper() + reason[1:] if re.match(r"[a-z]+\b(?!\()", reason) else reason
         return f".TP\n.B {escape(names)}\n{self.paragraph(reason + '.' if reason else '')}"
+
+    def of_argument(self, subtype, reason):
+        """The reason with the name of the argument whose position the subtype is."""
+        position = re.fullmatch(r"DAT_INVALID_ARG(\d+)", subtype)
+        if not position or "@" in reason:
+            return reason
+        return f"@{self.function.parameters[int(position[1]) - 1].name}: {reason}"
 
     def paragraph(self, text):
         """Filled text with names set in type, a sentence a line as man(7) likes it."""
@@ -165,6 +177,7 @@ class Page:
 
     def see_also(self):
         said = " ".join([self.function.purpose] + self.function.paragraphs +
+                        self.library.paragraphs_of(self.function) + self.library.notes_of(self.function) +
                         [each.text for each in self.function.parameters])
         names = {self.page(name) for name in re.findall(r"\b(\w+)\(\)", said) if name in self.names}
         names |= {self.page(name) for name in self.siblings()}

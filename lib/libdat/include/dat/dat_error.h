@@ -80,15 +80,15 @@ typedef enum dat_return_subtype {
 	DAT_SUB_INTERRUPTED,
 
 	/* DAT_INSUFFICIENT_RESOURCES */
-	DAT_RESOURCE_MEMORY, /**< memory */
-	DAT_RESOURCE_DEVICE, /**< the device can't be had */
-	DAT_RESOURCE_TEP, /**< transport endpoint */
-	DAT_RESOURCE_TEVD, /**< transport event queue */
-	DAT_RESOURCE_PROTECTION_DOMAIN, /**< protection zone */
-	DAT_RESOURCE_MEMORY_REGION, /**< registration of memory */
+	DAT_RESOURCE_MEMORY, /**< there is no memory */
+	DAT_RESOURCE_DEVICE, /**< there is no such device, or it can't be opened */
+	DAT_RESOURCE_TEP, /**< endpoints, or what a connection needs, have run out */
+	DAT_RESOURCE_TEVD, /**< the IA has no more EVDs, or none of that length */
+	DAT_RESOURCE_PROTECTION_DOMAIN, /**< the IA has no more protection zones */
+	DAT_RESOURCE_MEMORY_REGION, /**< the IA has no more LMRs or RMRs */
 	DAT_RESOURCE_ERROR_HANDLER,
 	DAT_RESOURCE_CREDITS, /**< such as those for incoming RDMA Reads */
-	DAT_RESOURCE_SRQ, /**< shared receive queue */
+	DAT_RESOURCE_SRQ, /**< the IA has no more SRQs, or none of that length */
 
 	/* DAT_INVALID_HANDLE */
 	DAT_INVALID_HANDLE_IA,
@@ -188,7 +188,7 @@ typedef enum dat_return_subtype {
 	/* DAT_INVALID_ADDRESS */
 	DAT_INVALID_ADDRESS_UNSUPPORTED, /**< of a kind that can not be used: multicast, broadcast */
 	DAT_INVALID_ADDRESS_UNREACHABLE, /**< no route, or no such family here */
-	DAT_INVALID_ADDRESS_MALFORMED, /**< never valid */
+	DAT_INVALID_ADDRESS_MALFORMED, /**< of an unknown family, or an address that nobody can have */
 
 	/* DAT_PROVIDER_NOT_FOUND */
 	DAT_NAME_NOT_REGISTERED, /**< no such name, or its library can't be loaded */

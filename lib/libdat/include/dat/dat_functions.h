@@ -16,7 +16,8 @@
  * A name without a reason in brackets means what <dat/dat_error.h> says of it. "As F(), and"
  * takes over the errors of F, but for those that are named again.
  *
- * The manual pages of section 3 are made of the comments below: tools/make-man3.
+ * The manual pages of section 3 are made of the comments below, which are the contract in short,
+ * and of Documentation/man3/NAME.txt, which explains: tools/make-man3.
  *
  * Threads: unless the provider is thread-safe (DAT_THREADSAFE), functions marked
  * "MT: unsafe" must not be called at once on the same object.
@@ -150,9 +151,10 @@ DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask
  * DAT_CONNECTION_EVENT_ESTABLISHED or DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR later.
  * MT: unsafe.
  *
- * INVALID_HANDLE: EP (missing, unwanted, or lacks PZ or EVD). INVALID_PARAMETER: ARG3 (size out
- * of range), ARG4 (a size and no data). INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES:
- * TEP.
+ * INVALID_HANDLE: EP (none although the request brings none, one although the request brings
+ * one, or one that lacks PZ or connection EVD). INVALID_PARAMETER: ARG3 (negative, or beyond
+ * max_private_data_size), ARG4 (a size and no data). INVALID_STATE: that of the EP.
+ * INSUFFICIENT_RESOURCES: MEMORY, TEP.
  */
 DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
 			 DAT_COUNT private_data_size, const DAT_PVOID private_data);
@@ -174,7 +176,7 @@ DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
  *
  * MT: unsafe.
  *
- * INVALID_PARAMETER: ARG2 (never a qualifier).
+ * INVALID_PARAMETER: ARG2 (it is 0, which is no qualifier).
  */
 DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
@@ -199,7 +201,7 @@ DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param
  * MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (not positive, or beyond max_evd_qlen of the IA). INVALID_STATE
- * (what is queued does not fit). INSUFFICIENT_RESOURCES: TEVD.
+ * (fewer than are queued now). INSUFFICIENT_RESOURCES: TEVD.
  */
 DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
@@ -249,9 +251,11 @@ DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
  * @ep_attributes: what it must be able to do, or NULL for the provider's defaults
  * @ep_handle: out: the EP, unconnected
  *
- * INVALID_HANDLE: PZ (@pz_handle), EVD_RECV or EVD_REQUEST or EVD_CONN (not an EVD, or one that
- * does not take such events). INVALID_PARAMETER: ARG6 (what no EP can have), ARG7 (@ep_handle is
- * NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY, TEP.
+ * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA), EVD_RECV or EVD_REQUEST or EVD_CONN
+ * (not an EVD, or one that does not take such events). INVALID_PARAMETER: ARG6 (limits beyond
+ * those of the IA, queues that do not match the EVDs, or flags that do not go together), ARG7
+ * (@ep_handle is NULL). MODEL_NOT_SUPPORTED (a quality of service or named attributes that the
+ * provider lacks). INSUFFICIENT_RESOURCES: MEMORY, TEP.
  */
 DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 			 DAT_EVD_HANDLE recv_evd_handle, DAT_EVD_HANDLE request_evd_handle,
@@ -270,10 +274,12 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
  *	watermarks, max_recv_iov does not matter
  * @ep_handle: out: the EP, unconnected
  *
- * INVALID_HANDLE: PZ (@pz_handle), EVD_RECV or EVD_REQUEST or EVD_CONN (not an EVD, or one that
- * does not take such events), SRQ (@srq_handle). INVALID_PARAMETER: ARG2 (another PZ), ARG7 (what
- * no EP can have), ARG8 (@ep_handle is NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES:
- * MEMORY, TEP.
+ * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA), EVD_RECV or EVD_REQUEST or EVD_CONN
+ * (not an EVD, or one that does not take such events), SRQ (@srq_handle is no live SRQ of this
+ * IA). INVALID_PARAMETER: ARG2 (another PZ than that of the SRQ), ARG7 (NULL, limits beyond
+ * those of the IA, or flags that do not go together), ARG8 (@ep_handle is NULL).
+ * MODEL_NOT_SUPPORTED (a quality of service or named attributes that the provider lacks).
+ * INSUFFICIENT_RESOURCES: MEMORY, TEP.
  */
 DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 				  DAT_EVD_HANDLE recv_evd_handle,
@@ -326,10 +332,11 @@ DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mas
  * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect().
  * MT: unsafe.
  *
- * INVALID_HANDLE: EVD_CONN (the EP has none). INVALID_PARAMETER: ARG2 (no address), ARG4 (0),
- * ARG5 (size out of range), ARG6 (a size and no data), ARG7 or ARG8 (undefined). INVALID_STATE:
- * that of the EP, EP_NOTREADY. INVALID_ADDRESS: MALFORMED, UNSUPPORTED, UNREACHABLE.
- * MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_HANDLE: EVD_CONN (the EP has no connection EVD). INVALID_PARAMETER: ARG2 (it is NULL),
+ * ARG4 (it is 0), ARG5 (negative, or beyond max_private_data_size), ARG6 (a size and no data),
+ * ARG7 or ARG8 (undefined bits). INVALID_STATE: that of the EP, EP_NOTREADY (the EP has no PZ).
+ * INVALID_ADDRESS: MALFORMED, UNSUPPORTED, UNREACHABLE. MODEL_NOT_SUPPORTED (a quality of
+ * service or multipath that the provider lacks). INSUFFICIENT_RESOURCES: MEMORY, TEP.
  */
 DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address,
 			  DAT_CONN_QUAL remote_conn_qual, DAT_TIMEOUT timeout,
@@ -347,9 +354,12 @@ DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_
  *
  * MT: unsafe.
  *
- * INVALID_HANDLE: EP (@dup_ep_handle), EVD_CONN (the EP has none). INVALID_PARAMETER: ARG3 (0),
- * ARG4 (size out of range), ARG5 (a size and no data), ARG6 (undefined). INVALID_STATE: that of
- * the EP or of @dup_ep_handle, EP_NOTREADY. MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_HANDLE: EP (@ep_handle or @dup_ep_handle is no live EP, or they are of different IAs),
+ * EVD_CONN (the EP has no connection EVD). INVALID_PARAMETER: ARG3 (it is 0), ARG4 (negative, or
+ * beyond max_private_data_size), ARG5 (a size and no data), ARG6 (undefined bits).
+ * INVALID_STATE: that of the EP or of @dup_ep_handle, EP_NOTREADY (the EP has no PZ).
+ * MODEL_NOT_SUPPORTED (a quality of service that the provider lacks). INSUFFICIENT_RESOURCES:
+ * MEMORY, TEP.
  */
 DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle,
 			      DAT_TIMEOUT timeout, DAT_COUNT private_data_size,
@@ -583,10 +593,11 @@ DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param
  *
  * MT: unsafe.
  *
- * INVALID_HANDLE: EP (@ep_handle). INVALID_PARAMETER: ARG2 (no piece of an LMR), ARG3 (undefined
- * privileges), ARG6 (undefined flags, or not for this). INVALID_STATE: that of the EP.
- * PROTECTION_VIOLATION (PZs differ). PRIVILEGES_VIOLATION: READ, WRITE (the LMR lacks the local
- * privilege). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY.
+ * INVALID_HANDLE: EP (@ep_handle is no live EP of the RMR's IA). INVALID_PARAMETER: ARG2 (no
+ * piece of an LMR), ARG3 (undefined privileges), ARG6 (undefined flags, or not for this).
+ * INVALID_STATE: that of the EP. PROTECTION_VIOLATION (the PZs of RMR, LMR and EP differ).
+ * PRIVILEGES_VIOLATION: READ, WRITE (the LMR lacks the local privilege). MODEL_NOT_SUPPORTED.
+ * INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet,
 			DAT_MEM_PRIV_FLAGS mem_priv, DAT_EP_HANDLE ep_handle,
@@ -611,9 +622,10 @@ DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
  * @psp_flags: who makes the EP for a request
  * @psp_handle: out: the service point. Requests may come before the call returns.
  *
- * INVALID_HANDLE: EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (qualifier is 0), ARG4 (undefined
- * flags, or not for this), ARG5 (@psp_handle is NULL). CONN_QUAL_IN_USE. MODEL_NOT_SUPPORTED
- * (the provider does not make EPs). INSUFFICIENT_RESOURCES: MEMORY.
+ * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
+ * INVALID_PARAMETER: ARG2 (qualifier is 0), ARG4 (undefined flags, or not for this), ARG5
+ * (@psp_handle is NULL). CONN_QUAL_IN_USE. MODEL_NOT_SUPPORTED (the provider does not make EPs).
+ * INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
 			  DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
@@ -627,9 +639,10 @@ DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
  * @psp_flags: who makes the EP for a request
  * @psp_handle: out: the service point
  *
- * INVALID_HANDLE: EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (@conn_qual is NULL), ARG4
- * (undefined flags, or not for this), ARG5 (@psp_handle is NULL). CONN_QUAL_UNAVAILABLE.
- * MODEL_NOT_SUPPORTED (the provider does not make EPs). INSUFFICIENT_RESOURCES: MEMORY.
+ * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
+ * INVALID_PARAMETER: ARG2 (@conn_qual is NULL), ARG4 (undefined flags, or not for this), ARG5
+ * (@psp_handle is NULL). CONN_QUAL_UNAVAILABLE. MODEL_NOT_SUPPORTED (the provider does not make
+ * EPs). INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual,
 			      DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
@@ -661,9 +674,9 @@ DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * @evd_handle: EVD with DAT_EVD_CR_FLAG
  * @rsp_handle: out: the service point
  *
- * INVALID_HANDLE: EP (@ep_handle), EVD_CR (@evd_handle). INVALID_PARAMETER: ARG2 (qualifier is
- * 0), ARG5 (@rsp_handle is NULL). INVALID_STATE: that of the EP. CONN_QUAL_IN_USE.
- * INSUFFICIENT_RESOURCES: MEMORY.
+ * INVALID_HANDLE: EP (@ep_handle is no live EP of this IA), EVD_CR (@evd_handle is no live EVD
+ * of this IA with DAT_EVD_CR_FLAG). INVALID_PARAMETER: ARG2 (qualifier is 0), ARG5 (@rsp_handle
+ * is NULL). INVALID_STATE: that of the EP. CONN_QUAL_IN_USE. INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
 			  DAT_EP_HANDLE ep_handle, DAT_EVD_HANDLE evd_handle,
@@ -727,8 +740,9 @@ DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
  * @srq_attr: how long it must be at least; dat_srq_query() tells what it is
  * @srq_handle: out: the SRQ, empty
  *
- * INVALID_HANDLE: PZ (@pz_handle). INVALID_PARAMETER: ARG3 (what no SRQ can have), ARG4
- * (@srq_handle is NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY, SRQ.
+ * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA). INVALID_PARAMETER: ARG3 (NULL, a
+ * length or segments that are not positive or beyond the limits of the IA, or a low watermark),
+ * ARG4 (@srq_handle is NULL). MODEL_NOT_SUPPORTED. INSUFFICIENT_RESOURCES: MEMORY, SRQ.
  */
 DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 			  DAT_SRQ_ATTR *srq_attr, DAT_SRQ_HANDLE *srq_handle);

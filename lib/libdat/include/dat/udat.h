@@ -175,7 +175,8 @@ extern "C" {
  * @thread_safety: DAT_TRUE: only a provider that is thread-safe will do
  *
  * INVALID_PARAMETER: ARG1 (no name, or too long), ARG2 (not positive), ARG3 (@async_evd_handle is
- * NULL). INVALID_HANDLE: IA (@ia_handle is NULL), EVD_ASYNC (not one of an instance of this IA).
+ * NULL), ARG7 (neither DAT_TRUE nor DAT_FALSE). INVALID_HANDLE: IA (@ia_handle is NULL), EVD_ASYNC
+ * (not one of an instance of this IA).
  * PROVIDER_NOT_FOUND: NAME_NOT_REGISTERED, MAJOR_NOT_FOUND, MINOR_NOT_FOUND,
  * THREAD_SAFETY_NOT_FOUND. INVALID_STATE (the library was shut down). INSUFFICIENT_RESOURCES:
  * DEVICE, TEVD.
@@ -199,8 +200,9 @@ DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen
  * @evd_flags: streams that may feed it
  * @evd_handle: out: the EVD, enabled and waitable
  *
- * INVALID_HANDLE: CNO (@cno_handle). INVALID_PARAMETER: ARG2 (not positive), ARG4 (no flag, or
- * undefined ones), ARG5 (@evd_handle is NULL). INSUFFICIENT_RESOURCES: MEMORY, TEVD.
+ * INVALID_HANDLE: CNO (@cno_handle is no live CNO of this IA). INVALID_PARAMETER: ARG2 (not
+ * positive), ARG4 (no flag, or undefined ones), ARG5 (@evd_handle is NULL).
+ * INSUFFICIENT_RESOURCES: MEMORY, TEVD.
  */
 DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen,
 			  DAT_CNO_HANDLE cno_handle, DAT_EVD_FLAGS evd_flags,
@@ -213,7 +215,7 @@ DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen,
  *
  * MT: unsafe.
  *
- * INVALID_HANDLE: CNO (@cno_handle).
+ * INVALID_HANDLE: CNO (@cno_handle is no live CNO of this IA).
  */
 DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
@@ -237,10 +239,11 @@ DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
  * @event: out: the event
  * @nmore: out: events left; also if time is up or a signal came
  *
- * INVALID_PARAMETER: ARG3 (threshold out of range), ARG4 (@event is NULL), ARG5 (@nmore is NULL).
- * INVALID_STATE: EVD_WAITER (another thread waits), EVD_UNWAITABLE (also while waiting),
- * EVD_CONFIG_NOTIFY or EVD_CONFIG_SOLICITED (threshold above 1), none (drained after an
- * overflow). TIMEOUT_EXPIRED. INTERRUPTED_CALL (a signal). ABORT (the EVD is going away).
+ * INVALID_PARAMETER: ARG3 (threshold out of range), ARG4 (@event is NULL), ARG5 (@nmore is
+ * NULL). INVALID_STATE: EVD_WAITER (another thread waits), EVD_UNWAITABLE (waiting is forbidden,
+ * or was while the thread waited), EVD_CONFIG_NOTIFY or EVD_CONFIG_SOLICITED (threshold above
+ * 1), none (drained after an overflow). TIMEOUT_EXPIRED. INTERRUPTED_CALL (a signal). ABORT (the
+ * EVD is going away).
  */
 DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
 			DAT_EVENT *event, DAT_COUNT *nmore);
@@ -308,7 +311,7 @@ DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
  *	error
  *
  * INVALID_PARAMETER: ARG3 (@evd_handle is NULL). QUEUE_EMPTY (time is up). INTERRUPTED_CALL (a
- * signal). INVALID_STATE: CNO_DEAD (it is going away).
+ * signal). INVALID_STATE: CNO_DEAD (the CNO is going away).
  */
 DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
 			DAT_EVD_HANDLE *evd_handle);
@@ -331,11 +334,13 @@ DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
  *
  * The memory is pinned. It must stay allocated until dat_lmr_free().
  *
- * INVALID_HANDLE: PZ (@pz_handle), LMR (in @region_description). INVALID_PARAMETER: ARG3 (address
- * or cookie), ARG4 (length is 0 or too large), ARG6 (undefined privileges). INVALID_STATE (memory
- * that is not shared). MODEL_NOT_SUPPORTED (a type that the provider does not register).
- * INSUFFICIENT_RESOURCES: MEMORY (no memory, or a limit of pinned memory: RLIMIT_MEMLOCK),
- * MEMORY_REGION.
+ * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA), LMR (the one in @region_description
+ * is no live LMR of this IA). INVALID_PARAMETER: ARG3 (an address that is NULL or not mapped, or
+ * no cookie), ARG4 (beyond max_lmr_block_size of the IA), ARG6 (undefined privileges, or the
+ * right to write to memory that is read-only). LENGTH_ERROR (@length is 0). INVALID_STATE
+ * (memory that is not shared, or a cookie that has another length already). MODEL_NOT_SUPPORTED
+ * (a type that the provider does not register). INSUFFICIENT_RESOURCES: MEMORY (no memory, or a
+ * limit of pinned memory: RLIMIT_MEMLOCK), MEMORY_REGION.
  */
 DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type,
 			  DAT_REGION_DESCRIPTION region_description, DAT_VLEN length,
