@@ -16,7 +16,8 @@
  * has closed.
  * A code without a reason in brackets means what <linux/rsm_common.h> says of it.
  *
- * The manual pages of section 3 are made of the comments below: tools/make-man3.
+ * The manual pages of section 3 are made of the comments below, which are the contract in short,
+ * and of Documentation/man3/NAME.txt, which explains: tools/make-man3.
  */
 #ifndef _RSMAPI_H
 #define _RSMAPI_H
@@ -252,9 +253,10 @@ int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t
  *
  * Existing connections keep their rights.
  *
- * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL (as for publish), RSMERR_NOT_CREATOR,
- * RSMERR_BAD_ADDR (the list can't be read), RSMERR_INSUFFICIENT_MEM,
- * RSMERR_INTERRUPTED.
+ * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL (NULL with a length, too many entries, a
+ * node above 64 or that the controller can't reach, a permission above 0666),
+ * RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR (the list can't be read),
+ * RSMERR_INSUFFICIENT_MEM, RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg, rsmapi_access_entry_t access_list[],
 				uint_t access_list_length);
@@ -280,10 +282,13 @@ int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);
  * stores made during the call where the interconnect has memory of its own (see
  * rsm_memseg_export_create()). There the two may not overlap, either.
  *
- * RSMERR_BAD_ADDR (as for create, and misaligned), RSMERR_REBIND_NOT_ALLOWED,
+ * RSMERR_BAD_ADDR (@vaddr is NULL or not page aligned, or part of the range is
+ * unmapped or a shared mapping of a file), RSMERR_REBIND_NOT_ALLOWED,
  * RSMERR_NOT_CREATOR, RSMERR_BAD_LENGTH (not the size of the segment),
  * RSMERR_PERM_DENIED (part of the range is not readable and writable),
- * RSMERR_INSUFFICIENT_MEM (as for create), RSMERR_BAD_SEG_HNDL (not a live export
+ * RSMERR_INSUFFICIENT_MEM (no memory, or a limit on locked or exported memory:
+ * RLIMIT_MEMLOCK of the process, max_exported_memory of the node or of a user),
+ * RSMERR_BAD_SEG_HNDL (not a live export
  * segment, or the old range is gone and the segment with it), RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, offset_t off, size_t size);
