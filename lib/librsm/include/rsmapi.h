@@ -200,6 +200,8 @@ int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t
  * rsm_create_localmemory_handle(). Memory that is shared or of hugetlbfs can't
  * move: RSMERR_BAD_ADDR.
  *
+ * Example: examples/hello.c
+ *
  * RSMERR_BAD_SEG_HNDL (@memseg is NULL), RSMERR_BAD_ADDR (@vaddr is NULL, or part
  * of the range is unmapped or a shared mapping of a file), RSMERR_BAD_LENGTH (0 or
  * more than the controller allows), RSMERR_BAD_MEM_ALIGNMENT (@vaddr or @size is no
@@ -303,6 +305,8 @@ int rsm_memseg_export_rebind(rsm_memseg_export_handle_t memseg, void *vaddr, off
  * @perm: rights asked for: RSM_PERM_READ, RSM_PERM_WRITE, RSM_PERM_RDWR or
  *	RSM_PERM_NONE
  * @im_memseg: out: the connection; NULL on failure
+ *
+ * Example: examples/hello.c
  *
  * RSMERR_BAD_SEG_HNDL (@im_memseg is NULL), RSMERR_PERM_DENIED (bad @perm, or the
  * exporter refuses), RSMERR_CTLR_NOT_PRESENT (also: loopback and another node),
@@ -449,6 +453,8 @@ int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  * be changed at once, that of a handle after the barrier. With RSM_IMPLICIT_SIGPOST
  * one event is posted to the exporter at the end; its failure becomes the result.
  *
+ * Example: examples/gather.c
+ *
  * RSMERR_BAD_SEG_HNDL (remote_handle is not a live connection), RSMERR_BAD_SGIO
  * (@sg_io is NULL, 0 or more than 16 entries, unknown entry type, dead local handle),
  * RSMERR_BAD_ADDR (NULL iovec or address), RSMERR_PERM_DENIED, RSMERR_BAD_OFFSET
@@ -471,6 +477,8 @@ int rsm_memseg_import_getv(rsm_scat_gath_t *sg_io);
  * @length: bytes, rounded up to whole pages
  *
  * The memory is locked until the handle is freed.
+ *
+ * Example: examples/gather.c
  *
  * RSMERR_BAD_ADDR (misaligned, NULL or unmapped), RSMERR_BAD_LOCALMEM_HNDL
  * (@local_handle is NULL), RSMERR_BAD_LENGTH (0), RSMERR_PERM_DENIED (not readable
@@ -554,6 +562,8 @@ int rsm_memseg_import_open_barrier(rsmapi_barrier_t *barrier);
  *
  * On a controller that can't map, this is when puts of explicit mode have arrived.
  *
+ * Example: examples/barrier.c
+ *
  * As rsm_memseg_import_destroy_barrier(), and RSMERR_BARRIER_NOT_OPENED,
  * RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
  */
@@ -589,6 +599,8 @@ int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
  * error is told, when the program next orders or closes a barrier of the segment.
  * The memory it came from may be changed at once.
  *
+ * Example: examples/barrier.c
+ *
  * RSMERR_BAD_MODE (another @mode).
  */
 int rsm_memseg_import_set_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier_mode_t mode);
@@ -609,6 +621,8 @@ int rsm_memseg_import_get_mode(rsm_memseg_import_handle_t im_memseg, rsm_barrier
  * @memseg: a connection: the event goes to the exporter. An export segment: to
  *	each of its importers.
  * @flags: 0 or RSM_SIGPOST_NO_ACCUMULATE (not to those who have one pending)
+ *
+ * Example: examples/events.c
  *
  * RSMERR_CONN_ABORTED or RSMERR_REMOTE_NODE_UNREACHABLE (on a connection only).
  */
@@ -668,6 +682,8 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, i
  * the events tells of the peer's end: see rsm_intr_signal_wait_pollfd(). Each success
  * needs one rsm_memseg_release_pollfd() before the segment can be destroyed,
  * disconnected or unpublished.
+ *
+ * Example: examples/events.c
  *
  * RSMERR_BAD_ADDR (@pollfd is NULL), RSMERR_INSUFFICIENT_MEM.
  */

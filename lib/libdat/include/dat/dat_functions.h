@@ -332,6 +332,8 @@ DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mas
  * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect().
  * MT: unsafe.
  *
+ * Example: examples/demo-dat-client.c
+ *
  * INVALID_HANDLE: EVD_CONN (the EP has no connection EVD). INVALID_PARAMETER: ARG2 (it is NULL),
  * ARG4 (it is 0), ARG5 (negative, or beyond max_private_data_size), ARG6 (a size and no data),
  * ARG7 or ARG8 (undefined bits). INVALID_STATE: that of the EP, EP_NOTREADY (the EP has no PZ).
@@ -621,6 +623,8 @@ DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
  * @evd_handle: EVD with DAT_EVD_CR_FLAG; its length is the backlog
  * @psp_flags: who makes the EP for a request
  * @psp_handle: out: the service point. Requests may come before the call returns.
+ *
+ * Example: examples/demo-dat-server.c
  *
  * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
  * INVALID_PARAMETER: ARG2 (qualifier is 0), ARG4 (undefined flags, or not for this), ARG5

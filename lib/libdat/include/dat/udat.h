@@ -174,6 +174,8 @@ extern "C" {
  * @dapl_minor: version wanted; a later one will do
  * @thread_safety: DAT_TRUE: only a provider that is thread-safe will do
  *
+ * Example: examples/demo-dat-common.c
+ *
  * INVALID_PARAMETER: ARG1 (no name, or too long), ARG2 (not positive), ARG3 (@async_evd_handle is
  * NULL), ARG7 (neither DAT_TRUE nor DAT_FALSE). INVALID_HANDLE: IA (@ia_handle is NULL), EVD_ASYNC
  * (not one of an instance of this IA).
