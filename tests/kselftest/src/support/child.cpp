@@ -19,7 +19,7 @@ void Link::tell(std::uint64_t value)
     EXPECT_EQ(sent, static_cast<ssize_t>(sizeof(value))) << "the other process is gone";
 }
 
-std::uint64_t Link::hear(const std::source_location &place)
+std::uint64_t Link::hear(const Place &place)
 {
     const Waiting waiting("a word of another process", place);
     std::uint64_t value = 0;
@@ -58,7 +58,7 @@ void Link::send_fd(int fd)
     EXPECT_EQ(sendmsg(end_.get(), &message, MSG_NOSIGNAL), 1);
 }
 
-Fd Link::receive_fd(const std::source_location &place)
+Fd Link::receive_fd(const Place &place)
 {
     const Waiting waiting("a descriptor of another process", place);
     char byte = 0;
@@ -127,7 +127,7 @@ Child::~Child()
         kill();
 }
 
-int Child::wait(const std::source_location &place)
+int Child::wait(const Place &place)
 {
     const Waiting waiting("the end of another process", place);
     int status = -1;
@@ -139,7 +139,7 @@ int Child::wait(const std::source_location &place)
     return status;
 }
 
-void Child::expect_success(const std::source_location &place)
+void Child::expect_success(const Place &place)
 {
     const int status = wait(place);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)

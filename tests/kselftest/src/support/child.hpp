@@ -19,11 +19,11 @@ public:
 
     void tell(std::uint64_t value = 1);
     // Next value from the other side.
-    std::uint64_t hear(const std::source_location &place = std::source_location::current());
+    std::uint64_t hear(const Place &place = Place::here());
     // Whether the other side has sent a value, or has ended.
     bool has_word() const;
     void send_fd(int fd);
-    Fd receive_fd(const std::source_location &place = std::source_location::current());
+    Fd receive_fd(const Place &place = Place::here());
     int descriptor() const { return end_.get(); }
     void close() { end_.reset(); }
 
@@ -47,16 +47,16 @@ public:
 
     Link &link() { return link_; }
     void tell(std::uint64_t value = 1) { link_.tell(value); }
-    std::uint64_t hear(const std::source_location &place = std::source_location::current())
+    std::uint64_t hear(const Place &place = Place::here())
     {
         return link_.hear(place);
     }
     pid_t pid() const { return pid_; }
 
     // Waits for its end: it must exit with status 0.
-    void expect_success(const std::source_location &place = std::source_location::current());
+    void expect_success(const Place &place = Place::here());
     // Waits for its end and returns the wait status.
-    int wait(const std::source_location &place = std::source_location::current());
+    int wait(const Place &place = Place::here());
     // kill -9, and waits for the end.
     void kill();
     // Gives up responsibility for a process that somebody else ends.

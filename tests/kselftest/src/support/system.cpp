@@ -27,7 +27,7 @@ std::chrono::milliseconds scaled(int milliseconds)
     return std::chrono::milliseconds(milliseconds) * slow_factor();
 }
 
-bool eventually(const std::function<bool()> &condition, const std::source_location &place)
+bool eventually(const std::function<bool()> &condition, const Place &place)
 {
     const Waiting waiting("a condition", place);
     while (!condition())

@@ -24,8 +24,7 @@ int slow_factor();
 std::chrono::milliseconds scaled(int milliseconds);
 
 // Polls until the condition holds, and returns true. A wait has no limit of its own: see Waiting.
-bool eventually(const std::function<bool()> &condition,
-                const std::source_location &place = std::source_location::current());
+bool eventually(const std::function<bool()> &condition, const Place &place = Place::here());
 
 // Prints how long something took, in a line that the runner shows. A test judges nothing by it.
 void note_time(const std::string &what, std::chrono::steady_clock::time_point begin);

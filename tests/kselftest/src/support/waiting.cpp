@@ -20,7 +20,7 @@ iovec text(const char *characters)
 
 } // namespace
 
-Waiting::Waiting(const char *what, const std::source_location &place)
+Waiting::Waiting(const char *what, const Place &place)
     : what_(what), place_(place), outer_(current)
 {
     // A signal that arrives here finds either the outer object or the whole of this one.
@@ -38,11 +38,11 @@ void Waiting::show()
     if (!current)
         return;
     char number[16] = {};
-    std::to_chars(number, number + sizeof(number) - 1, current->place_.line());
+    std::to_chars(number, number + sizeof(number) - 1, current->place_.line);
     const iovec pieces[] = {text("waits for "),
                             text(current->what_),
                             text(": "),
-                            text(current->place_.file_name()),
+                            text(current->place_.file),
                             text(":"),
                             text(number),
                             text("\n")};

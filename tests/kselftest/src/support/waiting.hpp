@@ -2,16 +2,25 @@
 // Waits of tests have names instead of limits: only the runner has a limit, and shows the names.
 #pragma once
 
-#include <source_location>
-
 namespace rsmtest {
+
+// A line of a test's source. clang 14 has no std::source_location.
+struct Place {
+    const char *file;
+    int line;
+
+    // As a default argument, here() names the line of the call.
+    static constexpr Place here(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+    {
+        return {file, line};
+    }
+};
 
 // Names what this thread waits for, as long as the object lives; objects of a thread nest. The runner
 // ends a test that takes too long, and the stack of each thread begins with this name and place.
 class Waiting {
 public:
-    explicit Waiting(const char *what,
-                     const std::source_location &place = std::source_location::current());
+    explicit Waiting(const char *what, const Place &place = Place::here());
     ~Waiting();
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
@@ -21,7 +30,7 @@ public:
 
 private:
     const char *what_;
-    std::source_location place_;
+    Place place_;
     const Waiting *outer_;
 };
 

@@ -39,7 +39,7 @@ bool is_peers_error(DAT_DTO_COMPLETION_STATUS status)
             (status == DAT_DTO_ERR_FLUSHED || status == DAT_DTO_ERR_TRANSPORT));
 }
 
-void expect_disorderly_end(DAT_EVD_HANDLE connections, const std::source_location &place)
+void expect_disorderly_end(DAT_EVD_HANDLE connections, const Place &place)
 {
     const DAT_EVENT event = next_event(connections, place);
     EXPECT_TRUE(is_disorderly_end(event.event_number)) << std::hex << event.event_number;

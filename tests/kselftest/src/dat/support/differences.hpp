@@ -3,10 +3,11 @@
 // that dat_ia_query tells are not here. Documentation/libdat-verbs.md lists the same.
 #pragma once
 
+#include "support/waiting.hpp"
+
 #include <dat/udat.h>
 
 #include <optional>
-#include <source_location>
 
 namespace rsmtest::dat {
 
@@ -33,8 +34,7 @@ const Differences &differences();
 
 // Of a connection that the peer did not end in order.
 bool is_disorderly_end(DAT_EVENT_NUMBER event);
-void expect_disorderly_end(DAT_EVD_HANDLE connections,
-                           const std::source_location &place = std::source_location::current());
+void expect_disorderly_end(DAT_EVD_HANDLE connections, const Place &place = Place::here());
 // The peer could not take it. Where ends are vague its connection may be over before it says so.
 bool is_peers_error(DAT_DTO_COMPLETION_STATUS status);
 

@@ -86,7 +86,7 @@ void RawPeer::send(Ring ring, MessageHeader header, std::span<const std::byte> p
     ring_bell();
 }
 
-std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const std::source_location &place)
+std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const Place &place)
 {
     const Waiting waiting("a message of the attacked", place);
     Message message{};
@@ -131,7 +131,7 @@ bool RawPeer::is_over() const
     return has_told(LinkState::CLOSED) || !channel_->alive();
 }
 
-bool RawPeer::ended(const std::source_location &place)
+bool RawPeer::ended(const Place &place)
 {
     return eventually([&] { return is_over(); }, place);
 }

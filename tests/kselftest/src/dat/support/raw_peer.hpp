@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/raw.hpp"
+#include "support/waiting.hpp"
 
 #include "wire/channel.h"
 #include "wire/layout.h"
@@ -31,12 +32,11 @@ public:
         rsmdat::MessageHeader header;
         std::vector<std::byte> payload;
     };
-    std::optional<Heard> hear(Ring ring,
-                              const std::source_location &place = std::source_location::current());
+    std::optional<Heard> hear(Ring ring, const Place &place = Place::here());
     // How to reach a context, if the peer tells.
     std::optional<rsmdat::Grant> ask(std::uint32_t context);
     // Waits until the peer has ended the connection.
-    bool ended(const std::source_location &place = std::source_location::current());
+    bool ended(const Place &place = Place::here());
     // Stays a moment longer, so that the other side acts on what it was sent; nothing is judged by it.
     void linger();
     // All that we may write: the peer's segment.

@@ -91,7 +91,7 @@ DAT_RMR_TRIPLET Registered::remote(std::size_t offset, std::size_t size) const
     return {rmr_context, 0, reinterpret_cast<DAT_VADDR>(start + offset), size};
 }
 
-DAT_EVENT next_event(DAT_EVD_HANDLE evd, const std::source_location &place)
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, const Place &place)
 {
     const Waiting waiting("an event of an EVD", place);
     DAT_EVENT event{};
@@ -106,7 +106,7 @@ DAT_EVENT next_event(DAT_EVD_HANDLE evd, const std::source_location &place)
 }
 
 DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
-                       const std::source_location &place)
+                       const Place &place)
 {
     const DAT_EVENT event = next_event(evd, place);
     EXPECT_EQ(event.event_number, number) << std::hex << event.event_number;
@@ -114,7 +114,7 @@ DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
 }
 
 DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 id, DAT_DTO_COMPLETION_STATUS status,
-                           const std::source_location &place)
+                           const Place &place)
 {
     const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, place);
     const auto &data = event.event_data.dto_completion_event_data;

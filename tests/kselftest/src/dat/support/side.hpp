@@ -63,15 +63,14 @@ public:
 };
 
 // Waits for the next event; event_number 0 when the wait fails (a test failure as well).
-DAT_EVENT next_event(DAT_EVD_HANDLE evd,
-                     const std::source_location &place = std::source_location::current());
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, const Place &place = Place::here());
 // It has to be this one.
 DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
-                       const std::source_location &place = std::source_location::current());
+                       const Place &place = Place::here());
 // It has to be a DTO completion with these; returns transfered_length.
 DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 cookie,
                            DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS,
-                           const std::source_location &place = std::source_location::current());
+                           const Place &place = Place::here());
 void expect_no_event(DAT_EVD_HANDLE evd, int milliseconds = 50);
 
 DAT_DTO_COOKIE cookie(DAT_UINT64 value);

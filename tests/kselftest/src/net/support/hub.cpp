@@ -101,7 +101,7 @@ std::string Hub::send(unsigned node, const std::string &order) {
     return tag;
 }
 
-Answer Hub::receive(const std::string &tag, const std::source_location &place) {
+Answer Hub::receive(const std::string &tag, const Place &place) {
     const Waiting waiting("the answer of a node", place);
     while (!answers_[tag])
         pump(-1);
@@ -125,7 +125,7 @@ void Hub::tell_vm(const std::string &order) {
     hub_.write("@vm " + order);
 }
 
-std::string Hub::hear_vm(const std::source_location &place) {
+std::string Hub::hear_vm(const Place &place) {
     const Waiting waiting("the answer of rsm-vm", place);
     while (vm_answers_.empty())
         pump(-1);

@@ -4,6 +4,7 @@
 
 #include "net/support/answer.hpp"
 #include "net/support/lines.hpp"
+#include "support/waiting.hpp"
 
 #include <map>
 #include <sys/types.h>
@@ -37,14 +38,14 @@ class Hub {
     // Sends an order; the tag names its answer.
     std::string send(unsigned node, const std::string &order);
     // Waits for an answer. Afterwards nobody waits for it any more.
-    Answer receive(const std::string &tag, const std::source_location &place);
+    Answer receive(const std::string &tag, const Place &place);
     // Waits no longer than that, for one who may be dead: answered or not, the test goes on.
     bool answered(const std::string &tag, std::chrono::milliseconds at_most);
     // Nobody waits for the answer any more.
     void forget(const std::string &tag) { answers_.erase(tag); }
     // Tells rsm-vm something, and its next answer.
     void tell_vm(const std::string &order);
-    std::string hear_vm(const std::source_location &place = std::source_location::current());
+    std::string hear_vm(const Place &place = Place::here());
 
   private:
     Hub();

@@ -7,7 +7,7 @@
 
 namespace rsmtest::net {
 
-Answer Pending::get(const std::source_location &place) {
+Answer Pending::get(const Place &place) {
     Answer answer = Hub::instance().receive(tag_, place);
     EXPECT_NE(answer.status, bad_order) << answer.text;
     return answer;
@@ -79,7 +79,7 @@ bool Peer::answers() const {
     return does;
 }
 
-void Peer::await(const std::source_location &place) const {
+void Peer::await(const Place &place) const {
     eventually([&] { return answers(); }, place);
 }
 
@@ -87,7 +87,7 @@ void Peer::reset() const {
     EXPECT_EQ(ask("0 reset").status, 0) << "node " << node_ << " can't end its sessions";
 }
 
-void Peer::await_empty(const std::source_location &place) const {
+void Peer::await_empty(const Place &place) const {
     eventually(
         [&] {
             const Answer answer = ask("0 stats");

@@ -12,7 +12,7 @@ namespace rsmtest::net {
 class Pending {
   public:
     explicit Pending(std::string tag) : tag_(std::move(tag)) {}
-    Answer get(const std::source_location &place = std::source_location::current());
+    Answer get(const Place &place = Place::here());
     // Whether the answer is there after that time at the latest.
     bool arrived(std::chrono::milliseconds at_most);
 
@@ -84,11 +84,11 @@ class Peer {
     // Does its ksft-peer answer?
     bool answers() const;
     // Waits until it does.
-    void await(const std::source_location &place = std::source_location::current()) const;
+    void await(const Place &place = Place::here()) const;
     // Ends all sessions.
     void reset() const;
     // Waits until it has no handle, pinned page or published id.
-    void await_empty(const std::source_location &place = std::source_location::current()) const;
+    void await_empty(const Place &place = Place::here()) const;
     // State of the path from there to another node: 0 if there is none, 3 if it is usable.
     unsigned path_to(unsigned node) const;
 

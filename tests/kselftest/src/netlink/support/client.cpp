@@ -235,7 +235,7 @@ int Client::subscribe()
                : errno;
 }
 
-std::optional<Message> Client::event(const std::source_location &place)
+std::optional<Message> Client::event(const Place &place)
 {
     const Waiting waiting("an event of family rsm", place);
     std::vector<std::uint8_t> buffer(most_at_once);

@@ -2,11 +2,12 @@
 // Generic netlink family `rsm` as a test talks to it: anything may be asked, everything is seen.
 #pragma once
 
+#include "support/waiting.hpp"
+
 #include <cstdint>
 #include <linux/rsm_netlink.h>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,7 +83,7 @@ class Client {
     int subscribe();
     // Waits for the next event; none when the kernel has dropped some.
     std::optional<Message> event(
-        const std::source_location &place = std::source_location::current());
+        const Place &place = Place::here());
     // The kernel keeps no more than this for us.
     void limit_buffer(int bytes);
     int descriptor() const { return nl_socket_get_fd(socket_.get()); }
