@@ -31,7 +31,7 @@ SYSTEM_LIB ?= /usr/lib
 UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
 RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
-.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick fuzz bench style install \
+.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full fuzz bench style install \
 	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
 
 all: lib modules
@@ -41,7 +41,8 @@ help:
 	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make demo-dat     uDAPL at work: a server and a client"
 	@echo "make demo-dat-vms the same between two virtual machines"
-	@echo "make check        build and run every test (check-quick: a part that takes minutes)"
+	@echo "make check        build and test what a change has to pass (check-quick: a part that takes minutes;"
+	@echo "                  check-full: all that a release has to pass)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
 	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
@@ -113,6 +114,9 @@ check: deps-check
 
 check-quick: deps-check
 	@tests/check/run --quick
+
+check-full: deps-check
+	@tests/check/run --full
 
 # Guided by KCOV, which distributions' kernels have not.
 fuzz: KERNEL = debug

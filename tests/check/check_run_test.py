@@ -112,16 +112,21 @@ class Schedule(unittest.TestCase):
         self.assertEqual(foresee(stages, {each.name: 10 for each in stages}, 2), 30)
 
     def test_the_table_can_be_run(self):
-        for quick in (True, False):
-            stages = table.selected(quick, None)
+        for depth in table.Depth:
+            stages = table.selected(depth, None)
             names = [each.name for each in stages]
             self.assertEqual(len(names), len(set(names)))
             for number, each in enumerate(stages):
                 self.assertLessEqual(set(each.needs), set(names[:number]), each.name)
 
 
+    def test_each_run_is_a_part_of_the_next(self):
+        quick, usual, full = ({each.name for each in table.selected(depth, None)} for depth in table.Depth)
+        self.assertLess(quick, usual)
+        self.assertLess(usual, full)
+
     def test_stages_with_guests_wait_for_modules(self):
-        for each in table.selected(False, None):
+        for each in table.selected(table.Depth.FULL, None):
             if each.command[0].startswith(("tools/rsm-vm", "tests/vm/", "tests/check/kselftest")):
                 with self.subTest(each.name):
                     self.assertTrue({"build-stock", "build-debug", "build-backports"} & set(each.needs))

@@ -5,9 +5,19 @@ once it has."""
 
 import os
 import subprocess
+from enum import Enum
 from pathlib import Path
 
 from .stage import Stage
+
+
+class Depth(Enum):
+    """How much a run takes."""
+
+    QUICK = "quick"     # minutes
+    CHECK = "check"     # what a change has to pass
+    FULL = "full"       # what a release has to pass, too
+
 
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
@@ -28,7 +38,7 @@ def _style():
     return [Stage(f"style-{name}", "style", SLOW_CHECKS.get(name, 3), (f"tests/static/{name}",),
                   # What these look at is compiled with the build's own commands, or beside it.
                   needs=("build-user",) if name == "tidy" else ("build-stock",) if name == "modules" else (),
-                  processors=ALL if name in ("tidy", "compilers", "modules") else 1)
+                  processors=ALL if name in ("tidy", "compilers") else 1)
             for name in CHECKS]
 
 
@@ -39,11 +49,11 @@ def _builds():
         Stage("build-user", "build", 60,
               ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON", f"PREFIX={PREFIX}"),
               processors=ALL),
-        Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock"), processors=ALL),
+        Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock")),
         Stage("build-backports", "build", 20,
-              ("tests/check/backports", "tools/build-modules", "--kernel", "backports"), processors=ALL),
+              ("tests/check/backports", "tools/build-modules", "--kernel", "backports")),
         Stage("build-debug", "debug", 20, ("tools/build-modules", "--kernel", "debug"),
-              needs=("debug-kernel",), processors=ALL),
+              needs=("debug-kernel",)),
     ]
 
 
@@ -69,7 +79,7 @@ def _host():
               needs=("build-user",)),
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
-        Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT, processors=ALL),
+        Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT),
     ]
 
 
@@ -80,8 +90,8 @@ def _stock_tests(area=""):
     return found.stdout.strip()
 
 
-def _stock(quick):
-    tests, net, datnet = (("*", "net.*", "datnet.*") if quick else
+def _stock(depth):
+    tests, net, datnet = (("*", "net.*", "datnet.*") if depth is Depth.QUICK else
                           (_stock_tests(), _stock_tests("net"), _stock_tests("datnet")))
     return [
         Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock", tests), kind="tap",
@@ -128,20 +138,27 @@ def groups():
     return sorted({stage.group for stage in _everything() + _rdma()})
 
 
-def _everything(quick=False):
-    return _builds() + _style() + _demo() + _host() + _stock(quick) + _debug()
+def _everything(depth=Depth.FULL):
+    return _builds() + _style() + _demo() + _host() + _stock(depth) + _debug()
 
 
-# Left out of a quick run, besides all that takes the debug kernel: packages and installation, other
-# compilers and kernels, RDMA, and the tests of rsm-vm.
-THOROUGH = {"build-backports", "boot-backports", "style-compilers", "style-modules", "bench-smoke",
-            "demo-vms", "demo-dat-vms", "vm-runner", "install", "packages", "kselftest-verbs",
-            "kselftest-rdma-stock"}
+# What changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
+# Debian packages in a clean Debian, the tools that run guests and measure.
+FULL_ONLY = {"build-backports", "boot-backports", "style-compilers", "vm-runner", "packages", "bench-smoke"}
+# Left out of a quick run, besides these and all that takes the debug kernel.
+THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
 
-def selected(quick, only):
+def _belongs(stage, depth):
+    if depth is Depth.FULL:
+        return True
+    if stage.name in FULL_ONLY:
+        return False
+    return depth is Depth.CHECK or not (stage.group == "debug" or stage.name in THOROUGH)
+
+
+def selected(depth, only):
     """The stages of a run; what other groups build is the caller's business when only one is wanted."""
     if only:
         return [stage for stage in _everything() + _rdma() if stage.group == only]
-    return [stage for stage in _everything(quick)
-            if not (quick and (stage.group == "debug" or stage.name in THOROUGH))]
+    return [stage for stage in _everything(depth) if _belongs(stage, depth)]
