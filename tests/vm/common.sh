@@ -9,7 +9,7 @@ failures=0
 guest() {
 	expected=$1
 	shift
-	$vm --timeout 1800 "$@" >"$out" 2>"$err" </dev/null
+	$vm --timeout 900 "$@" >"$out" 2>"$err" </dev/null
 	status=$?
 	[ $status -eq "$expected" ] || {
 		echo "exit status $status, expected $expected: $*" >&2

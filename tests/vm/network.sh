@@ -76,7 +76,7 @@ test_runs_do_not_see_each_other() {
 	begin --controller rdma --nodes 2 --on 2 'sleep 1000' --until-first \
 		-- 'until ping -c 1 -w 5 10.77.1.2 >/dev/null; do :; done; echo begun; sleep 1000' || return 1
 	other=$scratch/other
-	$vm --timeout 1800 --smp 1 --controller rdma -- \
+	$vm --timeout 900 --smp 1 --controller rdma -- \
 		'! ping -c 1 -w 5 10.77.1.2' >"$other" 2>&1 </dev/null
 	alone=$?
 	kill "$pid"

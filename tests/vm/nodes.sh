@@ -48,7 +48,7 @@ test_timeout_of_three_nodes() {
 # begin ARGUMENT...: starts rsm-vm with pid $pid, returns when its command has said "begun".
 begin() {
 	: >"$out"
-	$vm --timeout 1800 --smp 1 --controller ivshmem "$@" >"$out" 2>"$err" </dev/null &
+	$vm --timeout 900 --smp 1 --controller ivshmem "$@" >"$out" 2>"$err" </dev/null &
 	pid=$!
 	waits_for begun "$out" $pid
 }

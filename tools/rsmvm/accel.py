@@ -12,26 +12,27 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import clock, initramfs, paths
+from . import clock, emulator, initramfs, paths
 
 PROBE_SECONDS = 15
-TCG = ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
 KVM = ["-accel", "kvm", "-cpu", "host"]
 
 
-def arguments(qemu, kernel_image):
+def arguments(qemu, kernel_image, threads):
     """QEMU's options for the fastest accelerator that works."""
+    return KVM if _chooses_kvm(qemu, kernel_image) else emulator.arguments(threads)
+
+
+def _chooses_kvm(qemu, kernel_image):
     forced = os.environ.get("RSM_VM_ACCEL")
     if forced in ("kvm", "tcg"):
-        return KVM if forced == "kvm" else TCG
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return TCG
-    return KVM if _kvm_works(qemu, kernel_image) else TCG
+        return forced == "kvm"
+    return os.access("/dev/kvm", os.R_OK | os.W_OK) and _kvm_works(qemu, kernel_image)
 
 
 def kernel_arguments(accelerator):
     """What a kernel has to be told that runs so."""
-    frequency = clock.kilohertz() if accelerator == TCG else None
+    frequency = clock.kilohertz() if accelerator != KVM else None
     return f" tsc_early_khz={frequency}" if frequency else ""
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import network
+from .emulator import Threads
 from .errors import UsageError
 from .server import Server
 
@@ -18,6 +19,7 @@ class Controller:
     drivers = []
     # Modules of the network between the guests, if there is one.
     network = []
+    threads = Threads.ONE
 
     @contextmanager
     def started(self, folder):
@@ -56,6 +58,7 @@ class Ivshmem(Controller):
     name = "ivshmem"
     drivers = ["rsm_ivshmem"]
     max_nodes = 4
+    threads = Threads.PER_PROCESSOR
 
     def __init__(self, options):
         _limit_nodes(options, self.max_nodes)

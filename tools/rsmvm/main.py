@@ -84,7 +84,7 @@ def _with_ramdisk(guest):
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
-    accelerator = accel.arguments(qemu.binary(), boot_image)
+    accelerator = accel.arguments(qemu.binary(), boot_image, controller.threads)
     program = [qemu.binary()] if accelerator == accel.KVM else emulator.command()
     launch = qemu.Launch(program, opts.smp, opts.mem, accelerator, boot_image,
                          controller.qemu_arguments, accel.kernel_arguments(accelerator),

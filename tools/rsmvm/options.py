@@ -22,7 +22,8 @@ Exit status: that of CMD; 125 if another command failed, a guest died or the ker
 holds a report; 124 after --timeout; 2 if something needed is missing.
 Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),
 RSM_VM_NO_KMEMLEAK=1 (no leak scan on debug kernels), RSM_VM_VERBOSE=1, RSM_VM_SILENCE=S (a
-kernel that says nothing for so long before it reaches init is started again, 90)."""
+kernel that says nothing for so long before it reaches init is started again, 90),
+RSM_VM_THREADS=single|multi (what emulates a guest's processors: one thread, or one for each)."""
 
 
 class Parser(argparse.ArgumentParser):
