@@ -44,7 +44,8 @@ help:
 	@echo "make check        build and test what a change has to pass (check-quick: a part that takes minutes;"
 	@echo "                  check-full: all that a release has to pass)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
-	@echo "make bench        measure in virtual machines (BENCH='--rounds 20' adds options)"
+	@echo "make bench        measure in virtual machines, compare with the recorded ratios, draw plots in"
+	@echo "                  $(BUILD)/bench (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"
 	@echo "make docs         the manual, as HTML, in $(BUILD)/docs/html"
@@ -99,15 +100,12 @@ demo-dat-vms: deps-run
 		-- sh /demo/demo-dat client rsm1 10.77.0.2
 
 bench:
+	@/usr/bin/python3 -c 'import matplotlib' 2>/dev/null || \
+		{ echo "matplotlib is missing; get it with: tools/install-deps bench"; exit 2; }
 	@$(MAKE) --no-print-directory all
-	@echo "over loopback, in one virtual machine:"
-	@KERNEL=$(KERNEL) tests/bench/run one $(BENCH)
-	@echo "uDAPL, in one virtual machine:"
-	@KERNEL=$(KERNEL) tests/bench/run dat $(BENCH)
-	@echo "between two virtual machines:"
-	@KERNEL=$(KERNEL) tests/bench/run two $(BENCH)
-	@echo "between two virtual machines, by RDMA:"
-	@KERNEL=$(KERNEL) tests/bench/run rdma $(BENCH)
+	@rm -f $(BUILD)/bench/measured.json
+	@status=0; KERNEL=$(KERNEL) tests/bench/record --to $(BUILD)/bench/measured.json -- $(BENCH) || status=$$?; \
+		tests/bench/plot $(BUILD)/bench/measured.json $(BUILD)/bench; exit $$status
 
 check: deps-check
 	@tests/check/run
