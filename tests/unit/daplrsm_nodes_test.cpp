@@ -85,6 +85,14 @@ TEST_F(DaplRsmNodes, an_ipv4_address_may_come_as_ipv6) {
     EXPECT_EQ(table.node_of(plain(v6("::ffff:127.0.0.1"))), OWN);
 }
 
+TEST_F(DaplRsmNodes, the_file_may_write_an_ipv4_address_as_ipv6) {
+    std::ofstream(file_) << "6 ::ffff:192.0.2.6\n";
+    const NodeTable table(file_, OWN);
+    EXPECT_EQ(table.node_of(plain(v4("192.0.2.6"))), 6U);
+    EXPECT_EQ(table.node_of(plain(v6("::ffff:192.0.2.6"))), 6U);
+    EXPECT_EQ(table.address_of(6).ss_family, AF_INET);
+}
+
 TEST_F(DaplRsmNodes, loopback_is_this_node_whatever_the_file_says) {
     std::ofstream(file_) << "9 127.0.0.1 ::1\n";
     const NodeTable table(file_, OWN);
@@ -132,6 +140,14 @@ TEST(DaplRsmNodesText, what_can_not_be_understood_is_skipped) {
     EXPECT_EQ(entries[0].node, 2U);
     EXPECT_EQ(text_of(entries[0].address), "192.0.2.2");
     EXPECT_EQ(entries[1].node, 3U);
+}
+
+TEST(DaplRsmNodesText, an_address_ends_where_its_word_ends) {
+    using namespace std::string_literals;
+    std::istringstream text("1 192.0.2.1\0x 2001:db8::4\0 fe80::7%lo\0\n2 192.0.2.2\n"s);
+    const auto entries = NodeTable::parse(text);
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(entries[0].node, 2U);
 }
 
 TEST(DaplRsmNodesText, which_addresses_a_service_can_have) {

@@ -20,8 +20,10 @@ bool is_loopback(const sockaddr_storage &address) noexcept {
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
-// A link-local address may have a scope: "fe80::1%eth0".
+// A link-local address may have a scope: "fe80::1%eth0". The text is a C string for the system.
 std::optional<sockaddr_storage> parse_address(const std::string &text) {
+    if (text.find('\0') != std::string::npos)
+        return std::nullopt;
     sockaddr_in v4{};
     if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
         v4.sin_family = AF_INET;
@@ -33,7 +35,7 @@ std::optional<sockaddr_storage> parse_address(const std::string &text) {
         return std::nullopt;
     v6.sin6_family = AF_INET6;
     if (sign == std::string::npos)
-        return store(v6);
+        return bare(reinterpret_cast<const sockaddr &>(v6));
     v6.sin6_scope_id = ::if_nametoindex(text.c_str() + sign + 1);
     if (v6.sin6_scope_id == 0 || !IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr))
         return std::nullopt;

@@ -32,7 +32,8 @@ class NodeTable {
     // A node's address for CR and EP queries: the file's first, else AF_INET 0.0.0.0.
     [[nodiscard]] sockaddr_storage address_of(std::uint32_t node) const;
 
-    // A line that can't be understood is skipped, an address that can't be, too.
+    // A line that can't be understood is skipped, an address that can't be, too. Addresses are bare
+    // (address.h).
     static std::vector<Entry> parse(std::istream &text);
 
   private:
