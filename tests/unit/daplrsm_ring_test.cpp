@@ -222,6 +222,20 @@ TEST_F(HostileWriter, HasToPutSomethingBehindAPad) {
     EXPECT_EQ(look(), Arrived::NONSENSE);
 }
 
+TEST_F(HostileWriter, NonsenseStaysNonsense) {
+    ASSERT_TRUE(put(1, {}));
+    expect_message(1, {});
+    std::ranges::fill(cells().first(CELL), std::byte{0});
+    forge(CELL, header_of(MessageKind::PAD));
+    for (int again = 0; again < 2; ++again)
+        EXPECT_EQ(look(), Arrived::NONSENSE);
+    MessageHeader header = header_of(MessageKind::SEND);
+    header.length = UINT32_MAX;
+    forge(0, header);
+    for (int again = 0; again < 2; ++again)
+        EXPECT_EQ(look(), Arrived::NONSENSE);
+}
+
 TEST_F(HostileWriter, TwoPadsAreNonsense) {
     ASSERT_TRUE(put(1, {}));
     expect_message(1, {});

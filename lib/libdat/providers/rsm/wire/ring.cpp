@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace rsmdat {
 namespace {
@@ -97,8 +98,8 @@ bool RingWriter::put(const MessageHeader &header,
     return true;
 }
 
-bool RingReader::copy_header() noexcept {
-    const std::byte *cell = ring_.data() + offset();
+bool RingReader::copy_header(std::size_t at) noexcept {
+    const std::byte *cell = ring_.data() + at;
     const std::uint64_t present = present_word(cell).load(std::memory_order_acquire);
     std::uint64_t *from = words_of(cell);
     current_.header =
@@ -108,20 +109,23 @@ bool RingReader::copy_header() noexcept {
 
 Arrived RingReader::look() noexcept {
     const MessageHeader &header = current_.header;
-    if (!copy_header())
+    std::size_t at = offset();
+    std::size_t pad = 0;
+    if (!copy_header(at))
         return Arrived::NOTHING;
     if (header.kind == MessageKind::PAD) [[unlikely]] {
         // Behind it, at the start of the ring, there is a message already.
-        if (offset() == 0)
+        if (at == 0)
             return Arrived::NONSENSE;
-        read_ += ring_.size() - offset();
-        if (!copy_header() || header.kind == MessageKind::PAD)
+        pad = ring_.size() - std::exchange(at, 0);
+        if (!copy_header(at) || header.kind == MessageKind::PAD)
             return Arrived::NONSENSE;
     }
-    const std::size_t to_end = ring_.size() - offset() - sizeof(header);
+    const std::size_t to_end = ring_.size() - at - sizeof(header);
     if (header.length > std::min(to_end, ring_limit(ring_.size())))
         return Arrived::NONSENSE;
-    current_.payload = {ring_.data() + offset() + sizeof(header), header.length};
+    read_ += pad;
+    current_.payload = {ring_.data() + at + sizeof(header), header.length};
     has_current_ = true;
     return Arrived::MESSAGE;
 }

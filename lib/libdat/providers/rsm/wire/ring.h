@@ -73,7 +73,7 @@ class RingReader {
         return has_current_ ||
                present_word(ring_.data() + offset()).load(std::memory_order_relaxed) != 0;
     }
-    // The oldest message, the same one until consume().
+    // The oldest message, the same one until consume(). NONSENSE changes nothing.
     Arrived get(Message &message) noexcept {
         return has_message() ? get_next(message) : Arrived::NOTHING;
     }
@@ -82,7 +82,7 @@ class RingReader {
   private:
     Arrived get_next(Message &message) noexcept;
     Arrived look() noexcept;
-    [[nodiscard]] bool copy_header() noexcept;
+    [[nodiscard]] bool copy_header(std::size_t at) noexcept;
     [[nodiscard]] std::size_t offset() const noexcept { return read_ & (ring_.size() - 1); }
 
     std::span<const std::byte> ring_;
