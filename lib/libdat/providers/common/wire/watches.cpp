@@ -49,8 +49,10 @@ void Watches::remove(int fd) noexcept {
     numbers_.erase(number);
 }
 
+// An epoll_event is packed: no reference to its number may be bound.
 Source *Watches::source_of(const epoll_event &event) const noexcept {
-    const auto found = sources_.find(event.data.u64);
+    const std::uint64_t number = event.data.u64;
+    const auto found = sources_.find(number);
     return found == sources_.end() ? nullptr : found->second;
 }
 
