@@ -77,6 +77,8 @@ def _host():
     return [
         Stage("unit", "unit", 60, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
               needs=("build-user",)),
+        # Each target for a minute, and a build with clang of its own. "unit" runs the same inputs without it.
+        Stage("fuzz-host", "unit", 900, ("env", "JOBS=1", "tests/fuzz/host/run", "60"), kind="tap"),
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
         Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT),
@@ -143,8 +145,9 @@ def _everything(depth=Depth.FULL):
 
 
 # What changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
-# Debian packages in a clean Debian, the tools that run guests and measure.
-FULL_ONLY = {"build-backports", "boot-backports", "style-compilers", "vm-runner", "packages", "bench-smoke"}
+# Debian packages in a clean Debian, the tools that run guests and measure, and fuzzers, which take their time.
+FULL_ONLY = {"build-backports", "boot-backports", "style-compilers", "vm-runner", "packages", "bench-smoke",
+             "fuzz-host"}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
