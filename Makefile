@@ -153,7 +153,8 @@ install-files:
 	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf
 	install -D -m 755 packaging/rsm-nodes $(DESTDIR)/usr/lib/rsm/rsm-nodes
 	install -D -m 644 -t $(UNITS) packaging/systemd/rsm-nodes.service \
-		packaging/systemd/rsm-ivshmem.socket \
+		packaging/systemd/rsm-ivshmem.socket packaging/systemd/rsm-metrics.timer \
+		$(BUILD)/tools/rsmctl/rsm-metrics.service \
 		$(BUILD)/tools/ivshmem-server/rsm-ivshmem.service
 	test -e $(ETC)/default/rsm-ivshmem || \
 		install -D -m 644 packaging/systemd/rsm-ivshmem.default $(ETC)/default/rsm-ivshmem
@@ -171,6 +172,7 @@ uninstall:
 		$(RULES)/60-rsm.rules \
 		$(DESTDIR)/usr/lib/modules-load.d/rsm.conf \
 		$(DESTDIR)/usr/lib/rsm/rsm-nodes $(UNITS)/rsm-nodes.service \
+		$(UNITS)/rsm-metrics.service $(UNITS)/rsm-metrics.timer \
 		$(UNITS)/rsm-ivshmem.socket $(UNITS)/rsm-ivshmem.service
 ifeq ($(DESTDIR),)
 	-depmod $(KVER)

@@ -18,3 +18,8 @@ add_test(NAME unit.rsmctl-completion-others COMMAND
     ${CMAKE_CURRENT_SOURCE_DIR}/rsmctl-completion-others
     ${PROJECT_SOURCE_DIR}/tools/rsmctl/completion)
 set_tests_properties(unit.rsmctl-completion-others PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME unit.rsmctl-units COMMAND
+    ${CMAKE_CURRENT_SOURCE_DIR}/systemd-units 14 $<TARGET_FILE:rsmctl>
+    ${PROJECT_BINARY_DIR}/tools/rsmctl/rsm-metrics.service
+    ${PROJECT_SOURCE_DIR}/packaging/systemd/rsm-metrics.timer)
+set_tests_properties(unit.rsmctl-units PROPERTIES SKIP_RETURN_CODE 77)

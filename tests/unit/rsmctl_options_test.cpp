@@ -97,6 +97,15 @@ TEST(RsmctlOptions, MonitorSomeEvents) {
     EXPECT_TRUE(options.json);
 }
 
+TEST(RsmctlOptions, WriteMetrics) {
+    const auto options = options_of({"metrics"});
+    EXPECT_EQ(options.verb, Verb::metrics);
+    EXPECT_EQ(options.output, "");
+    EXPECT_FALSE(options.segments);
+    EXPECT_EQ(options_of({"metrics", "-o", "/a/b.prom"}).output, "/a/b.prom");
+    EXPECT_TRUE(options_of({"met", "--segments", "--output=b.prom"}).segments);
+}
+
 TEST(RsmctlOptions, HelpAndVersionSucceed) {
     for (const auto &words : {std::vector<std::string>{"--help"},
                               {"segment", "--help"},
@@ -180,6 +189,9 @@ TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
         {"stats", "show"},
         {"show"},
         {"monitor", "nothing"},
+        {"metrics", "nothing"},
+        {"metrics", "-o"},
+        {"metrics", "-o", ""},
         {"--nothing"},
     };
     for (const auto &words : lines) {

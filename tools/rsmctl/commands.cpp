@@ -148,7 +148,7 @@ void warn_of_believed_nodes(const Records &nodes) {
 void list(Socket &socket, const Options &options) {
     const auto &kind = kind_of(options.object);
     if (options.object == "stats") {
-        print_record(kind, one_of(socket, kind, Request(kind.get), "stats"), options);
+        print_record(kind, stats_of(socket), options);
     } else {
         const auto records = all_of(socket, kind);
         print_records(kind, records, options);
@@ -228,6 +228,11 @@ Records all_of(Socket &socket, const Kind &kind) {
     return records;
 }
 
+Json stats_of(Socket &socket) {
+    const auto &kind = kind_of("stats");
+    return one_of(socket, kind, Request(kind.get), "stats");
+}
+
 void run(Socket &socket, const Options &options) {
     switch (options.verb) {
     case Verb::list:
@@ -248,7 +253,8 @@ void run(Socket &socket, const Options &options) {
         return revoke(socket, options);
     case Verb::monitor:
     case Verb::doctor:
-        throw std::logic_error("monitor and doctor are elsewhere");
+    case Verb::metrics:
+        throw std::logic_error("monitor, doctor and metrics are elsewhere");
     }
 }
 

@@ -13,6 +13,8 @@ namespace rsmctl {
 
 // All there is of a kind.
 std::vector<Json> all_of(Socket &socket, const Kind &kind);
+// The counters of this node.
+Json stats_of(Socket &socket);
 
 // Throws NoFamily, Refused and other exceptions of the standard library.
 void run(Socket &socket, const Options &options);

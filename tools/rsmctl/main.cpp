@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "doctor.hpp"
+#include "metrics.hpp"
 #include "monitor.hpp"
 #include "netlink.hpp"
 #include "options.hpp"
@@ -17,6 +18,10 @@ namespace {
 int run_command(const Options &options) {
     if (options.verb == Verb::doctor) {
         return doctor(options);
+    }
+    if (options.verb == Verb::metrics) {
+        metrics(options);
+        return 0;
     }
     Socket socket;
     if (options.verb == Verb::monitor) {

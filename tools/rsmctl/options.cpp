@@ -172,6 +172,15 @@ void add_show(CLI::App &app, Options &options) {
     });
 }
 
+void add_metrics(CLI::App &app, Options &options) {
+    auto &command = add_verb(app, options, Verb::metrics, "metrics",
+                             "write the state in the text format of OpenMetrics");
+    command.add_option("-o,--output", options.output, "replace FILE in one step")
+        ->type_name("FILE")
+        ->check(no_longer_than(longest_path));
+    command.add_flag("--segments", options.segments, "each segment and each import, too");
+}
+
 void define(CLI::App &app, Options &options) {
     app.set_help_flag("--help", "show this help and exit");
     app.set_version_flag("--version", "rsmctl " RSMCTL_VERSION);
@@ -187,6 +196,7 @@ void define(CLI::App &app, Options &options) {
         ->check(is_event(event_names()));
     add_verb(app, options, Verb::doctor, "doctor",
              "say whether this machine and this session can use RSM, and what to do if not");
+    add_metrics(app, options);
 }
 
 CommandLine wrong(const std::string &reason) {

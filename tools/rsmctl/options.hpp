@@ -9,7 +9,7 @@
 
 namespace rsmctl {
 
-enum class Verb { list, show, monitor, add, set, del, secret, no_secret, revoke, doctor };
+enum class Verb { list, show, monitor, add, set, del, secret, no_secret, revoke, doctor, metrics };
 
 struct Options {
     Verb verb = Verb::list;
@@ -22,6 +22,8 @@ struct Options {
     std::string address;      // for the node
     std::string file;         // that the secret is in
     bool none = false;        // there is to be no secret
+    std::string output;       // file for the metrics; empty: standard output
+    bool segments = false;    // metrics of each segment and import, too
     std::vector<std::string> events;
     bool json = false;
     bool human = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Standard output.
+// Standard output, and files.
 #pragma once
 
 #include <string>
@@ -10,6 +10,10 @@ namespace rsmctl {
 
 // At once, so that who reads events needn't wait. Throws if it can't be written.
 void print(const std::string &text);
+
+// Gives a file another content in one step: a reader finds the old content or the new one. A file
+// that is there must be a regular one. Throws std::runtime_error that names the path.
+void replace_file(const std::string &path, const std::string &content);
 
 // With line breaks, or all in one line.
 std::string json_text(const Json &json);

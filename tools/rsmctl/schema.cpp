@@ -165,6 +165,14 @@ const Kind &kind_of(std::string_view name) {
     return *found;
 }
 
+const Field &field_of(std::span<const Field> fields, std::string_view key) {
+    const auto found = std::ranges::find(fields, key, &Field::key);
+    if (found == fields.end()) {
+        throw std::invalid_argument("there is no field " + std::string(key));
+    }
+    return *found;
+}
+
 std::span<const Event> events() {
     return all_events;
 }

@@ -19,6 +19,8 @@ struct Kind {
 
 const Kind &kind_of(std::string_view name);
 std::span<const Kind> kinds();
+// The field with a key, which must be there.
+const Field &field_of(std::span<const Field> fields, std::string_view key);
 
 // Something that happens to a thing.
 struct Event {

@@ -61,13 +61,8 @@ int error_of_open(const char *device) {
 std::optional<Reported> ask_kernel() {
     try {
         Socket socket;
-        Reported reported{
-            all_of(socket, kind_of("controller")), all_of(socket, kind_of("node")), {}};
-        const auto &stats = kind_of("stats");
-        socket.ask(Request(stats.get), [&](const nlmsghdr &message) {
-            reported.stats = read_record(stats.fields, attributes_of(message));
-        });
-        return reported;
+        return Reported{all_of(socket, kind_of("controller")), all_of(socket, kind_of("node")),
+                        stats_of(socket)};
     } catch (const std::runtime_error &) {
         return std::nullopt;
     }

@@ -4,6 +4,7 @@
 #include "support/loopback.hpp"
 #include "support/raw.hpp"
 
+#include <fstream>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -113,6 +114,32 @@ TEST_F(RsmctlLists, have_counters)
     EXPECT_EQ(after["pinned_bytes"].get<std::size_t>(),
               before["pinned_bytes"].get<std::size_t>() + more.size());
     EXPECT_TRUE(find(after["limit"], "kind", "memlock").contains("hits"));
+}
+
+TEST_F(RsmctlLists, are_metrics_for_monitoring)
+{
+    const auto has = [](const std::string &text, const std::string &line) {
+        return text.find("\n" + line + "\n") != std::string::npos;
+    };
+    const auto all = rsmctl({"metrics"}, alice());
+    EXPECT_EQ(all.status, 0);
+    EXPECT_EQ(all.err, "");
+    EXPECT_TRUE(has(all.out, "rsm_up 1")) << all.out;
+    EXPECT_TRUE(has(all.out, "rsm_pinned_bytes " + std::to_string(memory.size()))) << all.out;
+    EXPECT_TRUE(has(all.out, "rsm_controller_segments{controller=\"loopback\"} 1")) << all.out;
+    EXPECT_EQ(all.out.find("rsm_segment_"), std::string::npos) << all.out;
+
+    const std::string file = "/tmp/rsmctl-metrics.prom";
+    EXPECT_EQ(rsmctl({"metrics", "--segments", "-o", file}).out, "");
+    std::ostringstream each;
+    each << std::ifstream(file).rdbuf();
+    unlink(file.c_str());
+    const auto number = rsmctl_json({"segment", "show", std::to_string(seg.id())})["number"];
+    EXPECT_TRUE(has(each.str(), "rsm_segment_length_bytes{controller=\"loopback\",id=\"" +
+                                    hexadecimal(seg.id()) + "\",number=\"" + number.dump() +
+                                    "\"} " + std::to_string(memory.size())))
+        << each.str();
+    EXPECT_EQ(each.str().rfind("# EOF\n"), each.str().size() - 6);
 }
 
 // Many more than a message holds.
