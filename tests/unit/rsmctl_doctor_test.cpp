@@ -165,6 +165,25 @@ TEST_F(Doctor, KnowsControllersNodesAndLimits) {
     EXPECT_THAT(text_of(findings), HasSubstr("node 2 (ivshmem0) is down: farewell\n"));
 }
 
+TEST_F(Doctor, KnowsAControllerWithoutSecret) {
+    const auto node = [](const char *controller, unsigned id) {
+        return Json{{"node_id", id}, {"controller", controller}, {"state", "active"}};
+    };
+    machine.reported->nodes = {node("ivshmem0", 2)};
+    EXPECT_EQ(said("secret"), "nothing") << "a controller that has no such thing";
+    machine.reported->nodes = {node("rdma0", 2), node("rdma0", 3)};
+    for (auto &known : machine.reported->nodes)
+        known["secret"] = false;
+    EXPECT_THAT(said("secret"),
+                StartsWith("note: rdma0: there is no secret, nodes are taken at their word -> "));
+    EXPECT_THAT(said("secret"), HasSubstr("-> rsmctl node secret FILE -c rdma0"));
+    EXPECT_EQ(std::ranges::count(examine(machine), "secret", &Finding::check), 1);
+    EXPECT_TRUE(usable(examine(machine)));
+    for (auto &known : machine.reported->nodes)
+        known["secret"] = true;
+    EXPECT_EQ(said("secret"), "ok: rdma0: nodes have to know the secret -> ");
+}
+
 TEST_F(Doctor, KnowsAnInterconnectWithoutDriverOrNodeId) {
     write("sys/bus/pci/devices/0000:00:04.0/vendor", "0x1af4\n");
     write("sys/bus/pci/devices/0000:00:04.0/device", "0x1110\n");

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <sys/stat.h>
@@ -246,6 +247,27 @@ Finding check_node(const Json &node) {
             "run rsmctl doctor on that node; dmesg | grep rsm on both"};
 }
 
+// One finding for each controller that can have a secret; its nodes tell whether it has.
+void check_secrets(std::vector<Finding> &findings, const std::vector<Json> &nodes) {
+    std::set<std::string> controllers;
+    for (const auto &node : nodes) {
+        const auto name = node.value("controller", "?");
+        if (!node.contains("secret") || !controllers.insert(name).second) {
+            continue;
+        }
+        if (node.value("secret", true)) {
+            findings.push_back(
+                {"secret", Verdict::ok, name + ": nodes have to know the secret", ""});
+        } else {
+            findings.push_back({"secret", Verdict::note,
+                                name + ": there is no secret, nodes are taken at their word",
+                                "rsmctl node secret FILE -c " + name +
+                                    " on all nodes; at boot rsm-nodes.service takes it from "
+                                    "/etc/rsm/rdma-secret"});
+        }
+    }
+}
+
 void check_limits(std::vector<Finding> &findings, const Json &stats) {
     for (const auto &limit : stats.value("limit", Json::array())) {
         if (const auto hits = limit.value("hits", 0U); hits != 0) {
@@ -263,6 +285,7 @@ void check_reported(std::vector<Finding> &findings, const Machine &machine) {
     }
     findings.push_back(check_controllers(machine));
     std::ranges::transform(machine.reported->nodes, std::back_inserter(findings), check_node);
+    check_secrets(findings, machine.reported->nodes);
     check_limits(findings, machine.reported->stats);
 }
 
