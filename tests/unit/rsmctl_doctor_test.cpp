@@ -195,6 +195,12 @@ TEST_F(Doctor, KnowsAnInterconnectWithoutDriverOrNodeId) {
     EXPECT_THAT(said("controllers"), StartsWith("ok: "));
 }
 
+TEST_F(Doctor, HasColouredVerdicts) {
+    const auto findings = examine(machine);
+    EXPECT_THAT(text_of(findings, Colours::on), StartsWith("\x1b[32mok\x1b[0m    module "));
+    EXPECT_THAT(text_of(findings), StartsWith("ok    module "));
+}
+
 TEST_F(Doctor, SpeaksJson) {
     unload();
     const auto list = json_of(examine(machine));

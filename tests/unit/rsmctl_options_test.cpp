@@ -57,6 +57,31 @@ TEST(RsmctlOptions, TakeFlagsAnywhere) {
     }
 }
 
+TEST(RsmctlOptions, SortLists) {
+    EXPECT_EQ(options_of({"segment"}).sort, "");
+    EXPECT_EQ(options_of({"--sort", "length", "segment"}).sort, "length");
+    EXPECT_EQ(options_of({"process", "list", "--sort=PINNED"}).sort, "pinned_bytes");
+    const auto options = options_of({"seg", "--sort=-put_bytes", "-j"});
+    EXPECT_EQ(options.sort, "put_bytes");
+    EXPECT_EQ(options.direction, Direction::descending);
+}
+
+TEST(RsmctlOptions, WatchLists) {
+    using namespace std::chrono_literals;
+    EXPECT_FALSE(options_of({"segment"}).watch);
+    EXPECT_EQ(options_of({"segment", "--watch"}).watch, 2s);
+    EXPECT_EQ(options_of({"--watch", "segment", "list"}).watch, 2s);
+    EXPECT_EQ(options_of({"stats", "--watch=0.5"}).watch, 500ms);
+}
+
+TEST(RsmctlOptions, UseColours) {
+    EXPECT_EQ(options_of({"segment"}).colour, ColourWhen::automatic);
+    EXPECT_EQ(options_of({"--color", "controller", "show", "x"}).colour, ColourWhen::always);
+    EXPECT_EQ(options_of({"segment", "--color=always"}).colour, ColourWhen::always);
+    EXPECT_EQ(options_of({"doctor", "--color=never"}).colour, ColourWhen::never);
+    EXPECT_EQ(options_of({"--color=auto", "doctor"}).colour, ColourWhen::automatic);
+}
+
 TEST(RsmctlOptions, ShowOne) {
     EXPECT_EQ(options_of({"controller", "show", "rdma0"}).name, "rdma0");
     EXPECT_EQ(options_of({"import", "show", "17"}).number, 17);
@@ -157,6 +182,8 @@ TEST(RsmctlOptions, NamesNearMisses) {
     EXPECT_EQ(err({"s"}), "rsmctl: \"s\" may mean segment, stats or show" + see);
     EXPECT_EQ(err({"monitor", "pubish"}),
               "rsmctl: EVENT: \"pubish\" is no event: did you mean publish?" + see);
+    EXPECT_EQ(err({"segment", "--sort", "lenght"}),
+              "rsmctl: \"lenght\" is no column: did you mean length?" + see);
     EXPECT_EQ(err({"segment", "show", "5x"}),
               "rsmctl: \"5x\" is not a number from 0 to 4294967295" + see);
     EXPECT_EQ(err({}), "rsmctl: no command is given, such as rsmctl segment" + see);
@@ -193,6 +220,22 @@ TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
         {"metrics", "-o"},
         {"metrics", "-o", ""},
         {"--nothing"},
+        {"segment", "--sort"},
+        {"segment", "--sort", ""},
+        {"segment", "--sort", "nothing"},
+        {"segment", "show", "5", "--sort", "id"},
+        {"stats", "--sort", "handles"},
+        {"doctor", "--sort", "check"},
+        {"segment", "--watch=0"},
+        {"segment", "--watch=2s"},
+        {"segment", "--watch=nan"},
+        {"segment", "--watch=1e9"},
+        {"segment", "--watch="},
+        {"segment", "show", "5", "--watch"},
+        {"monitor", "--watch"},
+        {"segment", "--color=maybe"},
+        {"--color", "always", "segment"},
+        {"-j", "metrics"},
     };
     for (const auto &words : lines) {
         const auto said = say(words);

@@ -64,7 +64,15 @@ std::string command_of(const std::string &word, const std::vector<std::string> &
 }
 
 bool takes_value(const std::string &option) {
-    return option == "-c" || option == "--controller";
+    return option == "-c" || option == "--controller" || option == "--sort";
+}
+
+// Options whose value can be left out have it behind =, so that no command is taken for it.
+std::string with_value(const std::string &word) {
+    if (word == "--color") {
+        return word + "=always";
+    }
+    return word == "--watch" ? word + "=2" : word;
 }
 
 } // namespace
@@ -84,6 +92,7 @@ std::string near_miss(const std::string &word, const std::string &kind,
 std::vector<std::string> written_out(const CLI::App &app, std::vector<std::string> words) {
     const auto *command = &app;
     bool help = false;
+    std::ranges::transform(words, words.begin(), with_value);
     for (std::size_t at = 0; at < words.size(); at++) {
         auto &word = words[at];
         const auto names = commands_of(*command);

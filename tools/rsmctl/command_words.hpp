@@ -16,7 +16,8 @@ class UnknownWord : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The line with commands written out and `help` as --help, as CLI11 takes it. Throws UnknownWord.
+// The line with commands written out, `help` as --help, and --color and --watch with the value that
+// they have without one, as CLI11 takes it. Throws UnknownWord.
 std::vector<std::string> written_out(const CLI::App &app, std::vector<std::string> words);
 
 // `"segmnt" is no command: did you mean segment?`, or all that there are if none is near.

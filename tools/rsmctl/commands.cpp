@@ -11,6 +11,7 @@
 #include "schema.hpp"
 #include "secret.hpp"
 #include "table.hpp"
+#include "watch_output.hpp"
 
 namespace rsmctl {
 
@@ -97,12 +98,29 @@ Records imports_of(Socket &socket, const Json &segment) {
     return records;
 }
 
+// For a list that is followed by others, JSON is in one line.
+std::string json_of(const Json &json, const Options &options) {
+    return options.watch ? json_line(json) : json_text(json);
+}
+
+std::string record_text(const Kind &kind, const Json &record, const Options &options) {
+    return options.json
+               ? json_of(record, options)
+               : lines_of(kind.fields, record, options.human, output_colours(options.colour));
+}
+
+std::string records_text(const Kind &kind, const Records &records, const Options &options) {
+    return options.json
+               ? json_of(records, options)
+               : table_of(kind.fields, records, options.human, output_colours(options.colour));
+}
+
 void print_record(const Kind &kind, const Json &record, const Options &options) {
-    print(options.json ? json_text(record) : lines_of(kind.fields, record, options.human));
+    print(record_text(kind, record, options));
 }
 
 void print_records(const Kind &kind, const Records &records, const Options &options) {
-    print(options.json ? json_text(records) : table_of(kind.fields, records, options.human));
+    print(records_text(kind, records, options));
 }
 
 void show_segment(Socket &socket, Json segment, const Options &options) {
@@ -145,12 +163,29 @@ void warn_of_believed_nodes(const Records &nodes) {
     }
 }
 
+Records records_of(Socket &socket, const Options &options) {
+    const auto &kind = kind_of(options.object);
+    auto records = all_of(socket, kind);
+    if (!options.sort.empty()) {
+        sort_records(records, field_of(kind.fields, options.sort), options.direction);
+    }
+    return records;
+}
+
+std::string list_text(Socket &socket, const Options &options) {
+    const auto &kind = kind_of(options.object);
+    return options.object == "stats" ? record_text(kind, stats_of(socket), options)
+                                     : records_text(kind, records_of(socket, options), options);
+}
+
 void list(Socket &socket, const Options &options) {
     const auto &kind = kind_of(options.object);
-    if (options.object == "stats") {
+    if (options.watch) {
+        watch_output(options, [&] { return list_text(socket, options); });
+    } else if (options.object == "stats") {
         print_record(kind, stats_of(socket), options);
     } else {
-        const auto records = all_of(socket, kind);
+        const auto records = records_of(socket, options);
         print_records(kind, records, options);
         if (!options.json) {
             warn_of_believed_nodes(records);

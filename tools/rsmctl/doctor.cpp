@@ -294,6 +294,11 @@ const char *name_of(Verdict verdict) {
     return names.at(static_cast<std::size_t>(verdict));
 }
 
+Tint tint_of(Verdict verdict) {
+    constexpr std::array tints{Tint::good, Tint::doubtful, Tint::bad};
+    return tints.at(static_cast<std::size_t>(verdict));
+}
+
 std::string padded(std::string text, std::size_t width) {
     text.resize(std::max(width, text.size()), ' ');
     return text;
@@ -328,12 +333,13 @@ Json json_of(const std::vector<Finding> &findings) {
     return list;
 }
 
-std::string text_of(const std::vector<Finding> &findings) {
+std::string text_of(const std::vector<Finding> &findings, Colours colours) {
     constexpr std::size_t verdict_width = 6;
     constexpr std::size_t check_width = 13;
     std::string text;
     for (const auto &finding : findings) {
-        text += padded(name_of(finding.verdict), verdict_width) +
+        const auto verdict = padded(name_of(finding.verdict), verdict_width);
+        text += tinted(verdict, tint_of(finding.verdict), colours) +
                 padded(finding.check, check_width) + printable(finding.found) + "\n";
         if (!finding.remedy.empty()) {
             text += padded("", verdict_width + check_width) + "-> " + finding.remedy + "\n";

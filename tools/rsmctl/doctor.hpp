@@ -56,7 +56,7 @@ std::vector<Finding> examine(const Machine &machine);
 bool usable(const std::vector<Finding> &findings);
 
 Json json_of(const std::vector<Finding> &findings);
-std::string text_of(const std::vector<Finding> &findings);
+std::string text_of(const std::vector<Finding> &findings, Colours colours = Colours::off);
 
 // Examines this machine, prints what it finds and returns the exit status.
 int doctor(const Options &options);

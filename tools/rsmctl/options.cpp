@@ -172,6 +172,68 @@ void add_show(CLI::App &app, Options &options) {
     });
 }
 
+std::chrono::milliseconds interval_in(std::string_view text) {
+    constexpr double least = 0.1;
+    constexpr double most = 86400;
+    constexpr double milliseconds = 1000;
+    const auto *end = text.data() + text.size();
+    double seconds = 0;
+    const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+    if (error != std::errc() || stop != end || !(seconds >= least && seconds <= most)) {
+        throw CLI::ValidationError("\"" + std::string(text) +
+                                   "\" is not a number of seconds from 0.1 to 86400");
+    }
+    return std::chrono::milliseconds(static_cast<long long>(seconds * milliseconds));
+}
+
+ColourWhen colour_in(const std::string &text) {
+    const std::vector<std::string> names{"auto", "always", "never"};
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) {
+        throw CLI::ValidationError(near_miss(text, "way to use colours", names));
+    }
+    return static_cast<ColourWhen>(found - names.begin());
+}
+
+void add_list_options(CLI::App &app, Options &options) {
+    using Text = const std::string &;
+    app.add_option_function<std::string>(
+           "--sort", [&](Text text) { options.sort = text; },
+           "sort a list by this column; -COLUMN: the most first")
+        ->type_name("COLUMN")
+        ->check(no_longer_than(longest_name));
+    app.add_option_function<std::string>(
+           "--watch", [&](Text text) { options.watch = interval_in(text); },
+           "list again and again, every 2 seconds without =SECONDS")
+        ->type_name("[=SECONDS]");
+    app.add_option_function<std::string>(
+           "--color", [&](Text text) { options.colour = colour_in(text); },
+           "auto (on a terminal), always, never")
+        ->type_name("[=WHEN]");
+}
+
+// What makes no sense together, which the kind of the list decides.
+void complete(Options &options) {
+    const bool listing = options.verb == Verb::list;
+    if (options.watch && !listing) {
+        throw CLI::ValidationError("--watch is for lists");
+    }
+    if (options.json && options.verb == Verb::metrics) {
+        throw CLI::ValidationError("--json is not for metrics");
+    }
+    if (options.sort.empty()) {
+        return;
+    }
+    if (!listing || options.object == "stats") {
+        throw CLI::ValidationError("--sort is for lists of several things");
+    }
+    if (options.sort.starts_with('-')) {
+        options.direction = Direction::descending;
+        options.sort.erase(0, 1);
+    }
+    options.sort = column_named(kind_of(options.object).fields, options.sort);
+}
+
 void add_metrics(CLI::App &app, Options &options) {
     auto &command = add_verb(app, options, Verb::metrics, "metrics",
                              "write the state in the text format of OpenMetrics");
@@ -189,6 +251,7 @@ void define(CLI::App &app, Options &options) {
     app.footer(footer);
     app.add_flag("-j,--json", options.json, "JSON, for programs");
     app.add_flag("-h,--human", options.human, "sizes with suffix K, M, G");
+    add_list_options(app, options);
     add_objects(app, options);
     add_show(app, options);
     add_verb(app, options, Verb::monitor, "monitor", "show what happens as it happens")
@@ -218,8 +281,11 @@ CommandLine parse(int argc, char **argv) {
         if (app.get_subcommands().empty()) {
             return wrong("no command is given, such as rsmctl segment");
         }
+        complete(options);
         return {options};
     } catch (const UnknownWord &error) {
+        return wrong(error.what());
+    } catch (const std::invalid_argument &error) {
         return wrong(error.what());
     } catch (const CLI::ParseError &error) {
         return error.get_exit_code() == 0 ? CommandLine{std::nullopt, app.exit(error)}

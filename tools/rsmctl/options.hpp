@@ -2,10 +2,14 @@
 // The command line.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "colour.hpp"
+#include "sort.hpp"
 
 namespace rsmctl {
 
@@ -27,6 +31,10 @@ struct Options {
     std::vector<std::string> events;
     bool json = false;
     bool human = false;
+    ColourWhen colour = ColourWhen::automatic;
+    std::string sort; // key of the field that a list is sorted by; empty: as the kernel lists
+    Direction direction = Direction::ascending;
+    std::optional<std::chrono::milliseconds> watch; // list again after each interval
 };
 
 // Either options, or the status to exit with at once (help, an error).

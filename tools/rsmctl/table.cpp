@@ -36,6 +36,31 @@ Row row_of(const std::vector<Field> &columns, const Json &record, bool human) {
     return row;
 }
 
+struct WordTint {
+    std::string_view word;
+    Tint tint;
+};
+
+constexpr WordTint state_tints[] = {
+    {"active", Tint::good},     {"published", Tint::good}, {"greeting", Tint::doubtful},
+    {"ending", Tint::doubtful}, {"down", Tint::bad},       {"dead", Tint::bad},
+};
+
+// Of a word that is in a record: names that users have chosen mean nothing here.
+Tint tint_of(const Field &field, const Json &record) {
+    const std::string_view key = field.key;
+    if (key == "aborted") {
+        return record.value(key, false) ? Tint::bad : Tint::none;
+    }
+    if (key == "secret") {
+        return record.value(key, true) ? Tint::none : Tint::doubtful;
+    }
+    const auto *found = key == "state"
+                            ? std::ranges::find(state_tints, record.value(key, ""), &WordTint::word)
+                            : std::end(state_tints);
+    return found == std::end(state_tints) ? Tint::none : found->tint;
+}
+
 std::size_t width_of(const std::vector<Row> &rows, std::size_t column) {
     std::size_t width = 0;
     for (const auto &row : rows) {
@@ -61,7 +86,8 @@ std::string line_of(const Row &row) {
 
 } // namespace
 
-std::string table_of(std::span<const Field> fields, const std::vector<Json> &records, bool human) {
+std::string table_of(std::span<const Field> fields, const std::vector<Json> &records, bool human,
+                     Colours colours) {
     const auto columns = columns_of(fields);
     std::vector<Row> rows{headings_of(columns)};
     for (const auto &record : records) {
@@ -72,6 +98,11 @@ std::string table_of(std::span<const Field> fields, const std::vector<Json> &rec
         for (auto &row : rows) {
             pad(row, column, width, at_the_right(columns[column].form));
         }
+        rows.front()[column] = tinted(rows.front()[column], Tint::heading, colours);
+        for (std::size_t at = 0; at < records.size(); at++) {
+            auto &word = rows[at + 1][column];
+            word = tinted(word, tint_of(columns[column], records[at]), colours);
+        }
     }
     std::string text;
     for (const auto &row : rows) {
@@ -80,7 +111,8 @@ std::string table_of(std::span<const Field> fields, const std::vector<Json> &rec
     return text;
 }
 
-std::string lines_of(std::span<const Field> fields, const Json &record, bool human) {
+std::string lines_of(std::span<const Field> fields, const Json &record, bool human,
+                     Colours colours) {
     std::size_t width = 0;
     for (const auto &field : fields) {
         width = std::max(width, std::string_view(field.key).size());
@@ -88,7 +120,8 @@ std::string lines_of(std::span<const Field> fields, const Json &record, bool hum
     std::string text;
     for (const auto &field : fields) {
         if (record.contains(field.key)) {
-            Row row{field.key, shown(field, record, human)};
+            Row row{field.key,
+                    tinted(shown(field, record, human), tint_of(field, record), colours)};
             pad(row, 0, width, false);
             text += line_of(row);
         }

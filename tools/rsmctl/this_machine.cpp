@@ -82,7 +82,8 @@ Machine this_machine() {
 
 int doctor(const Options &options) {
     const auto findings = examine(this_machine());
-    print(options.json ? json_text(json_of(findings)) : text_of(findings));
+    print(options.json ? json_text(json_of(findings))
+                       : text_of(findings, output_colours(options.colour)));
     return usable(findings) ? 0 : failed_status;
 }
 

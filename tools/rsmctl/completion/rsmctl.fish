@@ -6,6 +6,11 @@ function __rsmctl_names
     rsmctl $argv[1] list 2>/dev/null | awk 'NR > 1 && $1 != "-" { print $1 }'
 end
 
+# The columns of a list, from its headings.
+function __rsmctl_columns
+    rsmctl $argv[1] list 2>/dev/null | awk 'NR == 1 { n = split(tolower($0), names); for (i = 1; i <= n; i++) print names[i] }'
+end
+
 # Whether the commands on the line are exactly these.
 function __rsmctl_at
     set -l words (commandline -opc)
@@ -17,6 +22,7 @@ end
 complete -c rsmctl -f
 complete -c rsmctl -s j -l json -d 'JSON, for programs'
 complete -c rsmctl -s h -l human -d 'Sizes with suffix K, M, G'
+complete -c rsmctl -l color -x -a 'auto always never' -d 'Colours'
 complete -c rsmctl -l help -d 'Show a summary'
 complete -c rsmctl -n '__rsmctl_at' -l version -d 'Show the version'
 
@@ -32,9 +38,15 @@ end
 
 for object in controller node segment import process stats
     complete -c rsmctl -n "__rsmctl_at $object" -a list -d 'List them'
+    for line in $object "$object list"
+        complete -c rsmctl -n "__rsmctl_at $line" -l watch -d 'List again and again'
+    end
 end
 for object in controller node segment import process
     complete -c rsmctl -n "__rsmctl_at $object" -a show -d 'Show all of one'
+    for line in $object "$object list"
+        complete -c rsmctl -n "__rsmctl_at $line" -l sort -x -a "(__rsmctl_columns $object)" -d 'Sort the list'
+    end
     complete -c rsmctl -n "__rsmctl_at $object show" -a "(__rsmctl_names $object)"
 end
 complete -c rsmctl -n '__rsmctl_at node' -a add -d 'Reach one more node'
