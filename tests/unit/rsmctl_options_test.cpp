@@ -74,6 +74,13 @@ TEST(RsmctlOptions, WatchLists) {
     EXPECT_EQ(options_of({"stats", "--watch=0.5"}).watch, 500ms);
 }
 
+TEST(RsmctlOptions, ShowTheTop) {
+    using namespace std::chrono_literals;
+    EXPECT_EQ(options_of({"top"}).verb, Verb::top);
+    EXPECT_EQ(options_of({"top"}).watch, 2s);
+    EXPECT_EQ(options_of({"top", "--watch=5"}).watch, 5s);
+}
+
 TEST(RsmctlOptions, UseColours) {
     EXPECT_EQ(options_of({"segment"}).colour, ColourWhen::automatic);
     EXPECT_EQ(options_of({"--color", "controller", "show", "x"}).colour, ColourWhen::always);
@@ -236,6 +243,8 @@ TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
         {"segment", "--color=maybe"},
         {"--color", "always", "segment"},
         {"-j", "metrics"},
+        {"-j", "top"},
+        {"top", "--sort", "pinned"},
     };
     for (const auto &words : lines) {
         const auto said = say(words);

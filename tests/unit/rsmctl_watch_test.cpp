@@ -53,7 +53,7 @@ TEST(RsmctlWatch, ListsAtOnceAndAfterEachInterval) {
     FakeViewer viewer;
     viewer.wakes = {Wake::due, Wake::due, Wake::quit};
     int count = 0;
-    watch(viewer, 2s, [&] { return std::to_string(++count); });
+    watch(viewer, 2s, [&](Wake) { return std::to_string(++count); });
     EXPECT_THAT(viewer.shown, ElementsAre("1", "2", "3"));
     EXPECT_THAT(viewer.waited, ElementsAre(2s, 4s, 6s));
 }
@@ -61,11 +61,13 @@ TEST(RsmctlWatch, ListsAtOnceAndAfterEachInterval) {
 TEST(RsmctlWatch, KeepsItsTimesWhenItListsInBetween) {
     FakeViewer viewer;
     viewer.wakes = {Wake::redraw, Wake::redraw, Wake::due, Wake::quit};
-    watch(viewer, 2s, [&] {
+    std::vector<Wake> reasons;
+    watch(viewer, 2s, [&](Wake reason) {
+        reasons.push_back(reason);
         viewer.pass(500ms);
         return std::string();
     });
-    EXPECT_EQ(viewer.shown.size(), 4U);
+    EXPECT_THAT(reasons, ElementsAre(Wake::due, Wake::redraw, Wake::redraw, Wake::due));
     EXPECT_THAT(viewer.waited, ElementsAre(2s, 2s, 2s, 4s));
 }
 
@@ -160,7 +162,9 @@ class WatchProcess {
         options.object = "segment";
         options.watch = interval;
         int count = 0;
-        watch_output(options, [&] { return "list " + std::to_string(++count) + ".\n"; });
+        watch_output(
+            options, [&](Wake) { return "list " + std::to_string(++count) + ".\n"; },
+            [](char key) { return key == 't'; });
         _exit(0);
     }
 
@@ -186,6 +190,15 @@ TEST(RsmctlWatchTerminal, EndsAtQAndLeavesTheTerminalAsItWas) {
     if (tcgetattr(process.fd(), &after) == 0) {
         EXPECT_EQ(after.c_lflag, before.c_lflag);
     }
+}
+
+TEST(RsmctlWatchTerminal, DrawsAgainAtAKeyThatMeansSomething) {
+    WatchProcess process(Ends::terminal, 24h);
+    process.read_to("list 1.");
+    process.type("xt");
+    EXPECT_THAT(process.read_to("list 2."), HasSubstr("list 2."));
+    process.type("q");
+    EXPECT_EQ(process.read_to("\x1b[?1049l").find("list"), std::string::npos) << "x means nothing";
 }
 
 TEST(RsmctlWatchTerminal, EndsAtAnInterrupt) {

@@ -181,7 +181,7 @@ std::string list_text(Socket &socket, const Options &options) {
 void list(Socket &socket, const Options &options) {
     const auto &kind = kind_of(options.object);
     if (options.watch) {
-        watch_output(options, [&] { return list_text(socket, options); });
+        watch_output(options, [&](Wake) { return list_text(socket, options); });
     } else if (options.object == "stats") {
         print_record(kind, stats_of(socket), options);
     } else {
@@ -289,7 +289,8 @@ void run(Socket &socket, const Options &options) {
     case Verb::monitor:
     case Verb::doctor:
     case Verb::metrics:
-        throw std::logic_error("monitor, doctor and metrics are elsewhere");
+    case Verb::top:
+        throw std::logic_error("monitor, doctor, metrics and top are elsewhere");
     }
 }
 

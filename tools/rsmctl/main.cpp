@@ -10,6 +10,7 @@
 #include "netlink.hpp"
 #include "options.hpp"
 #include "status.hpp"
+#include "top.hpp"
 
 namespace rsmctl {
 
@@ -26,6 +27,10 @@ int run_command(const Options &options) {
     Socket socket;
     if (options.verb == Verb::monitor) {
         monitor(socket, options);
+    }
+    if (options.verb == Verb::top) {
+        top(socket, options);
+        return 0;
     }
     run(socket, options);
     return 0;

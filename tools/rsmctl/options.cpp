@@ -214,12 +214,16 @@ void add_list_options(CLI::App &app, Options &options) {
 
 // What makes no sense together, which the kind of the list decides.
 void complete(Options &options) {
+    constexpr std::chrono::milliseconds usual_interval{2000};
     const bool listing = options.verb == Verb::list;
-    if (options.watch && !listing) {
+    if (options.verb == Verb::top) {
+        options.object = "top";
+        options.watch = options.watch.value_or(usual_interval);
+    } else if (options.watch && !listing) {
         throw CLI::ValidationError("--watch is for lists");
     }
-    if (options.json && options.verb == Verb::metrics) {
-        throw CLI::ValidationError("--json is not for metrics");
+    if (options.json && (options.verb == Verb::metrics || options.verb == Verb::top)) {
+        throw CLI::ValidationError("--json is not for metrics and top");
     }
     if (options.sort.empty()) {
         return;
@@ -260,6 +264,7 @@ void define(CLI::App &app, Options &options) {
     add_verb(app, options, Verb::doctor, "doctor",
              "say whether this machine and this session can use RSM, and what to do if not");
     add_metrics(app, options);
+    add_verb(app, options, Verb::top, "top", "segments and imports, those with most traffic first");
 }
 
 CommandLine wrong(const std::string &reason) {

@@ -13,7 +13,7 @@
 
 namespace rsmctl {
 
-enum class Verb { list, show, monitor, add, set, del, secret, no_secret, revoke, doctor, metrics };
+enum class Verb { list, show, monitor, add, set, del, secret, no_secret, revoke, doctor, metrics, top };
 
 struct Options {
     Verb verb = Verb::list;

@@ -46,6 +46,8 @@ class Replacement {
     }
     Replacement(const Replacement &) = delete;
     Replacement &operator=(const Replacement &) = delete;
+    Replacement(Replacement &&) = delete;
+    Replacement &operator=(Replacement &&) = delete;
 
     void write(std::string_view content) const {
         while (!content.empty()) {

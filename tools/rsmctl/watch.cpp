@@ -37,11 +37,11 @@ WatchTime next_due(WatchTime due, Interval interval, WatchTime now) {
     return due > now ? due : due + (now - due) / interval * interval + interval;
 }
 
-void watch(Viewer &viewer, Interval interval, const std::function<std::string()> &list) {
+void watch(Viewer &viewer, Interval interval, const Listing &list) {
     auto due = viewer.now();
     auto wake = Wake::due;
     while (wake != Wake::quit) {
-        viewer.show(list());
+        viewer.show(list(wake));
         if (wake == Wake::due) {
             due = next_due(due, interval, viewer.now());
         }

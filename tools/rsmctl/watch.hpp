@@ -22,6 +22,8 @@ class Viewer {
     virtual ~Viewer() = default;
     Viewer(const Viewer &) = delete;
     Viewer &operator=(const Viewer &) = delete;
+    Viewer(Viewer &&) = delete;
+    Viewer &operator=(Viewer &&) = delete;
 
     virtual WatchTime now() = 0;
     virtual void show(const std::string &text) = 0;
@@ -32,8 +34,11 @@ class Viewer {
 // When the list is due next: after one interval, or after more where `now` is later than that.
 WatchTime next_due(WatchTime due, Interval interval, WatchTime now);
 
+// What to show, made for this reason.
+using Listing = std::function<std::string(Wake)>;
+
 // Shows the list at once and after each interval, until the viewer quits.
-void watch(Viewer &viewer, Interval interval, const std::function<std::string()> &list);
+void watch(Viewer &viewer, Interval interval, const Listing &list);
 
 struct ScreenSize {
     std::size_t rows = 0;

@@ -45,6 +45,8 @@ class Signals {
     }
     Signals(const Signals &) = delete;
     Signals &operator=(const Signals &) = delete;
+    Signals(Signals &&) = delete;
+    Signals &operator=(Signals &&) = delete;
 
     int fd() const { return fd_; }
     // The one that has come, or 0.
@@ -66,6 +68,8 @@ class Screen {
     ~Screen() { leave(); }
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;
+    Screen(Screen &&) = delete;
+    Screen &operator=(Screen &&) = delete;
 
     // What poll() is to look at: nothing if keys come from elsewhere.
     int key_fd() const { return has_keys_ ? STDIN_FILENO : -1; }
@@ -130,6 +134,7 @@ class Output : public Viewer {
 
   protected:
     virtual int key_fd() const { return -1; }
+    virtual Wake handle_key(char /*key*/) { return Wake::due; }
     virtual Wake on_signal(int signal) {
         return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ? Wake::quit : Wake::due;
     }
@@ -143,7 +148,7 @@ class Output : public Viewer {
         if (ends[2].revents != 0) {
             char key = 'q';
             const auto got = read(STDIN_FILENO, &key, 1);
-            return got <= 0 || key == 'q' ? Wake::quit : Wake::due;
+            return got <= 0 || key == 'q' ? Wake::quit : handle_key(key);
         }
         return ends[0].revents != 0 ? on_signal(signals_.next()) : Wake::due;
     }
@@ -177,7 +182,8 @@ class Stream : public Output {
 
 class Drawn : public Output {
   public:
-    explicit Drawn(std::string title) : title_(std::move(title)) {}
+    Drawn(std::string title, std::function<bool(char key)> on_key)
+        : title_(std::move(title)), on_key_(std::move(on_key)) {}
 
     void show(const std::string &text) override {
         const auto time = time_text(std::chrono::system_clock::now());
@@ -195,16 +201,22 @@ class Drawn : public Output {
         return signal == SIGTSTP || signal == SIGWINCH ? Wake::redraw : Output::on_signal(signal);
     }
 
+    Wake handle_key(char key) override {
+        return on_key_ && on_key_(key) ? Wake::redraw : Wake::due;
+    }
+
   private:
     std::string title_;
+    std::function<bool(char key)> on_key_;
     Screen screen_;
 };
 
 } // namespace
 
-void watch_output(const Options &options, const std::function<std::string()> &list) {
+void watch_output(const Options &options, const Listing &list,
+                  const std::function<bool(char key)> &on_key) {
     if (isatty(STDOUT_FILENO) == 1 && !options.json) {
-        Drawn drawn("rsmctl " + options.object + "  (q quits)");
+        Drawn drawn("rsmctl " + options.object + "  (q quits)", on_key);
         watch(drawn, *options.watch, list);
     } else {
         Stream stream(options.json ? "" : "\n");

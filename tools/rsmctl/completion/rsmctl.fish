@@ -30,6 +30,7 @@ for entry in 'controller:Interconnects that reach segments' 'node:Nodes that con
         'segment:Exported segments' 'import:Imported segments' \
         'process:Processes that have segments, and their limits' 'stats:Counters of this node' \
         'show:A segment and who imports it here' 'monitor:What happens as it happens' \
+        'top:Segments and imports by traffic' \
         'doctor:Whether this machine can use RSM' 'metrics:The state in the text format of OpenMetrics' \
         'help:Explain a command'
     set -l parts (string split -m 1 : $entry)
@@ -69,6 +70,7 @@ for line in show 'segment show' 'segment revoke'
     complete -c rsmctl -n "__rsmctl_at $line" -l number -d 'The number of the handle instead of the id'
 end
 complete -c rsmctl -n '__rsmctl_at metrics' -s o -l output -r -F -d 'Replace a file in one step'
+complete -c rsmctl -n '__rsmctl_at top' -l watch -d 'Another interval'
 complete -c rsmctl -n '__rsmctl_at metrics' -l segments -d 'Each segment and each import, too'
 complete -c rsmctl -n 'string match -q -- monitor (commandline -opc)[2]' \
     -a 'publish unpublish connect disconnect node-up node-down limit-hit'
