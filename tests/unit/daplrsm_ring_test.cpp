@@ -236,6 +236,21 @@ TEST_F(HostileWriter, NonsenseStaysNonsense) {
         EXPECT_EQ(look(), Arrived::NONSENSE);
 }
 
+TEST_F(HostileWriter, AMessageIsNotOverItsPad) {
+    ASSERT_TRUE(put(1, {}));
+    expect_message(1, {});
+    forge(CELL, header_of(MessageKind::PAD));
+    MessageHeader header = header_of(MessageKind::SEND);
+    header.length = CELL - sizeof(header) + 1;
+    forge(0, header);
+    EXPECT_EQ(look(), Arrived::NONSENSE);
+    header.length = CELL - sizeof(header);
+    forge(0, header);
+    EXPECT_EQ(look(), Arrived::MESSAGE);
+    reader.consume();
+    EXPECT_EQ(consumed, MIN_RING + CELL);
+}
+
 TEST_F(HostileWriter, TwoPadsAreNonsense) {
     ASSERT_TRUE(put(1, {}));
     expect_message(1, {});

@@ -121,7 +121,8 @@ Arrived RingReader::look() noexcept {
         if (!copy_header(at) || header.kind == MessageKind::PAD)
             return Arrived::NONSENSE;
     }
-    const std::size_t to_end = ring_.size() - at - sizeof(header);
+    // Behind a PAD a message ends where the PAD begins, so both fit into the ring.
+    const std::size_t to_end = ring_.size() - pad - at - sizeof(header);
     if (header.length > std::min(to_end, ring_limit(ring_.size())))
         return Arrived::NONSENSE;
     read_ += pad;
