@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Messages of a peer of provider rsm, and its words beside them: an input is a program of the peer and of
-// the consumer. The wire is that of the unit tests (tests/unit/dapl_transfer_fake.cpp).
+// Messages of a peer of provider rsm, its words beside them and its answer when a connection is set up: an
+// input is a program of the peer and of the consumer. The wire is that of the unit tests
+// (tests/unit/dapl_transfer_fake.cpp).
 #include "require.hpp"
 #include "source.hpp"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -22,9 +24,12 @@ using rsmtest::fuzz::Input;
 using rsmtest::fuzz::require;
 using Ring = Channel::Ring;
 
+constexpr std::uint8_t FIRST = rsmdat::message_flags::FIRST;
+constexpr std::uint8_t LAST = rsmdat::message_flags::LAST;
 constexpr std::size_t SIZE = 8192;
 constexpr DAT_COUNT EVENTS = 128; // of an EVD
 constexpr std::uint64_t MOST_POSTS = 64;
+constexpr std::uint32_t MOST_READS = 2; // attributes of the unit tests' endpoints
 
 // An adapter for all inputs, with memory that a peer may read, that it may write and that it may not reach.
 class Adapter : public fake::Transfers {
@@ -39,7 +44,8 @@ public:
     }
     void TestBody() override {}
 
-    fake::Side begin(std::uint32_t node, std::unique_ptr<Channel> &peer)
+    // An endpoint that waits for the peer's word in this state, or is connected.
+    fake::Side begin(std::uint32_t node, DAT_EP_STATE state, std::unique_ptr<Channel> &peer)
     {
         readable.fill(1);
         own.fill(2);
@@ -52,6 +58,8 @@ public:
         side.ep->set_connect_evd(side.connection = make_queue());
         peer = connect(side, node);
         channel_ = side.ep->link->channel;
+        if (state != DAT_EP_STATE_CONNECTED)
+            wait_in(state, side);
         return side;
     }
 
@@ -74,6 +82,16 @@ public:
     Memory own;
 
 private:
+    // As Connector leaves it when the peer's segment is attached to.
+    static void wait_in(DAT_EP_STATE state, const fake::Side &side)
+    {
+        side.ep->link->active = state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+        side.ep->link->arrived = true;
+        side.ep->link->channel->ours().state = static_cast<std::uint32_t>(rsmdat::LinkState::OFFERED);
+        side.ep->prepare();
+        side.ep->state = state;
+    }
+
     rsmdat::Evd *make_queue()
     {
         return &ia->adopt(std::make_unique<rsmdat::Evd>(*ia, EVENTS, DAT_EVD_DEFAULT_FLAG, nullptr));
@@ -88,11 +106,14 @@ Adapter &adapter()
     return instance;
 }
 
+constexpr std::array STATES{DAT_EP_STATE_CONNECTED, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+                            DAT_EP_STATE_COMPLETION_PENDING};
+
 class Connection {
 public:
     explicit Connection(Input &input)
         : input_(input), node_(input.below(2) != 0 ? fake::ELSEWHERE : fake::HERE),
-          side_(adapter().begin(node_, peer_))
+          first_(STATES.at(input.below(STATES.size()))), side_(adapter().begin(node_, first_, peer_))
     {
     }
     ~Connection()
@@ -104,15 +125,21 @@ public:
 
     void step()
     {
-        switch (input_.below(8)) {
+        switch (input_.below(12)) {
         case 0:
-            return post();
         case 1:
-            return speak();
+            return post();
         case 2:
+            return speak();
+        case 3:
             return hear();
-        default:
+        case 4:
+            return disconnect();
+        case 5:
+        case 6:
             return say();
+        default:
+            return say_soundly();
         }
     }
 
@@ -120,12 +147,18 @@ public:
     {
         side_.ep->connector.poll(false);
         const auto state = side_.ep->state;
-        require(state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECTED,
-                "a peer ends a connection, or it does not");
+        require(state == first_ || state == DAT_EP_STATE_CONNECTED ||
+                    state == DAT_EP_STATE_DISCONNECT_PENDING || state == DAT_EP_STATE_DISCONNECTED,
+                "a connection is set up, lasts and ends");
         take_events(*side_.recv);
         take_events(*side_.request);
-        require(state == DAT_EP_STATE_CONNECTED || posted_.empty(),
-                "all that was posted has ended when the connection has");
+        take_connection_events();
+        require(state != DAT_EP_STATE_DISCONNECTED || (posted_.empty() && told_end_),
+                "all that was posted has ended when the connection has, and the consumer knows");
+        if (side_.ep->link)
+            require(side_.ep->link->max_rdma_read_in <= MOST_READS &&
+                        side_.ep->link->max_rdma_read_out <= MOST_READS,
+                    "the peer may agree to fewer reads at a time, not to more");
     }
 
     void check_memory()
@@ -138,7 +171,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool ended() const { return side_.ep->state != DAT_EP_STATE_CONNECTED; }
+    [[nodiscard]] bool connected() const { return side_.ep->state == DAT_EP_STATE_CONNECTED; }
 
     void remember(DAT_RETURN status, std::uint64_t length)
     {
@@ -149,7 +182,7 @@ private:
 
     void post()
     {
-        if (ended() || cookie_ == MOST_POSTS)
+        if (!connected() || cookie_ == MOST_POSTS)
             return;
         const std::uint64_t length = input_.below(SIZE + 1);
         const auto remote = adapter().readable.remote(0, length);
@@ -177,9 +210,41 @@ private:
         header.total = input_.below(8) != 0 ? input_.below(SIZE) : input_.number();
         const std::size_t length = input_.below(2) != 0 ? std::min<std::uint64_t>(header.total, 2048)
                                                         : input_.below(2048);
+        (void)put(input_.below(2) != 0 ? Ring::REQUEST : Ring::RESPONSE, header, length);
+    }
+
+    // A request that keeps the rules, or its next piece: else connections end before much has happened.
+    void say_soundly()
+    {
+        if (left_ == 0)
+            begin_request();
+        const std::uint64_t size = std::min<std::uint64_t>(left_, 1 + input_.below(2048));
+        const bool last = size == left_;
+        MessageHeader header = arriving_;
+        header.flags = static_cast<std::uint8_t>((left_ == arriving_.total ? FIRST : 0) | (last ? LAST : 0));
+        const bool read = header.kind == MessageKind::READ;
+        if (!put(Ring::REQUEST, header, read ? 0 : size))
+            return;
+        left_ = read ? 0 : left_ - size;
+    }
+
+    void begin_request()
+    {
+        constexpr std::array KINDS{MessageKind::SEND, MessageKind::WRITE, MessageKind::READ};
+        arriving_ = {};
+        arriving_.kind = KINDS.at(input_.below(KINDS.size()));
+        left_ = arriving_.total = 1 + input_.below(SIZE / 2);
+        const Memory &memory =
+            arriving_.kind == MessageKind::READ ? adapter().readable : adapter().writable;
+        arriving_.context = memory.region->context;
+        arriving_.address = memory.address() + input_.below(SIZE / 2);
+    }
+
+    bool put(Ring ring, const MessageHeader &header, std::size_t length)
+    {
         const std::vector<std::byte> payload(length, std::byte{0x5a});
         const std::array pieces{std::span<const std::byte>(payload)};
-        (void)peer_->send(input_.below(2) != 0 ? Ring::REQUEST : Ring::RESPONSE, header, pieces);
+        return peer_->send(ring, header, pieces);
     }
 
     std::uint32_t context()
@@ -204,26 +269,76 @@ private:
         return 0;
     }
 
-    // What the peer says beside messages: how far it is, how it goes on.
+    // What the peer says beside messages: how far it is, its terms, how it goes on.
     void speak()
     {
-        if (ended())
+        rsmdat::Handshake &handshake = peer_->peers();
+        switch (input_.below(4)) {
+        case 0:
+            return offer(handshake.answer);
+        case 1:
+            handshake.state = static_cast<std::uint32_t>(
+                input_.below(4) != 0 ? input_.below(10) : input_.number());
             return;
-        if (input_.below(4) != 0)
+        default:
             return peer_->set_executed(input_.below(8) != 0 ? input_.below(16) : input_.number());
-        side_.ep->link->channel->ours().state = static_cast<std::uint32_t>(
-            input_.below(4) != 0 ? input_.below(10) : input_.number());
+        }
     }
 
-    // The peer takes what it is sent: nothing that it may not read.
+    void offer(rsmdat::Terms &terms)
+    {
+        terms.max_rdma_read_in = static_cast<std::uint32_t>(input_.number());
+        terms.max_rdma_read_out = static_cast<std::uint32_t>(input_.number());
+        terms.private_data_size = static_cast<std::uint32_t>(
+            input_.below(4) != 0 ? input_.below(sizeof terms.private_data + 2) : input_.number());
+        std::memset(terms.private_data, 0x5a, sizeof terms.private_data);
+    }
+
+    void disconnect()
+    {
+        if (side_.ep->state != DAT_EP_STATE_DISCONNECTED)
+            require(side_.ep->disconnect(input_.below(2) != 0 ? DAT_CLOSE_ABRUPT_FLAG
+                                                              : DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS,
+                    "a consumer can disconnect");
+    }
+
+    // The peer takes what it is sent: nothing that it may not read. It may do what it is asked for.
     void hear()
     {
+        const bool obliging = input_.below(4) != 0;
         for (const Ring ring : {Ring::REQUEST, Ring::RESPONSE})
             for (Message message{}; peer_->receive(ring, message) == Arrived::MESSAGE;) {
                 if (message.header.kind == MessageKind::READ_DATA)
                     check_data(message.payload);
+                if (obliging)
+                    oblige(message.header);
                 peer_->consume(ring);
             }
+    }
+
+    void oblige(MessageHeader header)
+    {
+        if (header.kind == MessageKind::ASK) {
+            header.kind = MessageKind::GRANT;
+            header.status = DAT_DTO_ERR_REMOTE_ACCESS;
+            (void)put(Ring::RESPONSE, header, 0);
+        } else if (header.kind == MessageKind::READ) {
+            answer(header.total);
+            peer_->set_executed(++carried_out_);
+        } else if ((header.flags & LAST) != 0) {
+            peer_->set_executed(++carried_out_);
+        }
+    }
+
+    void answer(std::uint64_t length)
+    {
+        MessageHeader header{};
+        header.kind = MessageKind::READ_DATA;
+        for (std::uint64_t size = 0; length > 0; length -= size) {
+            size = std::min<std::uint64_t>(length, peer_->limit(Ring::RESPONSE));
+            if (!put(Ring::RESPONSE, header, size))
+                return;
+        }
     }
 
     static void check_data(std::span<const std::byte> data)
@@ -246,12 +361,43 @@ private:
         }
     }
 
+    // It is established at most once, then it ends once.
+    void take_connection_events()
+    {
+        for (DAT_EVENT event{}; side_.connection->dequeue(event) == DAT_SUCCESS;) {
+            require(!told_end_, "nothing comes behind the end");
+            if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+                check_established(event.event_data.connect_event_data);
+            else
+                told_end_ = true;
+        }
+    }
+
+    void check_established(const DAT_CONNECTION_EVENT_DATA &data)
+    {
+        require(first_ != DAT_EP_STATE_CONNECTED && !std::exchange(told_established_, true),
+                "it is established once");
+        require(data.private_data_size >= 0 &&
+                    data.private_data_size <= rsmdat::limits::PRIVATE_DATA,
+                "private data has a limit");
+        const std::span bytes(static_cast<const std::byte *>(data.private_data),
+                              static_cast<std::size_t>(data.private_data_size));
+        require(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0x5a}; }),
+                "private data is the peer's");
+    }
+
     Input &input_;
     std::uint32_t node_;
+    DAT_EP_STATE first_;
     std::unique_ptr<Channel> peer_;
     fake::Side side_;
     std::map<std::uint64_t, std::uint64_t> posted_; // length by cookie
     std::uint64_t cookie_ = 0;
+    MessageHeader arriving_{}; // the peer's request of which pieces are to come
+    std::uint64_t left_ = 0;
+    std::uint64_t carried_out_ = 0;
+    bool told_established_ = false;
+    bool told_end_ = false;
 };
 
 } // namespace
