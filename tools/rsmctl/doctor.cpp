@@ -203,13 +203,11 @@ Finding check_descriptors(const Machine &machine) {
 // QEMU's ivshmem, as PCI knows it.
 bool has_ivshmem(const Machine &machine) {
     std::error_code error;
-    for (const auto &device : fs::directory_iterator(machine.root / "sys/bus/pci/devices", error)) {
-        if (first_line(device.path() / "vendor") == "0x1af4" &&
-            first_line(device.path() / "device") == "0x1110") {
-            return true;
-        }
-    }
-    return false;
+    const fs::directory_iterator devices(machine.root / "sys/bus/pci/devices", error);
+    return std::ranges::any_of(devices, [](const fs::directory_entry &device) {
+        return first_line(device.path() / "vendor") == "0x1af4" &&
+               first_line(device.path() / "device") == "0x1110";
+    });
 }
 
 std::string names_of(const std::vector<Json> &controllers) {

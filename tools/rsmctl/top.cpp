@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -56,7 +57,8 @@ std::optional<std::uint64_t> rate(const Json &older, const Json &newer, const ch
         return std::nullopt;
     }
     const auto more = static_cast<double>(number_in(newer, key) - number_in(older, key));
-    return static_cast<std::uint64_t>(more / std::chrono::duration<double>(time).count() + 0.5);
+    return static_cast<std::uint64_t>(
+        std::round(more / std::chrono::duration<double>(time).count()));
 }
 
 void add_rates(Json &row, const Json &older, const Json &newer, WatchTime::duration time) {

@@ -48,9 +48,9 @@ class Signals {
     Signals(Signals &&) = delete;
     Signals &operator=(Signals &&) = delete;
 
-    int fd() const { return fd_; }
+    [[nodiscard]] int fd() const { return fd_; }
     // The one that has come, or 0.
-    int next() const {
+    [[nodiscard]] int next() const {
         signalfd_siginfo info{};
         return read(fd_, &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo)
                                                               : 0;
@@ -72,7 +72,7 @@ class Screen {
     Screen &operator=(Screen &&) = delete;
 
     // What poll() is to look at: nothing if keys come from elsewhere.
-    int key_fd() const { return has_keys_ ? STDIN_FILENO : -1; }
+    [[nodiscard]] int key_fd() const { return has_keys_ ? STDIN_FILENO : -1; }
 
     static ScreenSize size() {
         constexpr ScreenSize usual{24, 80};
@@ -133,7 +133,7 @@ class Output : public Viewer {
     }
 
   protected:
-    virtual int key_fd() const { return -1; }
+    [[nodiscard]] virtual int key_fd() const { return -1; }
     virtual Wake handle_key(char /*key*/) { return Wake::due; }
     virtual Wake on_signal(int signal) {
         return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ? Wake::quit : Wake::due;
@@ -193,7 +193,7 @@ class Drawn : public Output {
     }
 
   protected:
-    int key_fd() const override { return screen_.key_fd(); }
+    [[nodiscard]] int key_fd() const override { return screen_.key_fd(); }
     Wake on_signal(int signal) override {
         if (signal == SIGTSTP) {
             screen_.stop();
