@@ -46,6 +46,7 @@ class RequestQueue {
     [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
     [[nodiscard]] bool has_started() const noexcept { return head_ != next_; }
     [[nodiscard]] bool has_unstarted() const noexcept { return next_ != tail_; }
+    [[nodiscard]] std::size_t outstanding() const noexcept { return next_ - head_; } // started
     [[nodiscard]] Request &head() noexcept { return at(head_); }
     [[nodiscard]] Request &next() noexcept { return at(next_); } // to start
     void started() noexcept { ++next_; }                         // next() has

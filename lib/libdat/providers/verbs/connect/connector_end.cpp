@@ -69,10 +69,12 @@ void Connector::poll(bool again) noexcept {
         ep_.transfer.progress();
 }
 
-// What has been taken from an SRQ may bring an asynchronous event, and what was outstanding when
-// the program disconnected is what its peer waits for.
+// What has been taken from an SRQ may bring an asynchronous event, what was outstanding when the
+// program disconnected is what its peer waits for, and a device that has done something may get what
+// it had no room for.
 bool Connector::has_listeners() const noexcept {
-    if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING)
+    if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING ||
+        ep_.transfer.has_backlog())
         return true;
     return std::ranges::any_of(
         std::array{ep_.recv_evd, ep_.request_evd, ep_.connect_evd},

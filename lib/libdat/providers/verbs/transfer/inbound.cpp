@@ -30,8 +30,8 @@ Buffers &Inbound::buffers() noexcept {
     return ep_.srq != nullptr ? ep_.srq->buffers : own_;
 }
 
-bool Inbound::start(ibv_qp &qp) noexcept {
-    for (; handed_over_ < own_.waiting(); ++handed_over_) {
+bool Inbound::start(ibv_qp &qp, std::size_t most) noexcept {
+    for (; has_backlog() && handed_over_ < most; ++handed_over_) {
         Gathered pieces(own_.pieces(own_.peek(handed_over_)), ep_.ia().limits.message);
         ibv_recv_wr work{};
         work.wr_id = number_of(Work::RECEIVE);

@@ -22,8 +22,11 @@ class Inbound {
     DAT_RETURN post(const Post &post) noexcept;
     void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept;
 
-    // Hands over what is queued; false if the queue pair does not take it.
-    bool start(ibv_qp &qp) noexcept;
+    // Hands over what is queued, but leaves no more than `most` to the device at a time; false if the
+    // queue pair does not take it.
+    bool start(ibv_qp &qp, std::size_t most) noexcept;
+    // Is there something that has not been handed over?
+    [[nodiscard]] bool has_backlog() const noexcept { return handed_over_ < own_.waiting(); }
     void withdraw() noexcept { handed_over_ = 0; } // there is no queue pair
     void connected() noexcept;
     void completed(const ibv_wc &completion) noexcept;

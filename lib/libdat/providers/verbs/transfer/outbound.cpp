@@ -78,15 +78,21 @@ DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV
     return queue(request);
 }
 
-void Outbound::start(ibv_qp &qp, std::uint32_t inline_limit) noexcept {
-    while (!stopped_ && queue_.has_unstarted()) {
+bool Outbound::may_start(std::size_t most) const noexcept {
+    return !stopped_ && !failed_ && queue_.has_unstarted() && queue_.outstanding() < most;
+}
+
+// What the device need not do is done at once, and makes room.
+void Outbound::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) noexcept {
+    while (may_start(most)) {
         Request &request = queue_.next();
         const bool allowed = request.kind != Request::Kind::READ || has_read_credits();
         if (!allowed || !start(request, qp, inline_limit))
             fail(request, DAT_DTO_ERR_LOCAL_EP);
         queue_.started();
+        if (request.done)
+            retire();
     }
-    retire();
 }
 
 // A queue pair without them would wait for ever.

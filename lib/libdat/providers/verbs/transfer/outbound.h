@@ -30,8 +30,11 @@ class Outbound {
                     const Post &post, std::shared_ptr<ibv_mw> &window);
 
     void connected() noexcept { stopped_ = failed_ = false; }
-    // Hands over what is queued. Messages up to `inline_limit` bytes are copied by the device.
-    void start(ibv_qp &qp, std::uint32_t inline_limit) noexcept;
+    // Hands over what is queued, but leaves no more than `most` to the device at a time. Messages up
+    // to `inline_limit` bytes are copied by the device.
+    void start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) noexcept;
+    // Is there something that has not been handed over?
+    [[nodiscard]] bool has_backlog() const noexcept { return queue_.has_unstarted(); }
     // The oldest that was handed over has completed.
     void completed(ibv_wc_status status) noexcept;
     // Completes everything as flushed.
@@ -52,6 +55,7 @@ class Outbound {
     [[nodiscard]] bool start_message(const Request &request, ibv_qp &qp,
                                      std::uint32_t inline_limit) noexcept;
     [[nodiscard]] bool has_read_credits() const noexcept;
+    [[nodiscard]] bool may_start(std::size_t most) const noexcept;
     void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
     void settle_bind(Request &request) noexcept;
     void retire() noexcept;

@@ -7,6 +7,7 @@
 #include "transfer/queue_pair.h"
 #include "transfer/srq.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     template <class Post>
     DAT_RETURN post(Post what);
     void posted() noexcept;
+    [[nodiscard]] bool has_backlog() const noexcept;
+    void hand_over() noexcept;
     void progress() noexcept;
     void take_all() const noexcept;
     void take_early() noexcept;
@@ -52,10 +55,12 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     Channel::Place requests; // where they complete
     Channel::Place receives; // none where that is the same channel
     QueuePair pair;
+    QueueSizes most{}; // that the device has of each direction at a time
     std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
     bool live = false;
     bool pinged = false;  // and no answer yet
     bool unheard = false; // nor will there be one
+    bool backlogged = false; // the engine knows
 };
 
 Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
@@ -68,12 +73,14 @@ Transfer::Inside::~Inside() {
         ep.srq->takers.remove(*this);
 }
 
-// With room for a ping.
+// With room for a ping. Of queues that are longer than a completion queue the rest waits here.
 QueueSizes Transfer::Inside::sizes() const noexcept {
     const DAT_EP_ATTR &attributes = ep.attributes;
+    const ibv_device_attr &has = ep.ia().device->attributes();
+    const auto longest = static_cast<std::uint32_t>(std::min(has.max_qp_wr, has.max_cqe));
     const bool own = ep.srq == nullptr;
-    return {.requests = at_least_one(attributes.max_request_dtos) + PINGS,
-            .receives = own ? at_least_one(attributes.max_recv_dtos) : 0,
+    return {.requests = std::min(at_least_one(attributes.max_request_dtos) + PINGS, longest),
+            .receives = own ? std::min(at_least_one(attributes.max_recv_dtos), longest) : 0,
             .request_pieces = at_least_one(out.widest()),
             .receive_pieces = own ? at_least_one(attributes.max_recv_iov) : 0};
 }
@@ -117,7 +124,8 @@ bool Transfer::Inside::open() {
     requests->add((*pair).qp_num, *this);
     if (receives)
         receives->add((*pair).qp_num, *this);
-    return in.start(*pair);
+    most = {wanted.requests - PINGS, wanted.receives, 0, 0};
+    return in.start(*pair, most.receives);
 }
 
 // There was no connection with it.
@@ -143,8 +151,25 @@ DAT_RETURN Transfer::Inside::post(Post what) {
 void Transfer::Inside::posted() noexcept {
     if (!live)
         return flush();
-    out.start(*pair, pair.inline_limit());
+    hand_over();
     settle();
+}
+
+bool Transfer::Inside::has_backlog() const noexcept {
+    return live && (out.has_backlog() || in.has_backlog());
+}
+
+// As much as the device may have. The engine sees to the rest if nobody polls: it must have armed
+// the channels.
+void Transfer::Inside::hand_over() noexcept {
+    if (!ep.transferring())
+        return;
+    out.start(*pair, pair.inline_limit(), most.requests);
+    if (!in.start(*pair, most.receives))
+        return ep.broken();
+    const bool before = std::exchange(backlogged, has_backlog());
+    if (backlogged && !before)
+        ep.ia().engine->arm_all();
 }
 
 void Transfer::Inside::progress() noexcept {
@@ -166,6 +191,8 @@ void Transfer::Inside::take_all() const noexcept {
 void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
     if (live) {
         take(completion);
+        if (backlogged)
+            hand_over();
         return settle();
     }
     try {
@@ -229,7 +256,7 @@ void Transfer::Inside::flush() noexcept {
         close();
         live = false;
     }
-    pinged = unheard = false;
+    pinged = unheard = backlogged = false;
     out.flush();
     in.flush();
 }
@@ -296,7 +323,9 @@ DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
         return result;
     if (inside.ep.state == DAT_EP_STATE_DISCONNECTED)
         inside.flush();
-    else if (inside.pair && !inside.in.start(*inside.pair))
+    else if (inside.live)
+        inside.posted();
+    else if (inside.pair && !inside.in.start(*inside.pair, inside.most.receives))
         inside.ep.broken();
     else if (inside.in.failed())
         inside.settle();
@@ -308,9 +337,14 @@ void Transfer::connected() noexcept {
     inside.live = true;
     inside.out.connected();
     inside.in.connected();
+    inside.backlogged = inside.has_backlog();
     inside.requests->arm();
     if (inside.receives)
         inside.receives->arm();
+}
+
+bool Transfer::has_backlog() const noexcept {
+    return inside_->has_backlog();
 }
 
 void Transfer::progress() noexcept {

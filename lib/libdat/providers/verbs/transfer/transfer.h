@@ -75,6 +75,8 @@ class Transfer {
     void ping() noexcept;
     // Somebody polls, and need not be woken: the Ep is CONNECTED or DISCONNECT_PENDING.
     void disarm() noexcept;
+    // Work is queued that the device has yet to be given: it must not wait for the program's polls.
+    [[nodiscard]] bool has_backlog() const noexcept;
 
   private:
     struct Inside;

@@ -92,12 +92,13 @@ bool Device::has_windows() const noexcept {
     return (attributes_.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
 }
 
-// An endpoint whose directions do not fit into one completion queue gets two (Transfer).
+// An endpoint whose directions do not fit into one completion queue gets two, and the device gets no
+// more of a direction at a time than one completion queue holds (Transfer).
 LimitSet Device::limits() const noexcept {
     const ibv_device_attr &has = attributes_;
     LimitSet limits{};
     limits.eps = count_of(std::min(has.max_qp, has.max_cq), INT32_MAX);
-    limits.dtos_per_ep = count_of(std::min(has.max_qp_wr, has.max_cqe), INT32_MAX);
+    limits.dtos_per_ep = count_of(has.max_qp_wr, limits::EVD_LENGTH);
     limits.rdma_reads_per_ep =
         count_of(std::min(has.max_qp_rd_atom, has.max_qp_init_rd_atom), RDMA_READS);
     limits.rdma_reads = count_of(has.max_res_rd_atom, INT32_MAX);
