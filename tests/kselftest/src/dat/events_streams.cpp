@@ -236,8 +236,67 @@ TEST_F(EventStreams, overflow)
     EXPECT_DAT(bad_state(), dat_evd_dequeue(small, &event));
     EXPECT_DAT(bad_state(), dat_evd_wait(small, 0, 1, &event, &more));
     EXPECT_DAT(bad_state(), dat_evd_wait(small, DAT_TIMEOUT_INFINITE, 1, &event, &more));
+    expect_event(b.connections, DAT_CONNECTION_EVENT_BROKEN); // it has lost an event
+    expect_disorderly_end(a.connections);
     EXPECT_OK(dat_ep_free(b.ep));
     EXPECT_OK(dat_evd_free(small));
+}
+
+// Writes, which need no word of the peer's.
+TEST_F(EventStreams, overflow_of_requests)
+{
+    const DAT_EVD_HANDLE small = b.adapter.make_evd(DAT_EVD_DTO_FLAG, 2);
+    DAT_EVD_PARAM param{};
+    EXPECT_OK(dat_evd_query(small, DAT_EVD_FIELD_ALL, &param));
+    EXPECT_OK(dat_ep_free(b.ep));
+    DAT_EP_ATTR attributes = default_attributes(b.adapter);
+    attributes.max_recv_dtos = attributes.max_request_dtos = param.evd_qlen + 2;
+    EXPECT_OK(dat_ep_create(b.adapter, b.pz, b.receives, small, b.connections, &attributes, &b.ep));
+    b.accept_from(a);
+    for (DAT_COUNT i = 1; i <= param.evd_qlen + 1; i++)
+        EXPECT_OK(b.write(0, a.memory.remote(0, 8), static_cast<DAT_UINT64>(i)));
+    expect_event(b.adapter.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+    expect_event(b.connections, DAT_CONNECTION_EVENT_BROKEN);
+    expect_disorderly_end(a.connections);
+    EXPECT_EQ(state_of(b.ep), DAT_EP_STATE_DISCONNECTED);
+    // The endpoint is as good as new with an EVD that is alive.
+    EXPECT_OK(dat_ep_reset(b.ep));
+    DAT_EP_PARAM other{};
+    other.request_evd_handle = b.requests;
+    EXPECT_OK(dat_ep_modify(b.ep, DAT_EP_FIELD_REQUEST_EVD_HANDLE, &other));
+    EXPECT_OK(dat_ep_reset(a.ep));
+    b.accept_from(a);
+    EXPECT_OK(b.write(0, a.memory.remote(0, 8), 7));
+    expect_completion(b.requests, 7);
+}
+
+// Events of an open that has no asynchronous EVD go to those of the adapter's other opens; an EVD
+// that several of them use gets an event once.
+TEST_F(EventStreams, asynchronous_evds_get_all_events)
+{
+    DAT_EVD_HANDLE shared = a.adapter.async;
+    DAT_IA_HANDLE sharing = DAT_HANDLE_NULL;
+    ASSERT_OK(dat_ia_open(const_cast<char *>(ia_name()), 1, &shared, &sharing));
+    DAT_EVD_HANDLE none = DAT_EVD_ASYNC_EXISTS;
+    DAT_IA_HANDLE without = DAT_HANDLE_NULL;
+    ASSERT_OK(dat_ia_open(const_cast<char *>(ia_name()), 0, &none, &without));
+    DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
+    DAT_SRQ_HANDLE srq[2]{};
+    ASSERT_OK(dat_pz_create(without, &pz));
+    DAT_SRQ_ATTR attributes{8, 1, DAT_SRQ_LW_DEFAULT};
+    for (DAT_SRQ_HANDLE &one : srq) {
+        ASSERT_OK(dat_srq_create(without, pz, &attributes, &one));
+        ASSERT_OK(dat_srq_set_lw(one, 1)); // there is nothing in it: fires at once
+    }
+    for (const DAT_EVD_HANDLE async : {a.adapter.async, b.adapter.async})
+        for (const DAT_SRQ_HANDLE about : srq) {
+            event = next_event(async);
+            EXPECT_EQ(event.evd_handle, async);
+            EXPECT_EQ(event.event_data.asynch_error_event_data.dat_handle, about);
+            EXPECT_EQ(event.event_data.asynch_error_event_data.reason, DAT_SRQ_LOW_WATERMARK_EVENT);
+        }
+    EXPECT_OK(dat_ia_close(without, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_OK(dat_ia_close(sharing, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
 // Each asynchronous EVD of an IA instance's adapter has all of them, the instance with none has

@@ -135,10 +135,11 @@ void expect_alive(const Objects &objects)
     }
 }
 
-// The values that DAT_EVD_ASYNC_EXISTS and DAT_EVD_OUT_OF_SCOPE have are among them.
+// The values that DAT_EVD_ASYNC_EXISTS and DAT_EVD_OUT_OF_SCOPE have are among them, and aligned
+// ones where nothing is mapped.
 void refuses_what_is_no_handle(const Function &function)
 {
-    for (const std::uintptr_t value : {0UL, 1UL, 2UL, 3UL, ~0UL})
+    for (const std::uintptr_t value : {0UL, 1UL, 2UL, 3UL, ~0UL, 8UL, 4096UL, 1UL << 63, ~63UL})
         expect_refused(function, reinterpret_cast<DAT_HANDLE>(value), std::to_string(value));
 }
 

@@ -107,3 +107,38 @@ TEST_F(Scale, connections)
     }
     EXPECT_OK(dat_psp_free(psp));
 }
+
+// As many endpoints as the adapter says that there may be can be connected, whatever the limit of
+// descriptors.
+TEST_F(Scale, max_eps_can_be_had)
+{
+    const rlimit few{200, 200};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    Side a, b;
+    DAT_IA_ATTR attributes{};
+    ASSERT_OK(dat_ia_query(a.adapter, nullptr, DAT_IA_FIELD_IA_MAX_EPS, &attributes, 0, nullptr));
+    if (attributes.max_eps > 1000)
+        GTEST_SKIP() << "endpoints of this provider take no descriptors";
+    const auto count = static_cast<std::size_t>(attributes.max_eps) / 2;
+    EXPECT_GE(count, 10U);
+    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+    DAT_CONN_QUAL qualifier = 0;
+    ASSERT_OK(dat_psp_create_any(b.adapter, &qualifier, b.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
+    sockaddr_in address = a.adapter.address();
+    ASSERT_OK(dat_ep_free(a.ep));
+    ASSERT_OK(dat_ep_free(b.ep));
+    for (std::size_t i = 0; i < count; i++) {
+        for (Side *side : {&a, &b})
+            ASSERT_OK(dat_ep_create(side->adapter, side->pz, side->receives, side->requests,
+                                    side->connections, nullptr, &side->ep));
+        ASSERT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
+                                 DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                                 DAT_CONNECT_DEFAULT_FLAG));
+        const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
+        ASSERT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, b.ep, 0,
+                                nullptr));
+        expect_event(a.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+        expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+        ASSERT_FALSE(HasFailure()) << i << " of " << count;
+    }
+}
