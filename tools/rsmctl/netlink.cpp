@@ -208,7 +208,7 @@ Socket::Socket() : socket_(nl_socket_alloc()) {
     (void)setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
     family_ = genl_ctrl_resolve(socket_.get(), RSM_FAMILY_NAME);
     if (family_ < 0) {
-        throw NoFamily("rsm.ko is not loaded: run \"modprobe rsm\" as root, or \"rsmctl doctor\"");
+        throw NoFamily(R"(rsm.ko is not loaded: run "modprobe rsm" as root, or "rsmctl doctor")");
     }
 }
 

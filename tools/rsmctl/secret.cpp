@@ -55,8 +55,10 @@ class Descriptor {
     ~Descriptor() { close(fd_); }
     Descriptor(const Descriptor &) = delete;
     Descriptor &operator=(const Descriptor &) = delete;
+    Descriptor(Descriptor &&) = delete;
+    Descriptor &operator=(Descriptor &&) = delete;
 
-    int get() const { return fd_; }
+    [[nodiscard]] int get() const { return fd_; }
 
   private:
     int fd_;
