@@ -24,7 +24,11 @@ void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
 	exp->importer_count++;
 }
 
-/* @imp is no importer any more; the caller holds a reference on @exp of its own. */
+/*
+ * @imp is no importer any more; the caller holds a reference on @exp of its own. The close
+ * of @imp's handle waits for importers_lock only as long as @imp knows its export: from
+ * then on nothing but the reference keeps @imp.
+ */
 static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
 {
 	lockdep_assert_held(&exp->importers_lock);
@@ -32,9 +36,11 @@ static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
 		return;
 	list_del_init(&imp->member.entry);
 	exp->importer_count--;
+	rsm_import_get(imp);
 	rsm_import_forget_export(imp);
 	if (imp->granted)
 		rsm_letter_drop(exp, imp);
+	rsm_import_put(imp);
 	rsm_segment_put(&exp->seg);
 }
 

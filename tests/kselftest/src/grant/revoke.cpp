@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
+#include <sched.h>
 #include <thread>
 
 using namespace rsmtest;
@@ -16,6 +18,52 @@ namespace {
 class GrantRevoke : public GrantTest {
 protected:
     void *map_all(const Fd &handle) const { return raw::map(handle.get(), size); }
+};
+
+constexpr long MICROSECOND = 1000;
+
+timespec now()
+{
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time;
+}
+
+timespec after(timespec time, long nanoseconds)
+{
+    const long sum = time.tv_nsec + nanoseconds;
+    return {time.tv_sec + sum / 1'000'000'000, sum % 1'000'000'000};
+}
+
+void sleep_until(const timespec &time)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+// All threads of this process share a processor as long as the object lives.
+class OneProcessor {
+public:
+    OneProcessor()
+    {
+        sched_getaffinity(0, sizeof(before_), &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(0, &one);
+        EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    }
+    ~OneProcessor() { sched_setaffinity(0, sizeof(before_), &before_); }
+    OneProcessor(const OneProcessor &) = delete;
+    OneProcessor &operator=(const OneProcessor &) = delete;
+
+    // This thread preempts all others.
+    static void first()
+    {
+        const sched_param priority{.sched_priority = 1};
+        EXPECT_EQ(sched_setscheduler(0, SCHED_FIFO, &priority), 0);
+    }
+
+private:
+    cpu_set_t before_{};
 };
 
 } // namespace
@@ -165,4 +213,24 @@ TEST_F(GrantRevoke, after_the_holder_has_closed)
     const Ticket another = grant_all();
     redeemed(another).reset();
     EXPECT_EQ(raw::revoke(exported.get(), another), success);
+}
+
+// A holder closes its handle while the kernel takes the import from the list and drops its letter. The
+// holder preempts the revoker on their one processor, in each round at a later point of REVOKE.
+TEST_F(GrantRevoke, while_the_holder_closes)
+{
+    const OneProcessor one;
+    for (int round = 0; round < 600; round++) {
+        const Ticket ticket = grant_all();
+        Fd handle = redeemed(ticket);
+        const timespec begin = after(now(), 8000 * MICROSECOND);
+        std::thread holder([&] {
+            OneProcessor::first();
+            sleep_until(after(begin, round * 2 * MICROSECOND));
+            handle = Fd();
+        });
+        sleep_until(begin);
+        EXPECT_EQ(raw::revoke(exported.get(), ticket), success);
+        holder.join();
+    }
 }
