@@ -5,9 +5,9 @@
 BUILD   ?= $(or $(RSM_BUILD),build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# What the guests boot: stock, debug, backports, a version, a path.
+# The kernel that the guests boot: stock, debug, backports, a version, a path.
 KERNEL  ?= stock
-# What "make install" installs modules for.
+# The kernel that "make install" installs modules for.
 KVER    ?= $(shell uname -r)
 BENCH   ?=
 # How long "make fuzz" goes on.
@@ -147,7 +147,7 @@ ifeq ($(DESTDIR),)
 	-test ! -d /run/systemd/system || systemctl daemon-reload
 endif
 
-# What neither CMake nor Kbuild installs; a configuration file that is there already stays.
+# Files that neither CMake nor Kbuild installs; a configuration file that is there already stays.
 install-files:
 	install -D -m 644 packaging/udev/60-rsm.rules $(RULES)/60-rsm.rules
 	install -D -m 644 packaging/modules-load.d/rsm.conf $(DESTDIR)/usr/lib/modules-load.d/rsm.conf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where: library, headers, pkg-config file and
+# The places of the files that `cmake --install` installs: library, headers, pkg-config file and
 # CMake package.
 include(CMakePackageConfigHelpers)
 

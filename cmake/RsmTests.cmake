@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests take most of the time of a build. What is below makes them quick to compile.
+# Tests take most of the time of a build. The settings below make them quick to compile.
 
 # Headers that most tests include: precompiled.
 set(RSM_TEST_HEADERS <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <cstring> <filesystem>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two sides of the uDAPL demonstration have in common. */
+/* Common parts of the two sides of the uDAPL demonstration. */
 #ifndef DEMO_DAT_H
 #define DEMO_DAT_H
 
@@ -11,7 +11,7 @@
 #define DEMO_SERVICE	4711			/* connection qualifier */
 #define DEMO_PATIENCE	(20 * 1000 * 1000)	/* microseconds */
 
-/* What the server says about its memory when it accepts. */
+/* The message of the server about its memory when it accepts. */
 struct demo_offer {
 	uint64_t address;
 	uint64_t length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two programs of the demonstration share. */
+/* Common parts of the two programs of the demonstration. */
 #ifndef RSM_DEMO_H
 #define RSM_DEMO_H
 
@@ -56,7 +56,7 @@ void demo_assert(int condition, const char *what);
  */
 void demo_become(uid_t user, gid_t group);
 
-/* What is "unchanged but for node id and controller name" between machines. */
+/* Programs are "unchanged but for node id and controller name" between machines. */
 struct demo_place {
 	char *controller;	/* -c, "loopback" unless given */
 	rsm_node_id_t node;	/* -n, the own node unless given */

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds patience(30);
 
-// What another process would do: connects, puts a word, rings.
+// The work of another process: connects, puts a word, rings.
 void ring(const rsm::Controller &controller, rsm::SegmentId id, std::uint64_t word) {
     rsm::Import connection(controller, rsm::local_node(), id);
     connection.store(0, word);

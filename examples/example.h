@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the small C examples share: calls that must succeed. */
+/* Common parts of the small C examples: calls that must succeed. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

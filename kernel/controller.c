@@ -300,7 +300,7 @@ EXPORT_SYMBOL_GPL(rsm_abort_exports);
  * @ctl: the controller; its links are down
  *
  * On return nobody finds it any more, its exports are dead, its imports
- * aborted, and no mapping reaches memory of its own. What is left are handles
+ * aborted, and no mapping reaches memory of its own. The rest are handles
  * that can only be closed, and transfers under way, which may hold memory of
  * its own a little longer. Its release() is called when they have gone, before
  * the return if there are none.

@@ -8,9 +8,8 @@
 #include <linux/xarray.h>
 
 /*
- * A handle's number is taken, and shows nothing, while it is being closed: its
- * window in the device's address space is in use until then. Segments get their
- * references here under xa_lock.
+ * A handle's number is taken, and shows nothing, while it is being closed: listeners
+ * are told of that end by the number. Segments get their references here under xa_lock.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static atomic_t handle_count = ATOMIC_INIT(0);

@@ -298,10 +298,7 @@ u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *t
 	return status;
 }
 
-/*
- * The handle is being closed; it has no mappings any more. The address space that they
- * were in goes with the device node, perhaps before the last reference on @imp.
- */
+/* The handle is being closed; it has no mappings any more. */
 void rsm_import_close(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);

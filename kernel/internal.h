@@ -70,7 +70,8 @@ struct rsm_user;
  * @wq: those who wait for an event, also while the handle is blank
  * @lock: held while the blank handle becomes a segment
  * @number: unique among open handles
- * @mapping: address space of the device node it was opened through
+ * @mapping: finds its mappings; those of all handles of the device node in one would
+ *	make their owners wait for each other at each mmap(), fork() and munmap()
  * @seg: what it has become, NULL while blank
  * @user: who opened it
  */

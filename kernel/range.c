@@ -11,7 +11,7 @@
 /*
  * Memory that only mappings and descriptors name (System V segments, memfd,
  * shared anonymous memory) may be exported. A named file may not: it can be
- * truncated and written back behind everybody's back. Of tmpfs it is never
+ * truncated and written back behind everybody's back. On tmpfs it is never
  * written back, and who has it truncated under a segment that has no id harms
  * nobody but the segment's owner and those whom he has given a ticket.
  */

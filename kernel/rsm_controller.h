@@ -176,7 +176,6 @@ struct rsm_inbox {
  * @vaddr: start of the range in the creator's address space
  * @length: bytes
  * @owner: creator
- * @mapping: address space in which its own mappings are found
  * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
  * @watch: notices the end of the range, NULL for memory that needs no watch
  * @shown: window memory only: the exporter's own mapping of it, NULL if none
@@ -247,8 +246,6 @@ struct rsm_member {
  * @length: bytes
  * @start: first byte that it may reach
  * @end: the byte behind the last one
- * @mapping: address space in which its mappings are found; NULL when the handle is
- *	being closed and there are none; @map_lock
  * @map_lock: guards @mem and @aborted; mappings change only while it is held
  *	for writing
  * @mem: memory behind it; NULL when aborted or when the controller has none

@@ -235,7 +235,7 @@ err_free:
 	return status;
 }
 
-/* What holds for users of the node at the other end of @link, or -ENOENT. */
+/* The mode for users of the node at the other end of @link, or -ENOENT. */
 int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
 {
 	const struct rsm_acl *acl = exp->acl;
@@ -293,8 +293,8 @@ static void answer_connect(struct rsm_link *link, const struct rsm_msg_connect *
 }
 
 /*
- * CONNECT. Who is to be told of a change is found under importers_lock, so that
- * it is told after the answer.
+ * CONNECT. The importers to be told of a change are found under importers_lock, so that
+ * they are told after the answer.
  */
 void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg)
 {

@@ -166,8 +166,9 @@ static void link_timer(struct timer_list *timer)
 }
 
 /*
- * The oldest message of the inbox, copied, or false. What came before the end and has not been
- * handled by then never is: a CONNECT would leave an importer behind that no end takes away.
+ * The oldest message of the inbox, copied, or false. A message that came before the end and has
+ * not been handled by then never is: a CONNECT would leave an importer behind that no end takes
+ * away.
  */
 static bool take_message(struct rsm_link *link, struct rsm_link_message *message)
 {

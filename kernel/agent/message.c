@@ -59,7 +59,7 @@ void rsm_answer_hello(struct rsm_link *link)
 }
 
 /*
- * What is sent must not overtake an answer that it is about: UNPUBLISH would reach
+ * A message must not overtake the answer that it is about: UNPUBLISH would reach
  * a node that does not know yet that it is connected.
  */
 int rsm_send_in_turn(struct rsm_link *link, const void *message)

@@ -185,7 +185,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_rebind);
  */
 void rsm_agent_republish(struct rsm_export *exp)
 {
-	/* Whoever may write from now on finds that its node can. */
+	/* A user who may write from now on finds that its node can. */
 	move_all(exp);
 	tell_all(exp, RSM_MSG_REPUBLISH, 0);
 }

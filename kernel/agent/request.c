@@ -239,7 +239,7 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
  * @link: the link
  * @drained: all that the peer has sent so far has been handled
  *
- * The link's work only. What the peer has answered in time counts, however late this node gets
+ * The link's work only. An answer of the peer in time counts, however late this node gets
  * to reading it.
  */
 void rsm_requests_run(struct rsm_link *link, bool drained)

@@ -3,7 +3,7 @@
  * The chunks of the data area: who owns which.
  *
  * The table in the window only keeps guests that behave out of each other's
- * way. What protects this kernel from the others is hold[]: a chunk that it uses
+ * way. The protection of this kernel from the others is hold[]: a chunk that it uses
  * is not given to anybody else by it, whatever the table says.
  */
 

@@ -34,7 +34,7 @@ void window_kick(struct window *w)
 }
 
 /*
- * &rsm_link_ops.down. Who is not in its slot any more may believe that everybody
+ * &rsm_link_ops.down. A node that is not in its slot any more may believe that everybody
  * else has fallen silent; it is no judge of who is dead.
  */
 void window_link_down(struct rsm_link *link, u64 incarnation)

@@ -216,8 +216,8 @@ void window_queues_reset(struct window *w)
  * window_queues_repair() - agree with a peer about where its queues stand
  * @peer: the peer, before its link is started
  *
- * It has set out from what it found, which may not be what we left. What is in
- * its queue is of former lives, and may be what has ended them; a HELLO that is
+ * It has set out from what it found, which may not be what we left. Messages in
+ * its queue are of former lives, and may be what has ended them; a HELLO that is
  * lost with it is answered by ours.
  */
 void window_queues_repair(struct window_peer *peer)

@@ -95,7 +95,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link)
  * rsm_rdma_channel_enter() - begin to use what a channel has of the device
  * @channel: the channel; the caller has a reference
  *
- * Who has entered waits for completions and for nothing else until it leaves.
+ * A user that has entered waits for completions and for nothing else until it leaves.
  *
  * Return: false if the channel has failed.
  */

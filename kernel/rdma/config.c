@@ -140,7 +140,7 @@ const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *addre
 	return NULL;
 }
 
-/* What is wrong with a new node's id or address, or NULL. */
+/* The fault of a new node's id or address, or NULL. */
 static const char *objection(unsigned int id, const struct sockaddr_storage *address)
 {
 	if (!id || id > RSM_NODE_MAX)

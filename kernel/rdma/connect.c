@@ -140,7 +140,7 @@ static bool reply_fits(struct rsm_rdma_channel *channel, const struct rsm_rdma_g
 	return true;
 }
 
-/* What is wrong with the answer to our greeting, or NULL. */
+/* The fault of the answer to our greeting, or NULL. */
 static const char *read_answer(struct rsm_rdma_channel *channel,
 			       const struct rdma_conn_param *param)
 {

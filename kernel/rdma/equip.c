@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a channel has of the device. */
+/* The parts of the device that a channel has. */
 
 #include "memory.h"
 
@@ -11,7 +11,7 @@
 /* The core may need to register and invalidate memory for each transfer. */
 #define WRS_OF_CONTEXT	3
 
-/* What the device has to say of a queue pair. Any context. */
+/* An event of the device about a queue pair. Any context. */
 static void queue_pair_event(struct ib_event *event, void *context)
 {
 	struct rsm_rdma_channel *channel = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What travels between two nodes besides the data of segments: a greeting each
+ * The messages between two nodes besides the data of segments: a greeting each
  * way when they connect, then frames. All numbers are little-endian.
  */
 #ifndef RSM_RDMA_FRAME_H

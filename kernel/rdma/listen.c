@@ -75,7 +75,7 @@ static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *re
 	return NULL;
 }
 
-/* What is wrong with who has sent a request, or NULL. */
+/* The fault of the sender of a request, or NULL. */
 static const char *objection(struct rdma_cm_id *cm_id, struct request *request)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);

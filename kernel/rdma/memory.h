@@ -5,12 +5,12 @@
  *
  * An exporter registers a segment in chunks of a power of two of bytes, each under a
  * key, at the addresses that the chunk's bytes have in the segment. The keys stand in
- * a table that is registered itself. What an importer's node is told (struct
+ * a table that is registered itself. The place that an importer's node is told (struct
  * rsm_place) is the table's key and the size of a chunk; it reads the table, a page at
  * a time, when it needs a key.
  *
  * Locking: starting an operation takes import->map_lock for reading, which keeps the
- * memory of the import what it is, and counts the operation in the memory. Who has
+ * memory of the import what it is, and counts the operation in the memory. A caller that has
  * put other memory behind the imports, under map_lock for writing, waits for the count
  * of the old one (rsm_rdma_detach()). Nobody waits for the peer under map_lock.
  */

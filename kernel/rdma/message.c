@@ -14,7 +14,7 @@
 /* Heartbeats after which a frame should have gone. The transport's patience is half of that. */
 #define STUCK_BEATS	4
 
-/* What has happened to a channel whose work request ended like this. */
+/* The fate of a channel whose work request ended like this. */
 static const char *reason(const struct ib_wc *wc)
 {
 	/* The queue pair was in error before. */
@@ -89,8 +89,8 @@ static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type
 }
 
 /*
- * Tell the peer of receives, once there are enough. What stands in the way of it
- * (failure aside) ends in a call of this, too. Under node->lock.
+ * Tell the peer of receives, once there are enough. Each obstacle but failure ends in a call
+ * of this, too. Under node->lock.
  */
 static void return_credits(struct rsm_rdma_channel *channel)
 {

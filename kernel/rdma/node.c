@@ -73,7 +73,7 @@ static void start_link(struct rsm_rdma_channel *channel)
 	/* Nobody else starts it, and whoever made this channel has seen it down. */
 	WARN_ON_ONCE(!rsm_link_start(&node->link, &to));
 	rsm_rdma_resume(&node->link);
-	/* What happened before it was started has not reached it. */
+	/* Events before its start have not reached it. */
 	if (!rsm_rdma_channel_is_live(channel))
 		rsm_link_fail(&node->link, channel->why);
 	rsm_rdma_channel_put(channel);
@@ -184,7 +184,7 @@ void rsm_rdma_node_work(struct work_struct *work)
 		connect_to_node(node);
 }
 
-/* What was sent last says why we go. It has arrived when the device says so. */
+/* The last message says why we go. It has arrived when the device says so. */
 static void say_goodbye(struct rsm_rdma_channel *channel)
 {
 	wait_event_timeout(channel->node->changed,

@@ -184,7 +184,7 @@ static void make_sg(struct rsm_rdma_op *op, u32 max)
 	sg_mark_end(sg);
 }
 
-/* What the core makes of it without memory registration. */
+/* The core's way without memory registration. */
 static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 {
 	return DIV_ROUND_UP(op->nents, op->put ? qp->max_write_sge : qp->max_read_sge);

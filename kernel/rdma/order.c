@@ -88,7 +88,7 @@ void rsm_rdma_flow_leave(struct rsm_rdma_op *op)
 	if (op->failed)
 		WRITE_ONCE(flow->failed, true);
 	atomic_sub(copied_bytes(op), &flow->copied);
-	/* Whoever sees that nothing is pending sees what has failed. */
+	/* A reader that sees that nothing is pending sees what has failed. */
 	atomic_dec_return_release(&flow->pending);
 	wake_up_all(&flow->changed);
 }
@@ -111,7 +111,7 @@ static void poll_until_idle(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 	rsm_mem_put(mem);
 }
 
-/* Of this node's own segments nothing is ever under way. */
+/* Nothing is ever under way to this node's own segments. */
 static u32 finish_all(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 {
 	if (!is_idle(flow))

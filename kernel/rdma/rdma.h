@@ -15,12 +15,12 @@
  * the channel from the node and destroys it. So there is either work that deals
  * with a channel that nobody else knows, or a link that is up.
  *
- * Whoever notices that a channel is of no use any more (events of the connection
+ * A user that notices that a channel is of no use any more (events of the connection
  * manager or the device, completions, the peer's nonsense) calls
  * rsm_rdma_channel_fail(), in any context, and leaves the rest to the above.
  *
  * A channel is counted twice. Its memory stays for who holds a reference
- * (rsm_rdma_channel_get()), for as long as they like. What it has of the device
+ * (rsm_rdma_channel_get()), for as long as they like. Its part of the device
  * stays for who has entered it (rsm_rdma_channel_enter()): destruction moves the
  * queue pair to the error state, waits for all completions, and then for all to
  * leave. They must not wait for anything but completions, so that a device can be

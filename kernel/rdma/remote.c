@@ -77,7 +77,7 @@ u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *p
 }
 
 /*
- * &rsm_link_ops.detach. What is under way ends when the peer's device has answered or
+ * &rsm_link_ops.detach. Transfers under way end when the peer's device has answered or
  * has not done so for some time.
  */
 void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem)

@@ -126,7 +126,7 @@ static u32 add(struct transfer *t, struct rsm_rdma_op *op)
 	return t->tail - t->head == WINDOW ? collect(t) : RSM_SUCCESS;
 }
 
-/* What is under way, to its end: what has been written belongs to who asked. */
+/* Transfers under way, to their end: what has been written belongs to who asked. */
 static u32 collect_all(struct transfer *t, u32 status)
 {
 	while (t->head != t->tail) {

@@ -13,7 +13,7 @@
 
 namespace rsmdev {
 
-// What a failed system call on a handle means, in RSMERR values. Never RSM_SUCCESS.
+// The meaning of a failed system call on a handle, in RSMERR values. Never RSM_SUCCESS.
 inline int status_of_errno(int error) noexcept {
     switch (error) {
     case ENOMEM:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the test controllers have in common, and their registration. */
+/* Common parts of the test controllers, and their registration. */
 
 #include "testctl.h"
 

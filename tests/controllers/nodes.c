@@ -163,7 +163,7 @@ static void stay_at(const bool *hold)
 	atomic_dec(&held);
 }
 
-/* What the program at the other end names as a place, and is told as one. */
+/* The place that the program at the other end names, and is told. */
 static u32 nodes_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 		       struct rsm_place *place, void **keys)
 {

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t calls_per_input = 64;
 
 std::vector<Bytes> load_corpus(const std::string &path);
 std::string to_text(const Bytes &input);
-// What the guest is given beside the tests.
+// The corpus that the guest gets beside the tests.
 std::string corpus_beside_program();
 
 } // namespace rsmtest::fuzz

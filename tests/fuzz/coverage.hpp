@@ -11,7 +11,7 @@ namespace rsmtest::fuzz {
 
 class Coverage {
 public:
-    // What this thread does itself, or what others do on behalf of a common handle.
+    // The source of coverage: this thread itself, or others on behalf of a common handle.
     Coverage();
     explicit Coverage(std::uint32_t common_handle);
     ~Coverage();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What all processes of a run have found: inputs, and places of the kernel modules.
+// Finds of all processes of a run: inputs, and places of the kernel modules.
 #pragma once
 
 #include "corpus.hpp"

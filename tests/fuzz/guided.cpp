@@ -61,7 +61,7 @@ private:
     std::thread thread_;
 };
 
-// Who plays the other nodes: one process only.
+// The player of the other nodes: one process only.
 enum class Role { alone, with_nodes };
 
 // One process' means: what it calls, and who sees where that leads.

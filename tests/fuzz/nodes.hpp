@@ -34,7 +34,7 @@ private:
     void forge(TestNode &node, Source &source);
 
     static constexpr unsigned most = 3;
-    // What answers are like: see answer().
+    // The kind of answers: see answer().
     std::atomic<std::uint32_t> manners_{0};
     std::atomic<bool> leaving_{false};
     std::vector<std::unique_ptr<TestNode>> nodes_;

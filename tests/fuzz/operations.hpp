@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the fuzzer can do.
+// Operations of the fuzzer.
 #pragma once
 
 #include "nodes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What both programs know of the segments that the guests publish to each other.
+// The segments that the guests publish to each other, as both programs know them.
 #pragma once
 
 #include <cstddef>

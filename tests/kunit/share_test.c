@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What users and the node may take of a window. */
+/* The shares of users and the node in a window. */
 
 #include <kunit/test.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every function says to arguments that no kernel agent is needed to refuse.
+// Answers of every function to arguments that no kernel agent is needed to refuse.
 #include <array>
 #include <fcntl.h>
 #include <gtest/gtest.h>

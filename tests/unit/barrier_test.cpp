@@ -13,7 +13,7 @@ using rsm::test::FakeSegment;
 class Barrier : public testing::Test {
   protected:
     void SetUp() override {
-        // What the object held before does not matter.
+        // Earlier contents of the object do not matter.
         std::memset(&barrier, 0xa5, sizeof(barrier));
         ASSERT_EQ(rsm_memseg_import_init_barrier(segment.handle(), RSM_BAR_DEFAULT, &barrier),
                   RSM_SUCCESS);

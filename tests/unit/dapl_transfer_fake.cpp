@@ -28,7 +28,7 @@ std::mutex segments_mutex; // channels end on threads of their own
 std::map<std::uint64_t, std::shared_ptr<Segment>> segments; // by ticket
 std::uint64_t last_ticket = 0;
 
-// Who was let in to what.
+// A permission: which endpoint may reach which memory.
 struct Held {
     const rsmdat::Ep *ep;
     rsmdat::Contexts *contexts;

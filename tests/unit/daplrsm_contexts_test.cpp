@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the provider `rsm` lets whom touch: contexts, without a kernel.
+// Contexts of the provider `rsm`, which say who may touch which memory, without a kernel.
 #include "memory/contexts.h"
 
 #include "core/error.h"

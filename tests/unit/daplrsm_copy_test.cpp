@@ -74,7 +74,7 @@ TEST(DaplRsmCopy, EveryLengthAndAlignment) {
     }
 }
 
-// Who sees the last word of a round sees all of that round, or of later ones.
+// A reader that sees the last word of a round sees all of that round, or of later ones.
 TEST(DaplRsmCopy, APollerSeesTheLastBytesLast) {
     constexpr std::size_t WORDS = 512;
     constexpr std::uint64_t ROUNDS = 20000;

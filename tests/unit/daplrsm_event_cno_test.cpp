@@ -187,7 +187,7 @@ TEST_F(CnoTest, CloseLetsWaitersGo) {
     EXPECT_EQ(waiter.get(), Found(DAT_SUCCESS, nullptr));
 }
 
-// What an agent was told.
+// Messages to an agent.
 struct Calls {
     std::atomic<int> count{0};
     std::atomic<int> ended{0};
@@ -239,7 +239,7 @@ TEST_F(AgentTest, MayUseTheEvd) {
     EXPECT_EQ(dequeue(evd), error(DAT_QUEUE_EMPTY));
 }
 
-// What it works on may be destroyed once it has been replaced.
+// Its objects may be destroyed once it has been replaced.
 TEST_F(AgentTest, IsNotReplacedWhileItRuns) {
     calls.then = [] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
     post(evd);

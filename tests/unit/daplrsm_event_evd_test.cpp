@@ -92,7 +92,7 @@ TEST_F(EvdTest, PostChecksItsArguments) {
     EXPECT_EQ(api::evd_post_se(soft, &event), invalid_parameter(2));
 }
 
-// What fits is still there; then the EVD says that something is missing, for ever.
+// Events that fit are still there; then the EVD says that something is missing, for ever.
 TEST_F(EvdTest, OverflowIsReportedOnce) {
     const auto evd = make_evd(1);
     int credits = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an IA needs of /dev/rsm to exist.
+// The part of /dev/rsm that an IA needs to exist.
 #include "memory/contexts.h"
 #include "wire/channel.h"
 #include "wire/device.h"

@@ -54,7 +54,7 @@ TEST_F(FeederTest, IsPolledWhenTheQueueIsEmpty) {
     EXPECT_EQ(source.polls, 1);
 }
 
-// What has come since the first look is there, however short the time.
+// Events since the first look are there, however short the time.
 TEST_F(FeederTest, IsPolledOnceMoreBeforeTimeIsOver) {
     source.when = 2;
     add();

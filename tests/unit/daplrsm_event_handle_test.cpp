@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is taken for a handle and what is not; opening, querying, protection zones.
+// Handles that are accepted and refused; opening, querying, protection zones.
 #include "daplrsm_event_fake.h"
 
 #include "event/cno.h"

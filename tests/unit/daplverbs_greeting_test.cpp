@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What libdat's provider `verbs` puts into the private data of rdma_cm.
+// The private data of rdma_cm that libdat's provider `verbs` makes.
 #include "connect/greeting.h"
 
 #include <algorithm>

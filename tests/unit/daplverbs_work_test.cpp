@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What libdat's provider `verbs` makes of the words of libibverbs, and of its line in dat.conf.
+// Words of libibverbs, and of a line in dat.conf, in the terms of libdat's provider `verbs`.
 #include "core/options.h"
 #include "memory/access.h"
 #include "transfer/work.h"

@@ -28,7 +28,7 @@ class DatBeside : public testing::Test {
 
     void TearDown() override { fs::remove_all(directory_); }
 
-    // Of a child that loads this copy of libdat, as only one can be in a process.
+    // The status of a child that loads this copy of libdat, as only one can be in a process.
     DAT_RETURN open_status() const {
         const auto child = ::fork();
         if (child == 0)

@@ -36,7 +36,7 @@ class Mutator {
   private:
     std::size_t below(std::size_t limit) { return random_() % limit; }
 
-    // What the grammar is about, more often than other bytes.
+    // Characters of the grammar, more often than other bytes.
     char byte() {
         static const std::string special = "\"\"\\\\#\n\r\t u.0129k";
         return below(4) == 0 ? static_cast<char>(below(256)) : special[below(special.size())];

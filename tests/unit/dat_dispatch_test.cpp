@@ -25,7 +25,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What the fake provider was last called with: bytes of each argument.
+// Arguments of the last call of the fake provider: bytes of each argument.
 struct Call {
     int slot = 0;
     std::vector<Bytes> arguments;

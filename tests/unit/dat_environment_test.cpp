@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the environment means to a whole program (dat_list.c), set-user-id or not.
+// The environment's meaning to a whole program (dat_list.c), set-user-id or not.
 #include <array>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// A provider for tests of the registry, as a shared object. What it does wrong is
+// A provider for tests of the registry, as a shared object. Its faults are
 // told by its parameters in dat.conf, words between blanks:
 //   refuse      opening an adapter fails
 //   none, odd   opening gives a handle that can be none
@@ -53,7 +53,7 @@ bool has(const std::string &parameters, const std::string &word) {
     return (" " + parameters + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// What follows "key=" up to the next blank.
+// The text behind "key=" up to the next blank.
 std::string value_of(const std::string &parameters, const std::string &key) {
     const auto at = parameters.find(key + "=");
     if (at == std::string::npos)
@@ -118,7 +118,7 @@ void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
     }
 }
 
-// What init must not do, or nobody expects it to.
+// Acts that init must not do, or nobody expects it to.
 [[maybe_unused]] void misbehave(const DAT_PROVIDER_INFO &info, const std::string &parameters) {
     if (has(parameters, "list")) {
         DAT_COUNT entries = 0;

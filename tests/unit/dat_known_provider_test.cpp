@@ -43,7 +43,7 @@ TEST(DatKnownProvider, FollowsTheRegistry) {
     EXPECT_FALSE(dat::known_provider(&provider));
 }
 
-// Who is there all the time is always seen, whoever comes and goes beside it.
+// A provider that is there all the time is always seen, whatever comes and goes beside it.
 TEST(DatKnownProvider, ReadersNeedNoLock) {
     static dat::KnownProviders known;
     std::vector<DAT_PROVIDER> tables(64);

@@ -377,7 +377,7 @@ ORDER(DAT_PROVIDER_INFO, dapl_version_major, dapl_version_minor);
 FIELD(DAT_PROVIDER_INFO, is_thread_safe, DAT_BOOLEAN);
 ORDER(DAT_PROVIDER_INFO, dapl_version_minor, is_thread_safe);
 
-// Of earlier versions.
+// Layouts of earlier versions.
 MEMBER(DAT_IA_ATTR, max_rdma_read_per_ep, offsetof(DAT_IA_ATTR, max_rdma_read_per_ep_in));
 MEMBER(DAT_IA_ATTR, max_mtu_size, 592);
 

@@ -157,7 +157,7 @@ TEST(DatOpen, ProvidersThatRegisterNothing) {
         expect_open("silent", not_registered);
         EXPECT_EQ(notes(), (Notes{"init silent 2", "silent silent 0", "fini silent 0"}));
         expect_open("renamed", not_registered);
-        // What it left behind went with it.
+        // Its leftovers went with it.
         expect_open("other", not_registered);
         expect_open("good", DAT_SUCCESS);
     });

@@ -151,7 +151,7 @@ void close_at_exit() {
     worked_at_exit = close(left_open) == success;
 }
 
-// Runs when the destructor of libdat has. What it finds wrong it says by a status.
+// Runs when the destructor of libdat has. A status says what it finds wrong.
 void expect_torn_down() {
     const auto torn_down = failure(DAT_INVALID_STATE);
     const DAT_PROVIDER provider{};

@@ -21,7 +21,7 @@ std::string line(const std::string &name, const std::string &parameters = "",
 // Runs the body in a child with this dat.conf; its failures are the test's.
 void isolated(const std::string &conf, const std::function<void()> &body);
 
-// What providers were told since the last call: "what name number".
+// Messages to providers since the last call: "what name number".
 std::vector<std::string> notes();
 int count_of_notes(const std::string &what);
 

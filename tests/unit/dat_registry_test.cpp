@@ -91,7 +91,7 @@ TEST(DatRegistry, InfoIsCopied) {
         EXPECT_EQ(open("mine", ia), success);
         EXPECT_EQ(close(ia), success);
         EXPECT_EQ(dat_registry_remove_provider(&provider, &changing), bad_second);
-        // What is behind the end of the name is no part of it.
+        // Bytes behind the end of the name are no part of it.
         auto padded = info("mine");
         padded.ia_name[5] = 'x';
         EXPECT_EQ(dat_registry_remove_provider(&provider, &padded), success);

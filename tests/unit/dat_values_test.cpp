@@ -526,7 +526,7 @@ TEST(DatValues, NoAgentIsNoAgent) {
     EXPECT_EQ(agent.proxy_agent_func, nullptr);
 }
 
-// What the bytes are, and that each is its own inverse.
+// The bytes, and the proof that each is its own inverse.
 TEST(DatValues, ByteOrderHelpers) {
     const auto first_byte = [](auto value) {
         unsigned char bytes[sizeof(value)];

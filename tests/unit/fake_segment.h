@@ -33,7 +33,7 @@ class FakeSegment {
         return *reinterpret_cast<Item *>(memory_.data() + offset);
     }
 
-    // What the kernel does at a forced disconnect, and when an event arrives.
+    // The kernel's acts at a forced disconnect, and when an event arrives.
     void abort() { ++status().generation; }
     void post() { ++status().posted; }
 

@@ -18,7 +18,7 @@ struct Received {
     Descriptor descriptor;
 };
 
-// What a client knows once it has read its handshake.
+// The knowledge of a client that has read its handshake.
 struct Greeting {
     std::vector<std::int64_t> numbers; // as they came
     std::vector<bool> with_descriptor; // likewise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What clients of rsm-ivshmem-server are told and given when all goes well.
+// The handshake of clients with rsm-ivshmem-server when all goes well.
 #include <csignal>
 #include <gtest/gtest.h>
 
@@ -173,7 +173,7 @@ TEST(IvshmemServer, JoinedWhileAnIdWasVacant) {
     expect_connected(at_third.doorbells.at(3), at_fourth.doorbells.at(3), at_third.doorbells.at(2));
 }
 
-// What was rung for nobody, or for the last holder, is not for the next one.
+// Bells for nobody, or for the last holder, are not for the next one.
 TEST(IvshmemServer, DoorbellsAreHandedOverSilent) {
     const Directory directory;
     const Server server(directory, {"--vectors", "2"});

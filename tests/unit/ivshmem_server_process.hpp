@@ -45,7 +45,7 @@ class Process {
     // Whether it has said so on stderr, or waits until it does or ends.
     bool says(const std::string &text);
 
-    // Waits for its end: exit status, or -signal. What it said is complete then.
+    // Waits for its end: exit status, or -signal. Its output is complete then.
     int wait();
     int end(int signal_number);
 

@@ -121,7 +121,7 @@ TEST(IvshmemServerScarcity, TooManyDescriptorsOnTheirWay) {
     }
     expect_idle(server.pid());
 
-    // What was sent to them is on its way until they close their ends.
+    // Messages to them are on their way until they close their ends.
     sleepers.clear();
     EXPECT_EQ(reader.receive()->number, -1);
     for (std::int64_t id = 0; id < 4; id++) {

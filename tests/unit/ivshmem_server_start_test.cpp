@@ -183,7 +183,7 @@ TEST(IvshmemServerStart, SocketThatIsNotItsOwnIsNotRemoved) {
     EXPECT_TRUE(fs::is_socket(directory.socket()));
 }
 
-// Whoever comes first, one of them serves and the others say so.
+// One of them serves, in whatever order they come, and the others say so.
 TEST(IvshmemServerStart, ManyAtOnce) {
     for (int round = 0; round < 5; round++) {
         const Directory directory;

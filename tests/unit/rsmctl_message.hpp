@@ -14,7 +14,7 @@ namespace rsmctl::test {
 
 class Message {
   public:
-    // Of generic netlink.
+    // The header of generic netlink.
     explicit Message(std::uint8_t command = 0);
 
     Message &u8(int attribute, std::uint8_t value) { return add(attribute, &value, sizeof(value)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl metrics writes of a snapshot.
+// The text of rsmctl metrics, made of a snapshot.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -8,7 +8,7 @@ namespace rsmctl::test {
 
 namespace {
 
-// What it says goes where this can see it.
+// Its output goes where this can see it.
 struct Said {
     CommandLine line;
     std::string out;

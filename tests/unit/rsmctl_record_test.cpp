@@ -140,7 +140,7 @@ TEST(RsmctlRecord, LetsNobodyMoveTheCursor) {
     EXPECT_EQ(printable("Zürich"), "Zürich");
 }
 
-// What the kernel says with a refusal.
+// The kernel's words with a refusal.
 TEST(RsmctlWords, AreFoundBehindTheError) {
     Message message;
     message.header().nlmsg_len = NLMSG_HDRLEN;

@@ -15,7 +15,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Lists = std::map<std::string, Names>;
 
-// Of a part of rsm.yaml, the names in each of its lists: the part's members are indented by six,
+// The names in each list of a part of rsm.yaml: the part's members are indented by six,
 // what these have inside by eight or more.
 Lists lists_of(const std::string &part) {
     std::ifstream file(RSM_SOURCE "/Documentation/netlink/specs/rsm.yaml");

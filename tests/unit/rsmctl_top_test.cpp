@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl top shows of two snapshots.
+// The table of rsmctl top, made of two snapshots.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>

@@ -137,7 +137,7 @@ class WatchProcess {
             close(fd_);
         fd_ = -1;
     }
-    // What it has written up to a text, or to its end.
+    // Its output up to a text, or to its end.
     std::string read_to(const std::string &text) {
         std::string got;
         char byte = 0;

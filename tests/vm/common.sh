@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2154  # run sets vm, scratch, out and err
-# What the tests of rsm-vm have in common.  Sourced by run.
+# Common parts of the tests of rsm-vm.  Sourced by run.
 
 number=0
 failures=0
@@ -65,7 +65,7 @@ waits_for() {
 	done
 }
 
-# What our runs have started and not ended.
+# Processes that our runs have started and not ended.
 processes() {
 	pgrep -a -f "initrd $TMPDIR/"
 	pgrep -a -f "socket $TMPDIR/"

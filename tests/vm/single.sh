@@ -115,7 +115,7 @@ test_kernel_that_hangs_is_started_again() {
 		complains 'node 1: the kernel hangs in its boot; starting it again'
 }
 
-# It says so for ever: there is no silence. What it said in that boot is no report.
+# It says so for ever: there is no silence. Its words in that boot are no report.
 test_kernel_that_stalls_is_started_again() {
 	lame_emulator "$scratch/stalled" 'rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:'
 	RSM_VM_SILENCE=1000 emulated_by "$scratch/stalled" 0 -- 'echo up' && prints up &&

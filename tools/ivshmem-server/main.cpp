@@ -23,7 +23,7 @@ namespace {
 // Standard streams, epoll, the listening socket and the like.
 constexpr rlim_t other_descriptors = 32;
 
-// What is open and what is on its way to clients counts against the same limit.
+// Descriptors that are open, and those on their way to clients, count against the same limit.
 rlim_t needed_descriptors(const Options &options) {
     return rlim_t{options.max_peers} * (options.vectors + 1 + most_in_flight) + other_descriptors;
 }

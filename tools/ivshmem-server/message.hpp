@@ -7,7 +7,7 @@
 namespace ivshmem {
 
 constexpr std::int64_t protocol_version = 0;
-// What the descriptor of the shared memory comes with.
+// The number that the descriptor of the shared memory comes with.
 constexpr std::int64_t shared_memory = -1;
 constexpr int no_descriptor = -1;
 

@@ -71,7 +71,7 @@ gid_t group_in(const std::string &text) {
     return group->gr_gid;
 }
 
-// What fits into an address, with the zero at its end.
+// The characters of the longest address, with the zero at its end.
 void check_socket(const std::string &path) {
     if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) {
         throw CLI::ValidationError("--socket", "must have 1 to 107 characters");

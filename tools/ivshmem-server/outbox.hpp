@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a client has yet to be told.
+// Messages that a client has yet to get.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ std::vector<Descriptor> make_doorbells(unsigned count) {
     return doorbells;
 }
 
-// Forgets that it was rung. Whoever has an eventfd can make read() wait on it, so this is one that
+// Forgets that it was rung. A holder of an eventfd can make read() wait on it, so this is one that
 // never does. Kernels before 5.8 can't do it: the next holder gets an interrupt too many.
 void drain(const Descriptor &doorbell) {
     std::uint64_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who is connected, and the doorbells that each of them is told of.
+// The connected peers, and the doorbells that each of them is told of.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct Peer {
     Descriptor connection;
     ucred credentials;
     Outbox outbox;
-    // What epoll was asked to watch for.
+    // The events that epoll was asked to watch for.
     std::uint32_t watched = 0;
     // The kernel was short of something: no use to try again at once.
     bool exhausted = false;
-    // What it had not read of what is on its way when last looked at, in the kernel's measure.
+    // Bytes on their way that the peer had not read at the last look, in the kernel's measure.
     int unread = 0;
 };
 
@@ -47,7 +47,7 @@ class PeerTable {
     PeerId add(Descriptor connection, const ucred &credentials);
     void remove(PeerId id);
 
-    // Who has messages waiting.
+    // Peers with messages that wait.
     std::vector<PeerId> waiting() const;
 
     Peer *find(PeerId id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What systemd, or another supervisor that speaks its protocols, passes in and is told. Done by
-// hand: it is two dozen lines, and libsystemd brings a handful of libraries with it.
+// Descriptors from systemd, or from another supervisor that speaks its protocols, and messages to
+// it. Done by hand: it is two dozen lines, and libsystemd brings a handful of libraries with it.
 #pragma once
 
 #include <string>

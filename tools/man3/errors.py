@@ -97,7 +97,7 @@ class Rsmapi:
 class Udapl:
     """Types without DAT_; subtypes without DAT_ and what is the type's anyway."""
 
-    # What stands in front of a subtype, by type.
+    # The words in front of a subtype, by type.
     PREFIXES = {
         "DAT_INSUFFICIENT_RESOURCES": "DAT_RESOURCE_", "DAT_INVALID_HANDLE": "DAT_INVALID_HANDLE_",
         "DAT_INVALID_PARAMETER": "DAT_INVALID_", "DAT_INVALID_STATE": "DAT_INVALID_STATE_",

@@ -62,7 +62,7 @@ class Page:
         return f"{names} \\- {self.purpose()}\n"
 
     def purpose(self):
-        # What "items of 8 bits" says of the first is not so of those that share its page.
+        # The words "items of 8 bits" hold for the first function, and not for those that share its page.
         purpose = self.function.purpose
         return re.sub(r" of 8 bits", "", purpose) if self.guests else purpose
 

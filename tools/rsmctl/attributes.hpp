@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is in a message. Nothing is believed of the lengths in there.
+// The attributes of a message. Nothing is believed of the lengths in there.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 namespace rsmctl {
 
 enum class Colours { off, on };
-// What the user wants.
+// The user's choice.
 enum class ColourWhen { automatic, always, never };
 
 // Where the text goes, and what the environment says of colours there.
@@ -22,7 +22,7 @@ Colours colours_for(ColourWhen when, const Sink &sink);
 // The same for standard output.
 Colours output_colours(ColourWhen when);
 
-// What a word means to who reads it.
+// The meaning of a word to its reader.
 enum class Tint { none, heading, good, doubtful, bad };
 
 // The text with the colour of the tint. Blanks around the text stay outside, for who cuts them off.

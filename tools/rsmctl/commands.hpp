@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl does, but for the command monitor.
+// The commands of rsmctl, but for monitor.
 #pragma once
 
 #include <vector>

@@ -21,10 +21,10 @@ namespace rsmctl {
 
 namespace {
 
-// Of events that have not been read yet.
+// Room for events that have not been read yet.
 constexpr int event_buffer = 4 << 20;
 
-// What comes of one request.
+// The outcome of one request.
 struct Exchange {
     const Handler *handler = nullptr;
     bool done = false;
@@ -86,7 +86,7 @@ int finished(nl_msg *message, void *argument) {
 }
 
 int refused(sockaddr_nl * /*from*/, nlmsgerr *error, void *argument) {
-    // What libnl hands over is the payload of this.
+    // The payload of this is the one that libnl hands over.
     const auto &header = *(reinterpret_cast<const nlmsghdr *>(error) - 1);
     // The request comes back with it, unless it says that only the request's header does.
     const auto echoed = (header.nlmsg_flags & NLM_F_CAPPED) != 0 ? 0 : nlmsg_datalen(&error->msg);
@@ -111,7 +111,7 @@ Callbacks callbacks_for(Exchange &exchange) {
     return callbacks;
 }
 
-// What libnl returns for messages that it has passed to the callbacks.
+// The return value of libnl for messages that it has passed to the callbacks.
 int receive_some(nl_sock *socket, Exchange &exchange, nl_cb *callbacks) {
     const int result = nl_recvmsgs(socket, callbacks);
     if (exchange.failure) {
@@ -247,7 +247,7 @@ void Socket::join(int group) {
 // Nothing can be asked for any more when events may be between question and answer.
 void Socket::subscribe(const std::string &name) {
     const int events = group(RSM_FAMILY_NAME, name);
-    // Of the end of a family its own group does not hear.
+    // The group of a family does not hear of the end of that family.
     const int families = group("nlctrl", "notify");
     check(nl_socket_set_buffer_size(socket_.get(), event_buffer, 0), "a buffer for events");
     join(events);
@@ -266,7 +266,7 @@ bool Socket::receive(const Handler &handler) {
     const auto callbacks = callbacks_for(exchange);
     nl_cb_set(callbacks.get(), NL_CB_SEQ_CHECK, NL_CB_CUSTOM, any_sequence, nullptr);
     const int result = receive_some(socket_.get(), exchange, callbacks.get());
-    // Of a buffer that has run over libnl says so.
+    // libnl says so of a buffer that has run over.
     if (result == -NLE_NOMEM) {
         return false;
     }

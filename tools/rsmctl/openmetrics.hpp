@@ -12,7 +12,7 @@ namespace rsmctl {
 
 enum class MetricType { gauge, counter };
 
-// What a metric family is. The unit, if there is one, is the end of the name, such as "bytes".
+// The type of a metric family. The unit, if there is one, is the end of the name, such as "bytes".
 struct MetricHead {
     std::string name;
     MetricType type = MetricType::gauge;

@@ -76,7 +76,7 @@ void add_segment_key(CLI::App &command, Options &options) {
     command.add_flag("--number", options.handle, "ID is the number of its handle instead");
 }
 
-// What names one of a kind.
+// The key that names one of a kind.
 void add_key(CLI::App &command, Options &options, const std::string &object) {
     if (object == "controller") {
         command.add_option("NAME", options.name, "the controller's name")

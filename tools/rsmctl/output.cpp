@@ -20,7 +20,7 @@ std::string dumped(const Json &json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// What a new file would get from open(); mkstemp() gives it to its owner only.
+// The mode that a new file would get from open(); mkstemp() gives it to its owner only.
 mode_t usual_mode() {
     constexpr mode_t all = 0666;
     const mode_t mask = umask(0);

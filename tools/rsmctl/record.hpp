@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the kernel says of one thing: attributes in, JSON out, words for people.
+// A record of the kernel: attributes in, JSON out, words for people.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rsmctl {
 // In the order of the documentation.
 using Json = nlohmann::ordered_json;
 
-// What an attribute holds, and what becomes of it in JSON and for people.
+// The contents of an attribute, and their form in JSON and for people.
 enum class Form {
     number,
     size,        // bytes; people may want a suffix
@@ -42,8 +42,8 @@ struct Field {
     std::span<const Field> nested = {};
 };
 
-// What the fields say. Other attributes, and those of another size, are passed over: a newer kernel
-// may have more to say.
+// The values of the fields. Other attributes, and those of another size, are passed over: a newer
+// kernel may have more to say.
 Json read_record(std::span<const Field> fields, Bytes attributes);
 
 // A field for people; "-" if the record doesn't have it. With `human` sizes have a suffix.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the family `rsm` knows, as in Documentation/netlink/specs/rsm.yaml.
+// Kinds and events of family `rsm`, as in Documentation/netlink/specs/rsm.yaml.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The order of a list.
+// The order of a list, and its columns.
 #pragma once
 
 #include <span>

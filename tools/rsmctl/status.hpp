@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl exits with.
+// Exit statuses of rsmctl.
 #pragma once
 
 namespace rsmctl {

@@ -46,7 +46,7 @@ constexpr WordTint state_tints[] = {
     {"ending", Tint::doubtful}, {"down", Tint::bad},       {"dead", Tint::bad},
 };
 
-// Of a word that is in a record: names that users have chosen mean nothing here.
+// Only words of a record have a tint: names that users have chosen mean nothing here.
 Tint tint_of(const Field &field, const Json &record) {
     const std::string_view key = field.key;
     if (key == "aborted") {

@@ -23,7 +23,7 @@ struct TopSnapshot {
 
 enum class TopOrder { traffic, pinned, importers, events };
 
-// What a key sorts by; nothing if it is none of these keys.
+// The order that a key asks for; nothing if it is none of these keys.
 std::optional<TopOrder> order_of_key(char key);
 
 // A line with the totals, one with the keys, and a table with a row for each segment and each

@@ -34,7 +34,7 @@ class Viewer {
 // When the list is due next: after one interval, or after more where `now` is later than that.
 WatchTime next_due(WatchTime due, Interval interval, WatchTime now);
 
-// What to show, made for this reason.
+// Makes the text to show, for this reason.
 using Listing = std::function<std::string(Wake)>;
 
 // Shows the list at once and after each interval, until the viewer quits.
@@ -45,11 +45,11 @@ struct ScreenSize {
     std::size_t columns = 0;
 };
 
-// What a line shows in so many columns. Escape sequences for colours take none.
+// The part of a line that fits into so many columns. Escape sequences for colours take none.
 std::string clipped(const std::string &line, std::size_t columns);
 
-// What draws the text over the one that is there: lines that do not fit are cut, and counted in the
-// last row.
+// The characters that draw the text over the one that is there: lines that do not fit are cut, and
+// counted in the last row.
 std::string frame(const std::string &text, ScreenSize size);
 
 } // namespace rsmctl

@@ -71,7 +71,7 @@ class Screen {
     Screen(Screen &&) = delete;
     Screen &operator=(Screen &&) = delete;
 
-    // What poll() is to look at: nothing if keys come from elsewhere.
+    // The entries for poll(): none if keys come from elsewhere.
     [[nodiscard]] int key_fd() const { return has_keys_ ? STDIN_FILENO : -1; }
 
     static ScreenSize size() {
@@ -103,7 +103,7 @@ class Screen {
             (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
         }
     }
-    // Of a terminal that is gone nothing more is wanted.
+    // Nothing more is wanted of a terminal that is gone.
     static void write(std::string_view text) {
         [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What figures over loopback and between nodes do alike with 1 MiB.
+// Work on 1 MiB that figures over loopback and between nodes share.
 #pragma once
 
 #include "measure.hpp"

@@ -28,7 +28,7 @@ struct Outcome {
     char error[most_error_text] = {};
 };
 
-// One process's best times. What it leaves behind or dies of does not reach the next.
+// One process's best times. Its leftovers, and the cause of its death, do not reach the next.
 Outcome run_once(const Settings &settings, const Row &row, unsigned attempt) {
     Peer worker([&](Channel &channel) {
         run_on(Place::measuring);
@@ -78,7 +78,7 @@ std::vector<std::string> all_names() {
     return names;
 }
 
-// What the command line says besides the settings.
+// Options of the command line besides the settings.
 struct Options {
     Settings settings;
     std::vector<std::string> only;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a figure is, and the one way in which all of them are timed.
+// Figures, and the one way in which all of them are timed.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ class Program {
     pid_t pid_;
 };
 
-// What a client of some server prints. It fails as long as the server is not there, so it is run
+// The output of a client of some server. It fails as long as the server is not there, so it is run
 // until it succeeds; throws when it never does.
 std::string output_of_client(const Command &command);
 

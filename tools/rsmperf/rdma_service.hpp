@@ -35,7 +35,7 @@ struct RdmaOrder {
     std::array<char, 32> test;
 };
 
-// What a side tells of itself as soon as it can be reached.
+// A side sends this about itself as soon as it can be reached.
 struct RdmaSide {
     DAT_CONN_QUAL qualifier;
     DatMemory memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is measured, and how it is to come out.
+// The figures, and their limits.
 #include "rows.hpp"
 
 namespace rsmperf {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t small = 8;
 constexpr std::size_t register_size = 16 * MiB;
 
-// What the other process tells as soon as it listens.
+// The other process sends this as soon as it listens.
 struct Greeting {
     DAT_CONN_QUAL qualifier;
     DatMemory memory;

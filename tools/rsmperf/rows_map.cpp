@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What it costs to map a large segment, use each page once, and let it go.
+// Figures of mapping a large segment, using each page once, and unmapping it.
 #include <sys/mman.h>
 
 #include "rows.hpp"

@@ -27,7 +27,7 @@ RdmaOrder order_of(RdmaRole role, std::size_t size, const std::string &test = {}
     return order;
 }
 
-// What a program says.
+// The output of a program.
 double floor_of(const Settings &settings, const std::string &test, std::size_t size) {
     auto server = order_rdma(address_of(settings), order_of(RdmaRole::program, size, test));
     server.expect<RdmaSide>();

@@ -32,7 +32,7 @@ class Topology {
     [[nodiscard]] rsm_node_id_t own_node() const { return topology_->topology_hdr.local_nodeid; }
     [[nodiscard]] rsm_addr_t own_address(const std::string &controller) const;
     [[nodiscard]] bool reaches(const std::string &controller, rsm_node_id_t node) const;
-    // Of a node that is up.
+    // A segment of a node that is up.
     [[nodiscard]] rsm_addr_t address(const std::string &controller, rsm_node_id_t node) const;
 
   private:

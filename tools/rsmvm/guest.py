@@ -240,7 +240,7 @@ class Guest:
             if word == "ready":
                 self.ready = time.monotonic()
             elif word == "exit":
-                # Who was told to end has not failed.
+                # A guest that was told to end has not failed.
                 self.status = 0 if self.dismissed else int(rest)
             elif word == "done":
                 self.done = True

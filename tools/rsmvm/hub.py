@@ -16,7 +16,7 @@ import time
 LINE_MAX = 4096
 # Longest stall, in milliseconds.
 STALL_MAX = 60000
-# What a guest that does not read can make us keep.
+# Bytes that a guest that does not read can make us keep.
 OUTGOING_MAX = 1 << 20
 
 
@@ -61,7 +61,7 @@ class Hub:
     def __init__(self, guests, machine):
         self.guests = {b"%d" % guest.node: guest for guest in guests}
         self.machine = machine
-        # Whoever waits for the start of a node: [(guest, mailbox of the one who asked)].
+        # Waiters for the start of a node: [(guest, mailbox of the one who asked)].
         self.awaited = []
         self.orders = {b"kill": self._kill, b"start": self._start,
                        b"pause": self._pause, b"resume": self._resume}
@@ -116,7 +116,7 @@ class Hub:
             return
         if word not in self.orders or node not in self.guests:
             raise OrderError("an order is kill, start, pause or resume and the number of a node")
-        # Whoever kills his own node has nobody left to answer.
+        # Nobody is left to answer a guest that kills its own node.
         mail, target = guest.mail, self.guests[node]
         if word != b"start" and not target.alive:
             raise OrderError(f"node {target.node} is not running")

@@ -16,10 +16,10 @@ from pathlib import Path
 
 HEADER = struct.Struct("!I")
 ADDRESSES = 12
-# What QEMU itself takes for a frame.
+# The longest frame that QEMU itself takes.
 FRAME_MAX = 4096 + 65536
 RECEIVE_MAX = 1 << 18
-# What a port holds for a guest that is slow; a retransmission after this has a point again.
+# Frames that a port holds for a guest that is slow; a retransmission after this has a point again.
 BACKLOG_MAX = 1 << 20
 KNOWN_MAX = 1024
 

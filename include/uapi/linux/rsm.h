@@ -53,7 +53,7 @@
  * The layouts are the same for 32-bit and 64-bit callers; pointers travel as
  * __u64.
  *
- * ioctl() returns 0 when the kernel has understood the call. What came of it
+ * ioctl() returns 0 when the kernel has understood the call. The outcome
  * is in the status field: RSM_SUCCESS or an RSMERR_* value. A call that could
  * not be understood fails, changes nothing, and sets errno:
  *
@@ -462,7 +462,7 @@ struct rsm_unpublish {
  *
  * poll() reports POLLIN and POLLRDNORM while an event is pending. POLLRDHUP,
  * for those who ask for it, tells that the connection was aborted and that none of
- * its mappings shows the segment any more. Of an export segment POLLRDHUP tells that
+ * its mappings shows the segment any more. On an export segment POLLRDHUP tells that
  * it is dead: destroyed, revoked by an administrator, or without its range or its
  * controller. A blank handle reports nothing; who polls it is told of what the
  * segment that it becomes has to tell.

@@ -24,7 +24,7 @@ struct DebugSettings {
     bool to_syslog;
 };
 
-// What the two variables ask for; nullptr for one that is not set.
+// The values of the two variables; nullptr for one that is not set.
 DebugSettings parse_debug_settings(const char *type, const char *destination) noexcept;
 
 // Writes one line, put together from the parts, if the class is on. errno stays.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What concerns an interface adapter or any object.
+// The functions on an interface adapter, or on any object.
 #include "dispatch.h"
 
 DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd_handle,

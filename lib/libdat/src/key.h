@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a registry entry is known by.
+// The key of a registry entry.
 #pragma once
 
 #include <compare>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view relaxed_order_prefix = "RO_AWARE_";
 
-// What dat_ia_openv() is asked for.
+// The arguments of dat_ia_openv().
 struct Request {
     Key key;
     DAT_BOOLEAN relaxed_order_aware = DAT_FALSE;

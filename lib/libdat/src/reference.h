@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an open interface adapter holds of the registry.
+// A reference of an open interface adapter to its registry entry.
 #pragma once
 
 #include <utility>

@@ -90,7 +90,7 @@ DAT_RETURN Registry::remove(const DAT_PROVIDER &provider, const DAT_PROVIDER_INF
     return dynamic_.remove(*key, provider);
 }
 
-// Both registries are looked at as one. What is opened is the entry's key, not
+// Both registries are looked at as one. The entry's key is opened, not
 // the wanted one: the provider registers what its init is told.
 DAT_RETURN Registry::acquire(const Key &wanted, Reference &reference) {
     const std::scoped_lock guard(lock_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What dat.conf says, and the libraries of providers that are loaded by it.
+// The static registry: the records of dat.conf, and the libraries of providers that it loads.
 #pragma once
 
 #include <vector>

@@ -56,7 +56,7 @@ bool take_field(std::string_view &text, std::string &field) {
 std::optional<std::vector<std::string>> split_fields(std::string_view line, std::size_t limit) {
     if (line.find('\0') != std::string_view::npos)
         return std::nullopt;
-    // Of a file written elsewhere: a carriage return ends the line, too.
+    // A carriage return, in a file written elsewhere, ends the line, too.
     if (line.ends_with('\r'))
         line.remove_suffix(1);
     std::vector<std::string> fields;

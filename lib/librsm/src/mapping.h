@@ -42,9 +42,9 @@ class Mapping {
     std::size_t length_ = 0;
 };
 
-// Moves a mapping over the target, which is left as it is if the kernel refuses. What lies there
-// gives way at once: other threads see one or the other. False, and errno, for failure; the mapping
-// stays where it is then.
+// Moves a mapping over the target, which is left as it is if the kernel refuses. A mapping that
+// lies there gives way at once: other threads see one or the other. False, and errno, for failure;
+// the mapping stays where it is then.
 inline bool move_to(void *target, Mapping &from) noexcept {
     const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     if (::mremap(from.data(), from.size(), from.size(), flags, target) == MAP_FAILED)

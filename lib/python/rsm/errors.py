@@ -100,7 +100,7 @@ _ERRNO = {
                                          errno.EINVAL),
 }
 
-# What is not here is an Error and no more.
+# A code that is not here is an Error and no more.
 _CODES: dict[type[Error], tuple[int, ...]] = {
     BadArgument: (3, 5, 13, 14, 15, 17, 18, 19, 20, 21, 22, 25, 26, 43, 117),
     BadAddress: (16,),

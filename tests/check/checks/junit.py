@@ -4,7 +4,7 @@
 import re
 import xml.etree.ElementTree as ET
 
-# What XML 1.0 cannot hold.
+# Characters that XML 1.0 cannot hold.
 FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd]")
 
 

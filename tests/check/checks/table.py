@@ -36,7 +36,7 @@ DEBUG = ("build-user", "build-debug")
 
 def _style():
     return [Stage(f"style-{name}", "style", SLOW_CHECKS.get(name, 3), (f"tests/static/{name}",),
-                  # What these look at is compiled with the build's own commands, or beside it.
+                  # These look at objects that are compiled with the build's own commands, or beside it.
                   needs=("build-user",) if name == "tidy" else ("build-stock",) if name == "modules" else (),
                   processors=ALL if name in ("tidy", "compilers") else 1)
             for name in CHECKS]
@@ -144,7 +144,7 @@ def _everything(depth=Depth.FULL):
     return _builds() + _style() + _demo() + _host() + _stock(depth) + _debug()
 
 
-# What changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
+# Checks that changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
 # Debian packages in a clean Debian, the tools that run guests and measure, and fuzzers, which take their time.
 FULL_ONLY = {"build-backports", "boot-backports", "style-compilers", "vm-runner", "packages", "bench-smoke",
              "fuzz-host"}

@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    // What the peer's segment says of itself; each part may be forged.
+    // The peer's segment's words about itself; each part may be forged.
     void segment(Handshake &claims)
     {
         claims.magic = rsmdat::LAYOUT_MAGIC;

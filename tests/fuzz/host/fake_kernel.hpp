@@ -16,7 +16,8 @@ namespace rsmtest::fuzz {
 
 constexpr std::uint32_t OWN_NODE = 1;
 
-// What the next connection leads to. The length is that of the segment; it shows the bytes at its start.
+// The target of the next connection. The length is that of the segment; it shows the bytes at its
+// start.
 struct Foreign {
     std::uint32_t status = RSM_SUCCESS;
     std::uint64_t length = 0;

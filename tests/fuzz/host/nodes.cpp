@@ -45,7 +45,8 @@ std::string text_of(const sockaddr_storage &address)
     return std::string(text.data()) + "%" + link.data();
 }
 
-// What node_of() looks for is in this form, so an entry in another one would never be found.
+// Addresses that node_of() looks for are in this form, so an entry in another one would never be
+// found.
 void check_entry(const rsmdat::NodeTable::Entry &entry)
 {
     const auto bare = rsmdat::bare(reinterpret_cast<const sockaddr &>(entry.address));

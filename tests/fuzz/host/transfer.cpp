@@ -269,7 +269,7 @@ private:
         return 0;
     }
 
-    // What the peer says beside messages: how far it is, its terms, how it goes on.
+    // The peer's words beside messages: how far it is, its terms, how it goes on.
     void speak()
     {
         rsmdat::Handshake &handshake = peer_->peers();

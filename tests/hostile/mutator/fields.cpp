@@ -96,7 +96,7 @@ void head(Window &window, Chance &chance) {
     spoil(chance, queue(window, chance).head);
 }
 
-// Of a message that is to be looked at now.
+// A field of a message that is to be looked at now.
 void length(Window &window, Chance &chance) {
     Forger forger(window, chance);
     const Route way = route(window, chance);

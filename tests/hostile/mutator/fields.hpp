@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is done to the window's fields: a mode for each class of them.
+// Changes of the window's fields: a mode for each class of them.
 #pragma once
 
 #include "mutator/chance.hpp"

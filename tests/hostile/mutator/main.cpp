@@ -108,7 +108,7 @@ void attack(Window &window, Chance &chance, const std::string &name, unsigned se
     std::printf("%llu mutations\n", static_cast<unsigned long long>(count));
 }
 
-// Who joins and leaves for every attack would attack QEMU: it does not expect that of a peer.
+// A peer that joins and leaves for every attack would attack QEMU: QEMU does not expect that.
 void run(const Options &options) {
     Window window(options.socket);
     const Superblock keep(window);

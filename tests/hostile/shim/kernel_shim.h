@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What kernel/ivshmem/layout.c wants of the kernel, for a program: see ../CMakeLists.txt. */
+/* The kernel's part that kernel/ivshmem/layout.c needs, for a program: see ../CMakeLists.txt. */
 #ifndef RSM_HOSTILE_KERNEL_SHIM_H
 #define RSM_HOSTILE_KERNEL_SHIM_H
 

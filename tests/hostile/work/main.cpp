@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a guest does while somebody attacks the window:
+// The work of a guest while somebody attacks the window:
 //
 //   hostile-work lead SECONDS MODE[:breaks]...   node 1: a phase for each mode
 //   hostile-work follow                          node 2: the same work, until node 1 says "end"

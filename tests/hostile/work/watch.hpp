@@ -12,7 +12,7 @@ namespace hostile {
 // Ends the program, after telling why. The guest's command fails then.
 [[noreturn]] void give_up(const std::string &why);
 
-// What a thread is doing.
+// The present act of a thread.
 class Watched {
   public:
     Watched();

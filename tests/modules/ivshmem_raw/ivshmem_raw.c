@@ -168,7 +168,7 @@ static int raw_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return err;
 }
 
-/* Waits until it is closed. Who reads is told. */
+/* Waits until it is closed. A reader is told. */
 static void raw_remove(struct pci_dev *pdev)
 {
 	struct raw *raw = pci_get_drvdata(pdev);

@@ -47,8 +47,8 @@ DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
 #define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
 
 /**
- * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). What it
- * can't do it leaves undone. instance_data is the seventh field of the line of dat.conf. Runs
+ * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). It
+ * leaves undone what it can't do. instance_data is the seventh field of the line of dat.conf. Runs
  * with the registry locked, so no IA can be opened or listed here.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,

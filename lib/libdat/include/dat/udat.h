@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uDAPL 1.2: user Direct Access Programming Library. This is the header that
- * programs include; link with -ldat. What all functions have in common is told
+ * programs include; link with -ldat. Common rules of all functions are told
  * in <dat/dat_functions.h>.
  */
 #ifndef _UDAT_H_

@@ -83,7 +83,7 @@ struct Visit {
     unsigned cells = 0;
 };
 
-// What a way has come to, when the exporter has told what is in the segment.
+// The outcome of a way, when the exporter has told what is in the segment.
 Outcome judge(Outcome said, bool arrived)
 {
     if (said == Outcome::STORED)

@@ -13,7 +13,7 @@ namespace rsmtest::access {
 enum class End { UNPUBLISH, DESTROY, REVOKE, DEATH };
 const char *name_of(End end);
 
-// Whoever has the segment. A failure is a test failure.
+// The process that has the segment. A failure is a test failure.
 class Exporter {
 public:
     virtual ~Exporter() = default;

@@ -38,7 +38,7 @@ Outcome found_if(bool done, const Importer &importer, std::uint64_t word)
     return done ? found(importer, word) : REFUSED;
 }
 
-// Of a store only the exporter knows where it went.
+// Only the exporter knows where a store went.
 Outcome stored_if(bool done)
 {
     return done ? STORED : REFUSED;
@@ -211,7 +211,7 @@ struct Pipe {
     }
     Pipe(const Pipe &) = delete;
     Pipe &operator=(const Pipe &) = delete;
-    // What was written to it.
+    // The bytes that were written to it.
     Outcome brought(const Importer &importer, bool written) const
     {
         std::uint64_t word = 0;

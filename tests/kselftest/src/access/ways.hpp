@@ -55,7 +55,7 @@ struct Way {
 // As matrix.def has them.
 std::span<const Way> all_ways();
 
-// What a way is to lead to.
+// The target of a way.
 struct Phase {
     const char *name;
     bool closed; // to new connections

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the tests of <rsm/rsm.hpp> share.
+// Common parts of the tests of <rsm/rsm.hpp>.
 #pragma once
 
 #include <gtest/gtest.h>

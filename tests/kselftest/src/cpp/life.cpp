@@ -17,7 +17,7 @@ rsm::Export make(const rsm::Controller &controller, const rsm::Pages &memory)
     return rsm::Export(controller, memory.bytes());
 }
 
-// What the kernel holds of this test, which is all that runs.
+// Objects that the kernel holds for this test, which is all that runs.
 std::int64_t handles()
 {
     return kernel_counters().at("handles");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the functions of endpoints and service points say to bad arguments, in the order in which
+// Answers of the functions of endpoints and service points to bad arguments, in the order in which
 // they look at them (udapl-functions.md sections 10.4 and 10.7).
 #include "dat/support/objects.hpp"
 

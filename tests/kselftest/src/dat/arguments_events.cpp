@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What IA, EVD, CNO and the queries of all objects say to bad arguments, in the order in which they
-// look at them (udapl-functions.md sections 10.1 to 10.3, G5).
+// Answers of IA, EVD, CNO and the queries of all objects to bad arguments, in the order in which
+// they look at them (udapl-functions.md sections 10.1 to 10.3, G5).
 #include "dat/support/objects.hpp"
 
 #include <gtest/gtest.h>

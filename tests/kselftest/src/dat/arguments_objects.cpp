@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What service points, requests, zones, memory, SRQs and posts say to bad arguments, in the order
+// Answers of service points, requests, zones, memory, SRQs and posts to bad arguments, in the order
 // in which they look at them (udapl-functions.md sections 10.4 to 10.9).
 #include "dat/support/objects.hpp"
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What an agent was called with.
+// Arguments of the calls of an agent.
 class Calls {
 public:
     DAT_OS_WAIT_PROXY_AGENT agent() { return {this, &Calls::called}; }
@@ -50,7 +50,7 @@ protected:
         EXPECT_OK(dat_cno_create(adapter, agent, &cno));
         return cno;
     }
-    // A wait that finds nothing. What is spurious is passed over.
+    // A wait that finds nothing. A spurious return is passed over.
     void expect_quiet()
     {
         EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 30000, &hint));
@@ -217,7 +217,7 @@ TEST_F(EventsCno, unwaitable_evd_triggers)
     dequeue_software(one, 1);
 }
 
-// Who waits at the EVD has the event.
+// The waiter at the EVD has the event.
 TEST_F(EventsCno, waiter_at_the_evd_comes_first)
 {
     EvdWaiter waiter(one, DAT_TIMEOUT_INFINITE);

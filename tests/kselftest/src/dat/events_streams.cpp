@@ -84,7 +84,7 @@ TEST_F(EventStreams, unsignalled_completion_wakes_nobody)
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
     expect_completion(b.requests, 2);
 
-    // What is there already is returned, whether or not it notified.
+    // Events that are there already are returned, whether or not they notified.
     EXPECT_OK(b.write(0, to, 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_TRUE(eventually([&] {
         DAT_BOOLEAN idle{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who waits sleeps, and who is only connected uses no processor.
+// A waiter sleeps, and a process that is only connected uses no processor.
 #include "dat/support/side.hpp"
 #include "support/child.hpp"
 #include "support/system.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// Of all threads of the process.
+// Processor time of all threads of the process.
 Milliseconds processor_time()
 {
     timespec now{};

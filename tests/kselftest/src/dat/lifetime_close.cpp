@@ -35,7 +35,7 @@ protected:
     const Pages pages{2};
 };
 
-// What Side does not have.
+// Objects that Side does not have.
 void LifetimeClose::make_all(Side &side)
 {
     const Adapter &ia = side.adapter;

@@ -151,7 +151,7 @@ TEST(LifetimeKill, receiver_of_large_messages)
     }
 }
 
-// What the survivor copies into or out of pages of a process that goes away.
+// Copies of the survivor into or out of pages of a process that goes away.
 TEST(LifetimeKill, target_of_rdma)
 {
     auto all = doomed_ones([](Side &side, Link &link) { say_where(side, link); }, large);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who does not poll is told of what comes, although another has polled just before.
+// A listener that does not poll is told of what comes, although another has polled just before.
 #include "dat/support/side.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ protected:
         }
     }
 
-    // Who is woken must go back to sleep for the others to come on.
+    // A thread that is woken must go back to sleep for the others to come on.
     struct OneProcessor {
         OneProcessor()
         {

@@ -111,7 +111,7 @@ TEST_F(Queries, provider_attributes)
             EXPECT_EQ(merges, DAT_TRUE);
 }
 
-// What it says of SRQs and watermarks is what it does.
+// The provider does what it says of SRQs and watermarks.
 TEST_F(Queries, optional_parts_are_announced)
 {
     const DAT_PROVIDER_ATTR attributes = provider();

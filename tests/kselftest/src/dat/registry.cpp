@@ -121,7 +121,7 @@ TEST_F(Registry, functions_that_a_provider_lacks)
     EXPECT_OK(dat_registry_remove_provider(&fake, &info));
 }
 
-// What was registered dynamically is not listed.
+// Providers that were registered dynamically are not listed.
 TEST_F(Registry, listed_are_only_those_of_the_file)
 {
     DAT_COUNT count = -1;

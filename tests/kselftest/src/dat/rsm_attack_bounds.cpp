@@ -28,7 +28,7 @@ std::vector<Range> ranges()
             {page, 3 * page - 1}};
 }
 
-// What one range looks like from outside: offsets are those in the exporter's segment.
+// One range as seen from outside: offsets are those in the exporter's segment.
 class Intruder {
 public:
     void enter(RawPeer &peer, std::uint32_t context, const Range &expected);

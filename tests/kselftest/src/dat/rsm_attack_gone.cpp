@@ -28,7 +28,7 @@ MessageHeader header(MessageKind kind, std::uint64_t context, std::uint64_t addr
     return result;
 }
 
-// What the program does to its registered memory.
+// Ways in which the program changes its registered memory.
 enum class Loss { UNMAPPED, REPLACED, PROTECTED };
 
 class RsmAttackGone : public RsmAttack, public testing::WithParamInterface<Loss> {

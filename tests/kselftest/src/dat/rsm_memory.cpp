@@ -10,7 +10,7 @@ using namespace rsmtest::dat;
 
 namespace {
 
-// What dat_lmr_create answers.
+// The answer of dat_lmr_create.
 struct Made {
     DAT_RETURN result;
     DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;

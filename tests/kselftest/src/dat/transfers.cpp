@@ -257,7 +257,7 @@ TEST_F(Transfers, a_send_waits_for_its_receive)
     fill(a, 0, 64, 9);
     EXPECT_OK(a.send(0, 64, 1));
     expect_no_event(a.requests);
-    // What travels the other way, or is only RDMA, is not held up.
+    // Messages the other way, and RDMA, are not held up.
     EXPECT_OK(a.receive(1000, 64, 2));
     EXPECT_OK(b.send(0, 64, 3));
     EXPECT_OK(b.write(0, a.memory.remote(2000, 64), 4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Networks under an IA that fail: links, devices, packets. What was posted is carried out or
+// Networks under an IA that fail: links, devices, packets. A posted request is carried out or
 // completes with an error in bounded time, the connection ends, and a new one works.
 #include "datnet/support/dat_net_test.hpp"
 
@@ -45,7 +45,7 @@ class DatNetNetwork : public DatNetPair {
         const Answer answer = Session(partner.node()).call("sh " + command);
         EXPECT_EQ(answer.status, 0) << command << ": " << answer.text;
     }
-    // Of large sides: requests both ways, each for memory of its own.
+    // For large sides: requests both ways, each for memory of its own.
     void post();
     // How many of them were carried out: each completes, and behind the first that was not they
     // are flushed.
@@ -156,7 +156,7 @@ class Lane {
 
 } // namespace
 
-// What is under way may outlast it. A datagram of the connection manager's that finds no route
+// Requests under way may outlast it. A datagram of the connection manager's that finds no route
 // leaves rdma_rxe of Linux 6.1 deaf (Documentation/rdma.md): a new device is not.
 TEST_F(DatNetNetwork, link_is_down_for_a_second) {
     make_sides(large);

@@ -53,7 +53,7 @@ class DatNetLarge : public DatNetPair {
     }
 };
 
-// What one side may not do to the other. Each time both ends of the connection break.
+// Offences of one side against the other. Each time both ends of the connection break.
 class DatNetAccess : public DatNetTransfers {
   protected:
     void expect_refused(const DAT_RMR_TRIPLET &target, bool write) {
@@ -190,7 +190,7 @@ TEST_F(DatNetTransfers, many_in_order) {
         EXPECT_EQ(here->memory.start[2000 + i], static_cast<std::byte>(i));
 }
 
-// What was written before a message is there when the message is.
+// Bytes that were written before a message are there when the message is.
 TEST_F(DatNetTransfers, writes_are_visible_before_the_next_message) {
     for (unsigned round = 1; round <= 10; round++) {
         fill(part(0, 30000), round);

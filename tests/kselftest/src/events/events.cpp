@@ -259,7 +259,7 @@ TEST_F(Events, S14_many_waiters_in_processes_and_threads)
     second.join();
     const auto by_child = static_cast<int>(child.hear());
     child.expect_success();
-    // Who has waited in vain for a whole second has left.
+    // A waiter that has waited in vain for a whole second has left.
     EXPECT_EQ(consumed + by_child + pending(exported()), total);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What POLLRDHUP promises.
+// The promises of POLLRDHUP.
 #include "support/loopback.hpp"
 
 #include <poll.h>
@@ -17,7 +17,7 @@ static void ask_until_ready(pollfd &entry)
         continue;
 }
 
-// Whoever is told of the disconnect can rely on the memory being out of reach.
+// A process that is told of the disconnect can rely on the memory being out of reach.
 TEST_F(LoopbackTest, POLLRDHUP_comes_after_the_memory_is_gone)
 {
     Pages memory(many_pages);

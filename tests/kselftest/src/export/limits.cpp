@@ -33,7 +33,7 @@ TEST_F(ExportLimits, E17_max_exported_memory)
     ASSERT_TRUE(parameter.set("1"));
     const std::size_t total = memory_info("MemTotal");
     const std::size_t percent_pages = total / 100 / page_size();
-    // What is certainly below, and what is certainly above one percent.
+    // One is certainly below, and one certainly above one percent.
     Pages below(percent_pages * 8 / 10);
     Pages above(percent_pages * 13 / 10);
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What one user may have of the node: handles and exported memory.
+// Limits of one user of the node: handles and exported memory.
 #include "support/child.hpp"
 #include "support/raw.hpp"
 

@@ -32,7 +32,7 @@ protected:
             GTEST_SKIP() << "this kernel has no fault injection";
     }
 
-    // What one round works on, made afresh each time without faults.
+    // The objects of one round, made afresh each time without faults.
     struct Scene {
         raw::Published published{4, RSM_ALLOW_REBIND};
         Fd control = raw::open_control();

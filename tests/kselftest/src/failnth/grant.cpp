@@ -14,7 +14,7 @@ using raw::Ticket;
 
 namespace {
 
-// What one round works on, made without faults.
+// The objects of one round, made without faults.
 struct Scene {
     Pages memory{4};
     Pages read_only{4, PROT_READ};

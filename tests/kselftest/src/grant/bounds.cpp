@@ -194,7 +194,7 @@ TEST_F(GrantBounds, rights)
         EXPECT_EQ(copy(handle.get(), RSM_IOC_GETV, local.data(), 0, 8), read ? success : denied);
         EXPECT_EQ(copy(handle.get(), RSM_IOC_PUTV, local.data(), 0, 8), write ? success : denied);
         EXPECT_EQ(refused(handle.get(), page, PROT_READ, 0), read ? 0 : EACCES);
-        // What can be written through a mapping can be read there.
+        // A mapping that can be written can be read.
         EXPECT_EQ(refused(handle.get(), page, PROT_WRITE, 0), read && write ? 0 : EACCES);
         EXPECT_EQ(refused(handle.get(), page, both, 0), read && write ? 0 : EACCES);
         EXPECT_EQ(refused(handle.get(), page, PROT_READ | PROT_EXEC, 0), EACCES);

@@ -80,7 +80,7 @@ protected:
     const std::size_t size = page_count * page;
 };
 
-// What a child that exports tells of a ticket, and what it hears.
+// Messages of a child that exports about a ticket, and messages to it.
 inline void tell(Link &link, const raw::Ticket &ticket)
 {
     link.tell(ticket.word[0]);

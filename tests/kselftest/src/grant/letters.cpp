@@ -173,7 +173,7 @@ TEST_F(GrantLetters, end_with_the_grant)
     EXPECT_EQ(send(other.get(), 3), status(RSMERR_CONN_ABORTED));
 }
 
-// Whoever sends many delays others by one.
+// A sender of many delays others by one.
 TEST_F(GrantLetters, of_users_in_turn)
 {
     const raw::Ticket ticket = for_letters();

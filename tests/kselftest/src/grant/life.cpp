@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What ends with the export, and who may grant.
+// Ends of grants with their export, and rights to grant.
 #include "grant/grant.hpp"
 #include "interconnects/testctl.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What can be bound to be granted: memory that is only read, and files of tmpfs.
+// Memory that can be bound to be granted: memory that is only read, and files of tmpfs.
 #include "grant/grant.hpp"
 
 #include <cstring>
@@ -33,7 +33,7 @@ protected:
         Fd exporting = raw::open_segment();
         Fd imported = raw::open_segment();
     };
-    // What the importer reads in the first word.
+    // The first word as the importer reads it.
     static std::uint64_t first_word(const Shared &shared)
     {
         std::uint64_t value = ~0ull;
@@ -240,7 +240,7 @@ TEST_F(GrantReadOnly, files_of_tmpfs)
     local.at() = 31;
     EXPECT_EQ(copy(handle.get(), RSM_IOC_PUTV, local.data(), 8, 8), success);
     EXPECT_EQ(shared.at(8), 31u);
-    // Whoever may open the file can end the export so, but nothing else.
+    // Users who may open the file can end the export so, but nothing else.
     ASSERT_EQ(ftruncate(file.get(), 0), 0);
     EXPECT_TRUE(eventually([&] { return hung_up(handle.get()); }));
     EXPECT_EQ(copy(handle.get(), RSM_IOC_PUTV, local.data(), 8, 8), status(RSMERR_CONN_ABORTED));

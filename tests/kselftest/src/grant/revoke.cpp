@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What REVOKE promises: when it returns no holder of the ticket reaches the memory.
+// The promise of REVOKE: when it returns no holder of the ticket reaches the memory.
 #include "grant/grant.hpp"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ protected:
     }
 };
 
-// What alice may ask for: a set of letters out of r, w and b (both).
+// Rights that alice may ask for: a set of letters out of r, w and b (both).
 std::string rights_of_alice(rsm_memseg_id_t id)
 {
     std::string rights;

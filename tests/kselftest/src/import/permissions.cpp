@@ -38,7 +38,7 @@ bool allowed(rsm_permission_t mode, Class which, rsm_permission_t wanted)
     return (wanted & ~(mode << shift) & 0600) == 0;
 }
 
-// What a connection with these rights lets one do who may read the segment, or may not.
+// The uses that a connection with these rights allows a user who may read the segment, or may not.
 void check_connection(ImportSegment &imported, rsm_permission_t rights, bool may_read)
 {
     std::uint64_t value = 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What passes between this node and one that the test plays.
+// Messages between this node and one that the test plays.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"
 #include "support/child.hpp"

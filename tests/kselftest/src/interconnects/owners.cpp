@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What users and peers make the kernel allocate: each has its bound, and whoever has come to it
+// Memory that users and peers make the kernel allocate: each has its bound, and a user at the bound
 // keeps nobody else from working. Documentation/limits.md names the bounds.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"

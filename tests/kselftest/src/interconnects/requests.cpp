@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What an exporter asks of many importing nodes that are silent, and that go on living.
+// Requests of an exporter to many importing nodes that are silent, and that go on living.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"
 #include "support/child.hpp"

@@ -40,7 +40,7 @@ public:
 
     std::byte *data() const { return pages_.data(); }
     std::size_t size() const { return pages_.size(); }
-    // What the memory has, or had, in it.
+    // The word that the memory has, or had, in it.
     const Pages &contents() const { return contents_; }
     // How often a page was wanted, in all.
     std::size_t supplied() const { return supplied_; }

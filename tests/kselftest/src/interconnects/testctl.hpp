@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The controllers of tests/controllers: one with a window of its own, one that
-// can't be mapped, one with a link. What holds for them holds for interconnects to come.
+// can't be mapped, one with a link. Their rules hold for interconnects to come.
 #pragma once
 
 #include "support/loopback.hpp"

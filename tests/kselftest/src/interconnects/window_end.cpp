@@ -89,7 +89,7 @@ TEST_F(WindowEnd, range_unmapped)
 {
     ASSERT_EQ(munmap(page(0), memory.size()), 0);
     expect_dead();
-    // What the program puts there is its own.
+    // A mapping that the program puts there is its own.
     ASSERT_NE(mmap(page(0), memory.size(), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
               MAP_FAILED);

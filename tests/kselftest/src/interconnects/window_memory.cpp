@@ -256,7 +256,7 @@ TEST_F(WindowMemory, another_thread_unmaps_the_range)
     EXPECT_TRUE(holds_pattern(memory));
 }
 
-// What was there before a call is there after it, and no access faults meanwhile.
+// Contents before a call are the contents after it, and no access faults meanwhile.
 TEST_F(WindowMemory, other_threads_use_the_range_all_the_time)
 {
     std::atomic<bool> stop{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What ends an export, and what does not: E14, E15 and the range that goes away.
+// Events that end an export, and events that do not: E14, E15 and the range that goes away.
 #include "support/loopback.hpp"
 
 #include <csignal>

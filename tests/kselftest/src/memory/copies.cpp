@@ -103,7 +103,7 @@ TEST_F(MemoryCopies, rights)
     EXPECT_EQ(back, data);
 }
 
-// More than the kernel takes at a time. What can only be written is not mapped.
+// More than the kernel takes at a time. Memory that can only be written is not mapped.
 TEST_F(MemoryCopies, many_pieces_by_the_kernel)
 {
     const Pages large(200);

@@ -39,7 +39,7 @@ protected:
         EXPECT_EQ(std::count(pages.data(), pages.data() + pages.size(), std::byte{2}),
                   static_cast<long>(pages.size()));
     }
-    // What a peer reads and writes that changes its grant first. GONE: it is not even connected.
+    // Reads and writes of a peer that changes its grant first. GONE: it is not even connected.
     std::pair<Outcome, Outcome> lie(const std::function<void(Grant &)> &change)
     {
         Grant told = *grant(*honest);

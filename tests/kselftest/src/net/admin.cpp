@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What an administrator sees of other nodes with rsmctl, and changes about them.
+// Other nodes as rsmctl shows them to an administrator, and changes them.
 #include "net/peer/shell.hpp"
 #include "net/support/net_test.hpp"
 #include "netlink/support/client.hpp"
@@ -60,7 +60,7 @@ class NetHeartbeat : public NetAdmin {
         }
         NetAdmin::TearDown();
     }
-    // What the list of nodes says, or nothing.
+    // The value in the list of nodes, or nothing.
     static std::string said(unsigned node, const char *key) {
         const Json entry = shown(node);
         return entry.is_object() ? entry.value(key, "") : "";
@@ -87,7 +87,7 @@ class NetHeartbeat : public NetAdmin {
     bool changed_ = false;
 };
 
-// Of a controller that is told its nodes.
+// For a controller that is told its nodes.
 class NetNodes : public NetAdmin {
   protected:
     void SetUp() override {
@@ -390,7 +390,7 @@ TEST_F(NetNodes, lists_survive_those_that_come_and_go) {
     expect_it_works(first);
 }
 
-// What netlink says of a request it may say when the module that refused it has gone.
+// The text of netlink's refusal outlives the module that refused.
 TEST_F(NetNodes, refusals_do_not_need_the_module_any_more) {
     const auto request = node_request(RSM_CMD_NODE_SET, configuration.controller, first.node())
                              .put(RSM_A_NODE_ADDRESS, "nowhere");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who may connect to a segment of another node, and what the others are told: I1, I2, E5 to E9.
+// Connects to a segment of another node, and the refusal of those that may not: I1, I2, E5 to E9.
 #include "net/support/net_test.hpp"
 
 #include <array>

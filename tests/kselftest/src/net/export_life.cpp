@@ -45,7 +45,7 @@ class NetExport : public NetPairTest {
 
 NET_ALL_WAYS(NetExport);
 
-// Who uses the same pages, or the same part of a window, next must not be seen.
+// The next user of the same pages, or of the same part of a window, must not be seen.
 void NetExport::expect_nothing_to_see() {
     Session heir(exporter_node().node());
     RemoteExport next(heir, 4 * pages);

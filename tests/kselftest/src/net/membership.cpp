@@ -200,7 +200,7 @@ TEST_F(NetMembership, all_stand_still_at_once)
 {
     ASSERT_NO_FATAL_FAILURE(connect_both_ways());
     Vm::stall(4 * heartbeat());
-    // What would have been judged at once has been, once a message has gone each way.
+    // A judgement at once would have come before a message has gone each way.
     expect_everything_works_again();
     EXPECT_EQ(imported_here->get(0, 4 * page, 2).value(), 0u);
     EXPECT_EQ(imported_there->get(0, 4 * page, 1).value(), 0u);
@@ -211,7 +211,7 @@ TEST_F(NetMembership, all_stand_still_at_once)
     EXPECT_EQ(exported_here->events(1), 1u);
 }
 
-// What a dead node had of the window comes back once nobody can still believe it alive.
+// The window's part of a dead node comes back once nobody can still believe it alive.
 TEST_F(NetMembership, window_of_the_dead_comes_back) {
     if (!has_window())
         GTEST_SKIP() << configuration.controller << " has no window";

@@ -143,7 +143,8 @@ TEST_F(NetNetwork, link_is_down_for_a_second) {
     Outage outage(first.node());
     std::this_thread::sleep_for(milliseconds(1000));
     outage.end();
-    // What is to fail has failed then: a connection that is there now may be about to.
+    // Connections that are to fail have failed then: a connection that is there now may be about
+    // to.
     std::this_thread::sleep_for(detection());
     expect_recovery();
     work.end();

@@ -149,7 +149,7 @@ TEST_F(NetStranger, has_a_secret_that_the_node_does_not_know) {
     attack({"silence", "refused", "it has a secret, and this node has none"});
 }
 
-// What ends a connection before it is in use is logged once for each reason.
+// The end of a connection that is not in use yet is logged once for each reason.
 TEST_F(NetStranger, sends_frames_that_make_no_sense) {
     for (const Attack &each : {
              Attack{"empty-frame", "ended", "sends frames that make no sense"},

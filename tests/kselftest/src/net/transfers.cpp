@@ -43,7 +43,7 @@ class NetTransfers : public NetPairTest {
 
 NET_BOTH_WAYS(NetTransfers);
 
-// What a node sends is late.
+// Messages of a node are late.
 class Delay {
   public:
     Delay(unsigned node, milliseconds by) : node_(node) {
@@ -131,7 +131,7 @@ TEST_P(NetTransfers, explicit_mode_is_complete_after_a_barrier) {
     }
 }
 
-// What is got is what was put before, barrier or not; and events come after data.
+// A get returns what was put before, barrier or not; and events come after data.
 TEST_P(NetTransfers, explicit_mode_keeps_the_order) {
     set_mode(RSM_BARRIER_MODE_EXPLICIT);
     for (unsigned round = 2; round < 6; round++) {

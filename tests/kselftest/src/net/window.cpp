@@ -146,7 +146,7 @@ TEST_F(NetWindow, no_leak_in_200_rounds) {
     EXPECT_EQ(room(last), before) << "megabytes that fit";
 }
 
-// What has been given back in the middle can be had again.
+// Memory that has been given back in the middle can be had again.
 TEST_F(NetWindow, fragments) {
     Session exporter(first.node());
     auto exports = fill_window(exporter);

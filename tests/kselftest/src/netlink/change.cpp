@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What an administrator changes, and the events that follow from what anybody does.
+// Changes of an administrator, and the events that follow from what anybody does.
 #include "interconnects/testctl.hpp"
 #include "netlink/support/client.hpp"
 #include "support/child.hpp"

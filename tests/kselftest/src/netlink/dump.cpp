@@ -43,7 +43,7 @@ std::set<std::uint64_t> numbers_of(const Result &result)
     return numbers;
 }
 
-// What a message says of one moment.
+// The state of one moment, as a message says it.
 void expect_consistent(const Message &message)
 {
     const auto state = message.number(RSM_A_SEGMENT_STATE);

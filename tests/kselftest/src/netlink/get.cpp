@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is asked for one by one: every attribute says what is so.
+// Requests for one object each: every attribute says what is so.
 #include "netlink/support/client.hpp"
 #include "support/child.hpp"
 #include "support/raw.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who may see what, and who may change something.
+// Rights to see objects, and to change them.
 #include "netlink/support/client.hpp"
 #include "support/child.hpp"
 #include "support/raw.hpp"

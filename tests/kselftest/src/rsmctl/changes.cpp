@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What an administrator changes with rsmctl, and what it tells of as it happens.
+// Changes that an administrator makes with rsmctl, and events that it shows as they happen.
 #include "rsmctl/program.hpp"
 #include "support/loopback.hpp"
 

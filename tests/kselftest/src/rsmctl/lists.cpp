@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What rsmctl lists and shows of what a test has made.
+// Lists and details that rsmctl shows of the objects of a test.
 #include "rsmctl/program.hpp"
 #include "support/loopback.hpp"
 #include "support/raw.hpp"

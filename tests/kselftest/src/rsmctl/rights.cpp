@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who may see and do what with rsmctl.
+// Rights of users of rsmctl.
 #include "rsmctl/program.hpp"
 #include "support/loopback.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the kernel says of a test: its log, the counters of rsm.ko, and the objects it has lost.
+// Findings of the kernel about a test: its log, the counters of rsm.ko, and the objects it has
+// lost.
 #pragma once
 
 #include "support/system.hpp"

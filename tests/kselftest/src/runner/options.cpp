@@ -59,7 +59,7 @@ bool take_flag(Options &options, std::string_view name)
     return true;
 }
 
-// What holds without any option.
+// Settings without any option.
 Options defaults()
 {
     Options options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a test has written, in gtest's words.
+// The output of a test, in gtest's words.
 #pragma once
 
 #include "runner/kernel.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the runner prints: TAP 13.
+// The output of the runner: TAP 13.
 #pragma once
 
 #include "runner/kernel.hpp"

@@ -68,7 +68,7 @@ bool FaultInjection::nth(int n, const std::function<void()> &action)
     if (pwrite(file_.get(), text.data(), text.size(), 0) < 0)
         return false;
     action();
-    // What is left of the count tells whether it was used up.
+    // The rest of the count tells whether it was used up.
     char left[16] = {};
     const ssize_t got = pread(file_.get(), left, sizeof(left) - 1, 0);
     if (pwrite(file_.get(), "0", 1, 0) < 0)

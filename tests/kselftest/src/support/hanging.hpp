@@ -12,7 +12,7 @@
 
 namespace rsmtest {
 
-// A page of /dev/rsm_hanging, which rsm_testctl.ko offers. Whoever touches it first hangs.
+// A page of /dev/rsm_hanging, which rsm_testctl.ko offers. A thread that touches it first hangs.
 class HangingPage {
 public:
     HangingPage() : device_(open("/dev/rsm_hanging", O_RDWR | O_CLOEXEC))

@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv)
 {
-    // What a test becomes when it wants to go on as another program.
+    // The form of a test that goes on as another program.
     if (std::getenv("RSM_TEST_SLEEPER")) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;)

@@ -13,7 +13,7 @@
 
 namespace rsmtest::raw {
 
-// What an ioctl did: errno if it failed, otherwise the status field.
+// The outcome of an ioctl: errno if it failed, otherwise the status field.
 struct Outcome {
     int error = 0;
     std::uint32_t status = 0;
@@ -53,7 +53,7 @@ Outcome unpublish(int fd);
 Outcome destroy(int fd);
 Outcome connect(int fd, std::uint32_t id, std::uint32_t permission = RSM_PERM_RDWR);
 
-// What GRANT gives and REDEEM takes.
+// The ticket that GRANT gives and REDEEM takes.
 struct Ticket {
     std::uint64_t word[2] = {};
     bool operator==(const Ticket &) const = default;

@@ -59,7 +59,7 @@ void prepare_stacks()
     backtrace(&frame, 1);
 }
 
-// What the test's process is before gtest goes on in it.
+// The test's process before gtest goes on in it.
 void become_test(const std::string &name, int output)
 {
     setsid();

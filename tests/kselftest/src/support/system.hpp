@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the tests need from the machine: time, users, memory, kernel counters.
+// The tests' needs of the machine: time, users, memory, kernel counters.
 #pragma once
 
 #include "support/waiting.hpp"
@@ -81,7 +81,7 @@ private:
     int fd_;
 };
 
-// Who a process is: numbers, so that no user database is needed.
+// The user of a process: numbers, so that no user database is needed.
 struct User {
     uid_t uid;
     gid_t gid;

@@ -36,7 +36,7 @@ protected:
         return raw::rebind(exporter.get(), hanging.data(), hanging.size());
     }
     void lose_memory() const { ASSERT_EQ(ftruncate(memory.get(), 0), 0); }
-    // Of an importer: waits for the end of the connection.
+    // An importer's: waits for the end of the connection.
     static void wait_for_abort(int importer)
     {
         pollfd entry{importer, POLLRDHUP, 0};

@@ -185,7 +185,7 @@ TEST_F(ChannelTest, the_end_of_the_peer)
     left.reset();
     EXPECT_FALSE(right->alive());
     EXPECT_TRUE(ready(right->peer_fd(), POLLRDHUP));
-    // What arrived stays; what is written goes nowhere; nothing is made up.
+    // Messages that arrived stay; what is written goes nowhere; nothing is made up.
     EXPECT_EQ(receive(*right, Ring::REQUEST), "last words");
     const std::string noise(right->limit(Ring::REQUEST), '\1');
     while (send(*right, Ring::REQUEST, noise))

@@ -32,7 +32,7 @@ DAT_RETURN check_state(const Cr &cr, const Ep &ep) noexcept {
                                                                 : ep.wrong_state();
 }
 
-// Who listens on a qualifier of this Ia.
+// Listeners on the qualifiers of this Ia.
 Sp *listener_on(const Ia &ia, DAT_CONN_QUAL qualifier) noexcept {
     for (const auto &object : ia.objects()) {
         auto *sp = dynamic_cast<Sp *>(object.get());

@@ -151,7 +151,7 @@ bool too_late(const Ep &ep, DAT_EP_PARAM_MASK mask) noexcept {
            ep.transfer.receives_were_posted();
 }
 
-// What can fail first.
+// First the steps that can fail.
 void apply(Ep &ep, const Wanted &wanted) {
     ep.set_attributes(kept_attributes(wanted.attributes));
     ep.set_pz(wanted.pz);

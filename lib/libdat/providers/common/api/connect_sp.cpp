@@ -9,7 +9,7 @@
 namespace rsmdat::api {
 namespace {
 
-// What dat_psp_create_any chooses from: such a qualifier fits wherever a port does.
+// The range that dat_psp_create_any chooses from: such a qualifier fits wherever a port does.
 constexpr std::uint32_t FIRST_ANY = 1024;
 constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
 
@@ -101,7 +101,7 @@ DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM 
         return invalid_handle(DAT_INVALID_HANDLE_PSP);
     const DAT_RETURN result = check_query(mask, DAT_PSP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {entered->ia().handle(), entered->qualifier, entered->evd->handle(),
+        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered),
                   entered->flags};
     return result;
 }
@@ -146,7 +146,7 @@ DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM 
         return invalid_handle(DAT_INVALID_HANDLE_RSP);
     const DAT_RETURN result = check_query(mask, DAT_RSP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {entered->ia().handle(), entered->qualifier, entered->evd->handle(),
+        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered),
                   entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL};
     return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of the provider's table, by the file that has them. What they do is in the
+// The functions of the provider's table, by the file that has them. Their descriptions are in the
 // comments of <dat/udat.h>.
 #pragma once
 

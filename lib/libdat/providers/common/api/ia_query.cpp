@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What dat_ia_query answers.
+// The answers of dat_ia_query.
 #include "api/functions.h"
 
 #include "api/provider.h"

@@ -97,7 +97,7 @@ DAT_RETURN compare_cookies(const Contexts &contexts, Plan &plan) {
     return DAT_SUCCESS;
 }
 
-// What can change while the lock is not held.
+// State that can change while the lock is not held.
 DAT_RETURN check_ia(const Ia &ia, Plan &plan) {
     if (!find<Pz>(plan.param.pz_handle, ia))
         return invalid_handle(DAT_INVALID_HANDLE_PZ);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the arguments of all dat_*_query functions have in common.
+// Common checks of the arguments of all dat_*_query functions.
 #pragma once
 
 #include "core/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What peers are told when there is no connection, or none any more.
+// Messages to peers when there is no connection, or none any more.
 #pragma once
 
 namespace rsmdat {

@@ -2,7 +2,8 @@
 // An open interface adapter: owner of everything made through it, and of the one lock that guards
 // it all.
 //
-// Locking: Ia::lock guards every object of the Ia. API functions take it with enter() (object.h);
+// Locking: Ia::lock guards every object of the Ia, and of the Ias that it is joined to (joined.h):
+// theirs stands for the same mutex. API functions take it with enter() (object.h);
 // functions of classes expect it held unless they say otherwise. It is given up only while a thread
 // sleeps (Evd::wait, Cno::wait), while an ioctl or mmap that can take long runs (pinning,
 // connecting: marked so where it happens), and around an agent of the consumer's: always with
@@ -127,7 +128,8 @@ class Outside {
     Guard &guard_;
 };
 
-// An argument that has to belong to a given Ia, whose lock is held.
+// An argument that has to belong to a given Ia, whose lock is held. EVDs may belong to another one:
+// find_evd() (joined.h).
 template <class T>
 T *find(DAT_HANDLE handle, const Ia &ia) noexcept {
     Object *object = find_object(handle, ia.lock);

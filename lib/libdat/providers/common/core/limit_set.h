@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What dat_ia_query reports and the create functions enforce: the provider's, or the device's.
+// Limits that dat_ia_query reports and the create functions enforce: the provider's, or the
+// device's.
 #pragma once
 
 #include <dat/udat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A mutex whose uncontended lock and unlock are an instruction each, inline: they are a good part
-// of what a small transfer costs.
+// The lock of an IA, and the mutex that it stands for. The locks of several IAs can come to stand
+// for one mutex.
 #pragma once
 
 #include <atomic>

@@ -20,7 +20,8 @@ constinit std::array<PoolEntry, MOST_IAS> pool{};
 
 } // namespace
 
-// After fork() the parent's stay taken in the child: threads that are not there may hold them.
+// One whose mutex no other Lock has. After fork() the parent's stay taken in the child: threads that
+// are not there may hold them.
 PooledLock::PooledLock() {
     const auto take = [](PoolEntry &entry) { return !entry.taken.exchange(true); };
     auto *const entry = std::ranges::find_if(pool, take);

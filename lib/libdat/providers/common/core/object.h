@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every DAT object has: a handle that can be checked, an IA it belongs to, a context of the
+// The base of every DAT object: a handle that can be checked, an IA it belongs to, a context of the
 // consumer's.
 //
 // A function of the API starts with enter(): it turns its first handle into an object and holds the
@@ -28,8 +28,9 @@ class Object;
 // another one closes finds a lock there, and that the handle is dead.
 using Guard = std::unique_lock<Lock>;
 
-// What a DAT_HANDLE points to. All lie in one range of addresses and are never given back, so a
-// handle that was freed, or is no handle at all, can be told; a freed cell is used again late.
+// The memory that a DAT_HANDLE points to. All lie in one range of addresses and are never given
+// back, so a handle that was freed, or is no handle at all, can be told; a freed cell is used again
+// late.
 struct alignas(64) HandleCell {
     DAT_PROVIDER *provider;                // must come first: libdat reads it
     std::atomic<Object *> object;          // null when freed
@@ -105,7 +106,7 @@ inline Object *object_of(const HandleCell &cell, const Lock &lock) noexcept {
     if (cell.lock.load(std::memory_order_acquire) != &lock)
         return nullptr;
     Object *object = cell.object.load(std::memory_order_acquire);
-    // Of another Ia by now? The lock that is held says that ours stay what they are.
+    // Does it belong to another Ia by now? The lock that is held says that ours stay what they are.
     return cell.lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
 }
 

@@ -75,14 +75,14 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
     }
 }
 
-// Time is over. What has come since the last look, and nobody has told us of, still counts.
+// Time is over. Events that have come since the last look, and nobody has told us of, still count.
 DAT_RETURN Evd::last_look() noexcept {
     poll(false);
     const DAT_RETURN why = disturbance();
     return why != DAT_SUCCESS || satisfied() ? why : failure(DAT_TIMEOUT_EXPIRED);
 }
 
-// Peers ring from the moment when the engine has armed the connections; what came before that is
+// Peers ring from the moment when the engines have armed the connections; what came before that is
 // seen by looking once more.
 Futex::Wake Evd::doze(Wait &wait) noexcept {
     ia().engine->arm_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an EVD polls for events.
+// Feeders: an EVD polls them for events.
 #pragma once
 
 #include <vector>

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned DEFINED = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
 
-// What peers are to be allowed the program must be.
+// The program must have the rights that peers are to get.
 DAT_RETURN check_privileges(unsigned remote, unsigned lmrs) noexcept {
     if ((remote & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0 && (lmrs & DAT_MEM_PRIV_LOCAL_READ_FLAG) == 0)
         return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the bind of an RMR is checked for.
+// Checks of the bind of an RMR.
 #pragma once
 
 #include "memory/lmr.h"
@@ -11,7 +11,7 @@ namespace rsmdat {
 DAT_RETURN check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const DAT_LMR_TRIPLET &asked,
                       unsigned allowed, Lmr *&lmr) noexcept;
 
-// What peers are to be allowed.
+// The rights that peers are to get.
 constexpr unsigned remote_part(unsigned privileges) noexcept {
     return privileges & (DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
 }

@@ -6,7 +6,7 @@ namespace rsmdat {
 
 namespace {
 
-// Of a local privilege.
+// A local privilege.
 bool is_write(unsigned privilege) noexcept {
     return privilege == DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
 }

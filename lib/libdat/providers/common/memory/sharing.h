@@ -9,11 +9,11 @@ namespace rsmdat {
 
 enum class Sharing { SHARED, PRIVATE, ABSENT };
 
-// What `maps`, which has the form of /proc/PID/maps, says of all bytes of a range: PRIVATE if some
+// The kind of all bytes of a range by `maps`, which has the form of /proc/PID/maps: PRIVATE if some
 // of them are not shared, ABSENT if some are not mapped.
 Sharing sharing_of(std::istream &maps, std::uint64_t address, std::uint64_t length);
 
-// Of this process. PRIVATE if nobody can tell (no /proc).
+// The same for this process. PRIVATE if nobody can tell (no /proc).
 Sharing sharing_of(std::uint64_t address, std::uint64_t length);
 
 } // namespace rsmdat

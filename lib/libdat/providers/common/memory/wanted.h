@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a region needs of the program's memory.
+// The needs of a region on the program's memory.
 #pragma once
 
 #include "memory/pages.h"

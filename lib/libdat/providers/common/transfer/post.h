@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every post consists of.
+// The parts of every post.
 #pragma once
 
 #include <dat/udat.h>
@@ -13,7 +13,7 @@ struct Post {
     DAT_COMPLETION_FLAGS flags;
 };
 
-// Of all requests; sends take DAT_COMPLETION_SOLICITED_WAIT_FLAG, too.
+// Flags of all requests; sends take DAT_COMPLETION_SOLICITED_WAIT_FLAG, too.
 constexpr unsigned REQUEST_FLAGS = DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG |
                                    DAT_COMPLETION_BARRIER_FENCE_FLAG;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is to be done at which time.
+// Alarms: tasks, each with its time.
 #pragma once
 
 #include <chrono>

@@ -153,7 +153,7 @@ void Engine::Inside::leave(Channel &channel) noexcept {
     drop(static_cast<std::size_t>(found - disarmed_.begin()));
 }
 
-// What arrived before the peer could see that we sleep is looked for once more.
+// The engine looks once more for messages that arrived before the peer could see that it sleeps.
 void Engine::Inside::arm(std::size_t place) noexcept {
     const Disarmed entry = disarmed_[place];
     drop(place);

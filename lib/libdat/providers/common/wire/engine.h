@@ -40,8 +40,8 @@ class Engine {
     Engine(const Engine &) = delete;
     Engine &operator=(const Engine &) = delete;
 
-    // Ia::lock not held: waits for all threads but the one that calls this (in an agent). What has
-    // not begun is dropped, and so is what is to be done from then on.
+    // Ia::lock not held: waits for all threads but the one that calls this (in an agent). Work that
+    // has not begun is dropped, and so is what is to be done from then on.
     void stop() noexcept;
 
     // With Ia::lock held; ready() is not called any more once forget() has returned. Watching a

@@ -227,7 +227,7 @@ void Connector::attach(const SegmentAddress &peer) {
     });
 }
 
-// Of a listener that has rejected the request meanwhile nothing is left but its word.
+// A listener that has rejected the request meanwhile has left nothing but its word.
 void Connector::attached(int status) noexcept {
     ep_.link->attaching = false;
     if (status != RSM_SUCCESS)

@@ -31,7 +31,7 @@ void Connector::ready(std::uint32_t events) noexcept {
 }
 
 // A program that polls may keep the engine from the lock: so the peer's end is seen here, too, but
-// that is not looked for each time. What polling mostly finds is nothing.
+// that is not looked for each time. Polling mostly finds nothing.
 void Connector::poll(bool again) noexcept {
     if (!ep_.link)
         return;
@@ -75,7 +75,7 @@ void Connector::step() noexcept {
         carry_on(said, gone);
 }
 
-// What the peer says as long as the connection lasts.
+// Messages of the peer as long as the connection lasts.
 LinkState Connector::expected() const noexcept {
     return ep_.link->active ? LinkState::ACCEPTED : LinkState::ESTABLISHED;
 }

@@ -20,7 +20,7 @@ DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Listener &listener) noe
 class Hearing final : public Source {
   public:
     Hearing(Sp &sp, Listener listener); // throws std::bad_alloc
-    // Whoever comes from now on finds nobody; those whose letters have been taken are refused.
+    // A peer that comes from now on finds nobody; those whose letters have been taken are refused.
     ~Hearing();
     Hearing(const Hearing &) = delete;
     Hearing &operator=(const Hearing &) = delete;

@@ -38,11 +38,11 @@ std::uint64_t new_port() noexcept;
 LinkState said_by_peer(Channel &channel) noexcept;
 void say_to_peer(Channel &channel, LinkState what) noexcept; // and rings
 
-// A service point has taken a request. Who asks knows it before a service point for one request is
-// gone: it would take that for an answer otherwise.
+// A service point has taken a request. The requester knows it before a service point for one
+// request is gone: it would take that for an answer otherwise.
 void acknowledge(Link &link) noexcept;
 
-// What a side offers. Private data is at most limits::PRIVATE_DATA bytes.
+// The offer of a side. Private data is at most limits::PRIVATE_DATA bytes.
 void write_terms(Terms &terms, const Link &link, std::uint32_t read_in, std::uint32_t read_out,
                  std::span<const std::byte> private_data) noexcept;
 // Copied once; false if it makes no sense.

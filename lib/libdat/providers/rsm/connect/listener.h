@@ -51,8 +51,8 @@ class Listener {
     // The next letter of a process of this node; nothing if there is none. Letters that make no
     // sense are skipped.
     [[nodiscard]] std::optional<SegmentAddress> next_letter() const noexcept;
-    // What a slot holds, if it is a request of another node that has not been seen lately. The slot
-    // is cleared.
+    // The contents of a slot, if it is a request of another node that has not been seen lately. The
+    // slot is cleared.
     [[nodiscard]] std::optional<SegmentAddress> take(std::size_t index) noexcept;
     // Its repetition is a request again.
     void forget(const SegmentAddress &request) noexcept;

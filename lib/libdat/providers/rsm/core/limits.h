@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What dat_ia_query reports and the create functions enforce.
+// Limits that dat_ia_query reports and the create functions enforce.
 #pragma once
 
 #include "core/limit_set.h"

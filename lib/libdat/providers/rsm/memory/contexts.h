@@ -178,8 +178,9 @@ class RemoteRegion {
     // DENIED: outside what was granted. GONE: the region, or the peer. FAULT: our own memory can't
     // be read or written any more.
     enum class Outcome { DONE, DENIED, GONE, FAULT };
-    // What of the peer's memory is mapped, for writes that need no more than that; empty if it is
-    // not mapped for writing. After the stores `import` has to be asked whether it is alive.
+    // The part of the peer's memory that is mapped, for writes that need no more than that; empty
+    // if it is not mapped for writing. After the stores `import` has to be asked whether it is
+    // alive.
     struct Window {
         std::byte *start = nullptr;
         std::uint64_t address = 0; // the peer's

@@ -14,7 +14,7 @@ using Outcome = RemoteRegion::Outcome;
 // entries of a page get done however often signals come.
 constexpr std::uint64_t LARGEST_ENTRY = 4096;
 
-// What is still to be copied: all but the last bytes, then these.
+// The rest that is to be copied: all but the last bytes, then these.
 struct Rest {
     std::uint64_t offset;
     std::uint64_t body;

@@ -62,7 +62,8 @@ std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device &device, const Gra
     return std::make_unique<RemoteRegion>(std::move(inside));
 }
 
-// What can be read only or written and read can be mapped. If the kernel refuses, it copies.
+// Memory that can be read only, or written and read, can be mapped. If the kernel refuses, it
+// copies.
 void RemoteRegion::Inside::map_pages() noexcept {
     const PageRange pages = pages_inside(offset, length);
     if (pages.length == 0 || (permission & RSM_PERM_READ) == 0)

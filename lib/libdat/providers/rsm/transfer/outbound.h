@@ -42,7 +42,7 @@ class Outbound {
     void go_on() noexcept;
     // Looks how far the peer has come.
     void acknowledge() noexcept;
-    // What the peer said. False: nonsense.
+    // Takes the peer's message. False: nonsense.
     bool take(const Message &message) noexcept;
     void bad_response() noexcept;
     // Completes everything; what is not done is flushed.

@@ -9,7 +9,7 @@
 
 namespace rsmdat {
 
-// What keeps us from the target's memory is for the target to say: then the request goes through
+// Only the target may say why its memory can't be reached: then the request goes through
 // the ring, and the answer decides.
 Outbound::Way Outbound::direct(Request &request) noexcept {
     Remotes::Entry *entry = remotes_.find(request.context);

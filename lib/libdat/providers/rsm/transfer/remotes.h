@@ -20,7 +20,7 @@ class Remotes {
         RemoteRegion::Window window; // of the region
     };
 
-    // What the peer has answered for a context; null if it was not asked.
+    // The peer's answer for a context; null if it was not asked.
     [[nodiscard]] Entry *find(DAT_RMR_CONTEXT context) noexcept;
     // The one that was looked for last, if it is this one.
     [[nodiscard]] const Entry *last(DAT_RMR_CONTEXT context) const noexcept {

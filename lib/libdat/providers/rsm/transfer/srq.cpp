@@ -54,8 +54,8 @@ void Srq::leave(Waiter &waiter) noexcept {
     *place = std::exchange(waiter.behind, nullptr);
 }
 
-// Whoever is called takes a buffer or has no more use for one, and waits again only when there is
-// none left.
+// A waiter that is called takes a buffer or has no more use for one, and waits again only when
+// there is none left.
 DAT_RETURN Srq::posted() noexcept {
     while (first_ && available() > 0) {
         Waiter &waiter = *first_;

@@ -69,7 +69,7 @@ int publish(const Export &segment, std::uint32_t node, std::uint32_t &id) noexce
     return status;
 }
 
-// What a peer's segment says about itself, read once.
+// The words of a peer's segment about itself, read once.
 struct Claims {
     explicit Claims(const Handshake &handshake) noexcept {
         const auto *from = const_cast<const volatile Handshake *>(&handshake);
@@ -254,7 +254,7 @@ std::optional<std::uint64_t> Channel::executed(std::uint64_t sent) noexcept {
     return inside_->executed;
 }
 
-// Whoever sleeps has looked at its rings after it said so; we have written before we look.
+// A sleeper has looked at its rings after it said so; we have written before we look.
 void Channel::ring() noexcept {
     std::atomic<std::uint32_t> &sleeps = front_of(inside_->peer.mapping()).words.sleeps;
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lies where in the segment of a connection, and the form of messages. Both sides are the same
+// The layout of the segment of a connection, and the form of messages. Both sides are the same
 // machine or machines of the same byte order (RSM's windows are memory); all fields are
 // fixed-width.
 #pragma once
@@ -100,7 +100,7 @@ struct Handshake {
     Terms answer;
 };
 
-// What the owner tells about itself. The peer reads it, and clears `sleeps` when it rings.
+// The owner's words about itself. The peer reads it, and clears `sleeps` when it rings.
 struct Words {
     alignas(64) std::atomic<std::uint32_t> sleeps;   // 1: ring after a message
     alignas(64) std::atomic<std::uint64_t> executed; // requests of the peer's carried out
@@ -116,7 +116,8 @@ constexpr std::size_t RINGS = 4096;
 static_assert(sizeof(Front) <= RINGS);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// What a letter to a listener begins with, and what a slot holds: where the request's segment is.
+// The begin of a letter to a listener, and the contents of a slot: the place of the request's
+// segment.
 struct ListenerSlot {
     std::uint64_t qualifier;
     Credentials from;

@@ -17,7 +17,7 @@ std::size_t whole_pages(std::size_t length) noexcept {
 
 } // namespace
 
-// What lives in a window is not in the memory that was bound; that is given up for the view.
+// A segment in a window is not in the memory that was bound; the view replaces that memory.
 int OwnSegment::show() noexcept {
     const std::size_t length = memory_.bytes().size();
     Mapping view(::mmap(nullptr, length, BOTH, MAP_SHARED, handle_.fd(), 0), length);

@@ -15,7 +15,7 @@ constexpr unsigned POLLS_PER_LOOK = 256;
 // A host that has died says nothing, so it is asked from time to time.
 constexpr auto QUESTIONS = 2s;
 
-// Of a connection that is there, or is about to be, nothing else matters.
+// Nothing else matters of a connection that is there, or is about to be.
 bool is_end(rdma_cm_event_type type) noexcept {
     switch (type) {
     case RDMA_CM_EVENT_DISCONNECTED:
@@ -40,7 +40,7 @@ void Connector::happened(const Happening &event) noexcept {
         carry_on(event);
 }
 
-// What had come before the end is taken first.
+// Completions that had come before the end are taken first.
 void Connector::carry_on(const Happening &event) noexcept {
     const bool orderly = event.type == RDMA_CM_EVENT_DISCONNECTED;
     ep_.link->over = true;
@@ -69,9 +69,9 @@ void Connector::poll(bool again) noexcept {
         ep_.transfer.progress();
 }
 
-// What has been taken from an SRQ may bring an asynchronous event, what was outstanding when the
-// program disconnected is what its peer waits for, and a device that has done something may get what
-// it had no room for.
+// Buffers that were taken from an SRQ may bring an asynchronous event, what was outstanding when
+// the program disconnected is what its peer waits for, and a device that has done something may get
+// what it had no room for.
 bool Connector::has_listeners() const noexcept {
     if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING ||
         ep_.transfer.has_backlog())

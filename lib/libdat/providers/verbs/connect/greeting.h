@@ -12,7 +12,7 @@
 
 namespace rsmdat {
 
-// What fits into a request on every transport, and so what the consumer may have.
+// The bytes that fit into a request on every transport, and so those that the consumer may have.
 constexpr std::size_t REQUEST_ROOM = 56;
 constexpr std::size_t GREETING_HEAD = 2;
 constexpr std::size_t GREETING_ROOM = REQUEST_ROOM - GREETING_HEAD;
@@ -35,7 +35,7 @@ class Greeting {
 
 using Rejection = std::array<std::byte, GREETING_HEAD>;
 Rejection rejection(Refusal how) noexcept;
-// What is no rejection of ours is the kernel's: nobody listens, or the program has gone.
+// A rejection that is not ours is the kernel's: nobody listens, or the program has gone.
 Refusal refusal_of(std::span<const std::byte> from) noexcept;
 
 } // namespace rsmdat

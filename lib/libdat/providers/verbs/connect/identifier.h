@@ -47,7 +47,7 @@ class Identifier {
         return made ? Identifier(events, id) : Identifier();
     }
 
-    // Who hears of events from now on; nobody if null.
+    // Sets the hearer of events from now on; nobody if null.
     void belongs_to(Party *party) const noexcept { id_->context = party; }
     [[nodiscard]] rdma_cm_id *get() const noexcept { return id_; }
     rdma_cm_id *operator->() const noexcept { return id_; }

@@ -19,7 +19,7 @@ Link::Link(Manager &manager, Identifier its_id) noexcept
     id.belongs_to(this);
 }
 
-// Of an attempt the kernel tells the peer when its identifier ends, and answers for us when the
+// The kernel tells the peer of an attempt when its identifier ends, and answers for us when the
 // peer was the first to end a connection.
 Link::~Link() {
     const bool tells = established && !over && ::rdma_disconnect(id.get()) == 0;

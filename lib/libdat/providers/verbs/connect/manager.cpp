@@ -74,7 +74,7 @@ bool Manager::take() noexcept {
     return true;
 }
 
-// What belongs to nobody is leaving, or a request for a listener that has gone.
+// An identifier that belongs to nobody is leaving, or a request for a listener that has gone.
 void Manager::dispatch(Party *party, const rdma_cm_id *id, Happening &event) noexcept {
     if (party != nullptr)
         return party->happened(event);

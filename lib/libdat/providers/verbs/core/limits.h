@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does not depend on the device; the rest is Device::limits().
+// Limits that do not depend on the device; the rest is Device::limits().
 #pragma once
 
 #include "core/limit_set.h"

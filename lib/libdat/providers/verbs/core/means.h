@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an Ia of this provider works with.
+// The means of an Ia of this provider.
 #pragma once
 
 #include "core/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What privileges are to a device.
+// Privileges as a device has them.
 #pragma once
 
 #include <dat/udat.h>
@@ -18,7 +18,7 @@ constexpr unsigned remote_access_of(unsigned privileges) noexcept {
     return access;
 }
 
-// Of an LMR.
+// Access of an LMR.
 constexpr unsigned access_of(unsigned privileges) noexcept {
     constexpr unsigned WRITES = DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
     const unsigned local = (privileges & WRITES) != 0 ? IBV_ACCESS_LOCAL_WRITE : 0;

@@ -18,7 +18,7 @@ namespace rsmdat {
 class Lmr;
 class Pz;
 
-// What the device has of an LMR.
+// The device's part of an LMR.
 struct Pinned {
     std::shared_ptr<ibv_pd> domain; // goes after the keys
     std::shared_ptr<ibv_mr> keys;

@@ -82,7 +82,7 @@ bool Outbound::may_start(std::size_t most) const noexcept {
     return !stopped_ && !failed_ && queue_.has_unstarted() && queue_.outstanding() < most;
 }
 
-// What the device need not do is done at once, and makes room.
+// Work that needs no device is done at once, and makes room.
 void Outbound::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) noexcept {
     while (may_start(most)) {
         Request &request = queue_.next();
@@ -130,7 +130,7 @@ void Outbound::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept
     stopped_ = true;
 }
 
-// Of those that are flushed by the device nothing is said before all are.
+// Nothing is said of requests that the device flushes before all are flushed.
 void Outbound::completed(ibv_wc_status status) noexcept {
     if (!queue_.has_started() || failed_)
         return;

@@ -48,7 +48,7 @@ bool QueuePair::create(ibv_pd &domain, ibv_qp_init_attr &wanted) noexcept {
     return static_cast<bool>(pair_);
 }
 
-// What peers may do is said by the keys of memory.
+// The keys of memory say what peers may do.
 bool QueuePair::initialize(std::uint8_t port) noexcept {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_INIT;

@@ -9,7 +9,7 @@ namespace rsmdat {
 
 class Ep;
 
-// What a queue pair is to hold.
+// The capacity of a queue pair.
 struct QueueSizes {
     std::uint32_t requests;
     std::uint32_t receives; // 0 with an SRQ

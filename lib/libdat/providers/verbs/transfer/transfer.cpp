@@ -73,7 +73,7 @@ Transfer::Inside::~Inside() {
         ep.srq->takers.remove(*this);
 }
 
-// With room for a ping. Of queues that are longer than a completion queue the rest waits here.
+// With room for a ping. The rest of queues that are longer than a completion queue waits here.
 QueueSizes Transfer::Inside::sizes() const noexcept {
     const DAT_EP_ATTR &attributes = ep.attributes;
     const ibv_device_attr &has = ep.ia().device->attributes();
@@ -246,7 +246,7 @@ void Transfer::Inside::close() noexcept {
     receives = {};
 }
 
-// What the device has done until it stops counts, the rest is flushed.
+// Work that the device has done until it stops counts, the rest is flushed.
 void Transfer::Inside::flush() noexcept {
     if (pair) {
         if (live) {

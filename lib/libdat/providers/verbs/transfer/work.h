@@ -12,7 +12,7 @@
 
 namespace rsmdat {
 
-// What a completion is about. Requests complete in the order in which they were given, and so do
+// The subject of a completion. Requests complete in the order in which they were given, and so do
 // receives of an endpoint's own; those of an SRQ are told by their slot.
 enum class Work : std::uint64_t { REQUEST = 0, RECEIVE = 1, PING = 2 };
 
@@ -51,7 +51,7 @@ class Gathered {
     std::size_t count_ = 0;
 };
 
-// What went wrong, in the words of the interface.
+// The fault, in the words of the interface.
 DAT_DTO_COMPLETION_STATUS status_of(ibv_wc_status status) noexcept;
 
 } // namespace rsmdat

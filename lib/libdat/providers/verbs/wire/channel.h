@@ -99,7 +99,7 @@ class Channel final : public Feeder {
 
     // Somebody polls: the queue need not wake the engine before that ends.
     void disarm() noexcept;
-    // What is in the queue by then makes nothing ready: take_all() must follow.
+    // Completions that are in the queue by then make nothing ready: take_all() must follow.
     void arm() noexcept;
     // The completion channel was made ready by this.
     void woken() noexcept;

@@ -27,7 +27,7 @@ struct Destroyer {
     }
 };
 
-// What libibverbs makes, with the function that ends it.
+// An object that libibverbs makes, with the function that ends it.
 template <class Object, auto Destroy>
 using Owned = std::unique_ptr<Object, Destroyer<Destroy>>;
 
@@ -38,7 +38,7 @@ class Device {
     [[nodiscard]] ibv_context &context() const noexcept { return *context_; }
     [[nodiscard]] ibv_comp_channel &completions() const noexcept { return *completions_; }
     [[nodiscard]] std::uint8_t port() const noexcept { return port_; }
-    // Of the port's network device, as rdma_cm wants it: the IA's address.
+    // The address of the port's network device, as rdma_cm wants it: the IA's address.
     [[nodiscard]] const sockaddr_storage &address() const noexcept { return address_; }
     [[nodiscard]] const ibv_device_attr &attributes() const noexcept { return attributes_; }
     [[nodiscard]] LimitSet limits() const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a device says by itself: that armed completions have come, and that something has gone
-// wrong.
+// Messages that a device sends by itself: that armed completions have come, and that something has
+// gone wrong.
 #pragma once
 
 #include "connect/identifier.h"

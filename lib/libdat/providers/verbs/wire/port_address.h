@@ -9,7 +9,7 @@
 
 namespace rsmdat {
 
-// Of the network devices' addresses the first that rdma_cm would use this port for, IPv4 before
+// The first of the network devices' addresses that rdma_cm would use this port for, IPv4 before
 // IPv6; its own port number is 0. Nothing if there is none.
 std::optional<sockaddr_storage> address_of_port(std::string_view device, std::uint8_t port);
 

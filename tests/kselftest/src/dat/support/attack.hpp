@@ -65,7 +65,7 @@ private:
     DAT_CONN_QUAL qualifier_ = 0;
 };
 
-// What stands in memory before anybody was let in.
+// The contents of memory before anybody was let in.
 inline std::byte pattern(std::size_t at)
 {
     return static_cast<std::byte>(at * 7 + at / 251 + 1);

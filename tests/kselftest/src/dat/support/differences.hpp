@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the specification wants and the provider of the tests' IA can't have, and why. Attributes
+// Wants of the specification that the provider of the tests' IA can't have, and why. Attributes
 // that dat_ia_query tells are not here. Documentation/libdat-verbs.md lists the same.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Differences {
 
 const Differences &differences();
 
-// Of a connection that the peer did not end in order.
+// The event of a connection that the peer did not end in order.
 bool is_disorderly_end(DAT_EVENT_NUMBER event);
 void expect_disorderly_end(DAT_EVD_HANDLE connections, const Place &place = Place::here());
 // The peer could not take it. Where ends are vague its connection may be over before it says so.

@@ -41,7 +41,7 @@ public:
     void linger();
     // All that we may write: the peer's segment.
     std::span<std::byte> segment();
-    // What we say about ourselves, which the peer reads.
+    // Our words about ourselves, which the peer reads.
     rsmdat::Words &own_words();
     void ring_bell() { channel_->ring_always(); }
 

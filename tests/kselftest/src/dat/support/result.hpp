@@ -15,7 +15,7 @@ struct Result {
 };
 std::ostream &operator<<(std::ostream &out, const Result &result);
 
-// What a call is expected to return: class error, type, subtype.
+// The expected return value of a call: class error, type, subtype.
 constexpr Result error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype = DAT_NO_SUBTYPE)
 {
     return {static_cast<DAT_RETURN>(DAT_CLASS_ERROR) | static_cast<DAT_RETURN>(type) |

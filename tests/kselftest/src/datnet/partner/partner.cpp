@@ -43,7 +43,7 @@ Answer Partner::carry_out(std::string_view order) {
     return verb->handler(*this, args);
 }
 
-// What fails here is told where the test runs.
+// Failures here are told where the test runs.
 Answer Partner::obey(std::string_view order) {
     testing::TestPartResultArray failures;
     Answer answer;

@@ -6,7 +6,7 @@
 namespace rsmtest::datnet {
 namespace {
 
-// What a function wants that may get no private data.
+// The arguments of a function that may get no private data.
 DAT_PVOID data_or_null(std::string &data) {
     return data.empty() ? nullptr : data.data();
 }

@@ -10,7 +10,7 @@ namespace rsmtest::datnet {
 using net::Answer;
 using net::Session;
 
-// What an order with this outcome answers.
+// The answer to an order with this outcome.
 inline int status_of(dat::Result result) {
     return static_cast<int>(result.value);
 }

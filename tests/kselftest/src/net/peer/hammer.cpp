@@ -25,7 +25,7 @@ void Hammer::run() {
         int none = 0;
         first_error_.compare_exchange_strong(none, status);
         last_error_ = status;
-        // What fails once mostly goes on failing: leave the processor to others.
+        // A call that fails once mostly goes on failing: leave the processor to others.
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }

@@ -6,7 +6,7 @@
 
 namespace rsmtest::net {
 
-// What is left of the order is a command: its exit status and what it said.
+// The rest of the order is a command: its exit status and what it said.
 Answer run_shell(Args &args);
 
 } // namespace rsmtest::net

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// A connection to a node's rsm_rdma.ko by somebody who has libibverbs, not the module. What is said
-// is spelled out here, not taken from kernel/rdma/frame.h: Documentation/rdma.md is the contract.
+// A connection to a node's rsm_rdma.ko by somebody who has libibverbs, not the module. Messages
+// are spelled out here, not taken from kernel/rdma/frame.h: Documentation/rdma.md is the contract.
 #pragma once
 
 #include "net/stranger/proof.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a peer says: the status of what it was told to do, and data.
+// The answer of a peer: the status of what it was told to do, and data.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ class NetTest : public testing::Test {
     void revive(const Peer &peer);
 };
 
-// Who exports to whom.
+// The direction: exporter and importer.
 enum class Roles { peer_to_self, self_to_peer, peer_to_peer };
 
 class NetPairTest : public NetTest, public testing::WithParamInterface<Roles> {

@@ -12,7 +12,7 @@ namespace rsmtest::net {
 // Node and permission of each entry.
 using Acl = std::vector<std::pair<unsigned, unsigned>>;
 
-// What everybody is told whose connection has ended with the way to its node.
+// The status of a connection that has ended with the way to its node.
 inline bool is_disconnect(std::uint64_t status) {
     return status == RSMERR_CONN_ABORTED || status == RSMERR_REMOTE_NODE_UNREACHABLE;
 }
@@ -79,7 +79,7 @@ class RemoteImport : public RemoteMemory {
   public:
     RemoteImport(Session &session, unsigned node, std::uint32_t id,
                  unsigned permission = RSM_PERM_RDWR);
-    // Of an export, with a barrier; it is there.
+    // A word of an export, read with a barrier; it is there.
     RemoteImport(Session &session, RemoteExport &of, unsigned permission = RSM_PERM_RDWR);
 
     // Result of connect.
@@ -107,7 +107,7 @@ class RemoteImport : public RemoteMemory {
     int status_;
 };
 
-// What one node has posted before has arrived at the other: bells keep their order.
+// Earlier posts of one node have arrived at the other: bells keep their order.
 class Fence {
   public:
     Fence(Session &exporter, Session &importer);

@@ -26,7 +26,7 @@ class Message {
     int command() const { return command_; }
     bool interrupted() const { return interrupted_; }
     bool has(int attribute) const { return !all(attribute).empty(); }
-    // What it says under an attribute; a test failure if it does not.
+    // The number under an attribute; a test failure if there is none.
     std::uint64_t number(int attribute) const;
     std::string text(int attribute) const;
     // Numbers of all its nests of this type, by the attribute within.
@@ -43,7 +43,7 @@ class Message {
     Bytes attributes_;
 };
 
-// What a command takes.
+// The arguments of a command.
 class Request {
   public:
     explicit Request(int command) : command(command) {}
@@ -60,7 +60,7 @@ class Request {
     std::vector<Attribute> attributes;
 };
 
-// What came of it.
+// The outcome of a request.
 struct Result {
     int error = 0; // as errno
     std::string words; // the kernel's
