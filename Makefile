@@ -31,7 +31,8 @@ SYSTEM_LIB ?= /usr/lib
 UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
 RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
-.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full fuzz bench style install \
+.PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full \
+	check-kernels fuzz bench style install \
 	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
 
 all: lib modules
@@ -43,6 +44,8 @@ help:
 	@echo "make demo-dat-vms the same between two virtual machines"
 	@echo "make check        build and test what a change has to pass (check-quick: a part that takes minutes;"
 	@echo "                  check-full: all that a release has to pass)"
+	@echo "make check-kernels build and test the modules on each kernel of Debian's archive (root; some 40"
+	@echo "                  minutes and 2 GB in ~/.cache/rsm)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
 	@echo "make bench        measure in virtual machines, compare with the recorded ratios, draw plots in"
 	@echo "                  $(BUILD)/bench (BENCH='--rounds 20' adds options)"
@@ -115,6 +118,11 @@ check-quick: deps-check
 
 check-full: deps-check
 	@tests/check/run --full
+
+check-kernels: deps-run
+	@$(DEPS) check deb
+	@$(MAKE) --no-print-directory lib TESTING=ON
+	@tests/check/kernels
 
 # Guided by KCOV, which distributions' kernels have not.
 fuzz: KERNEL = debug

@@ -15,12 +15,12 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from . import kernels, paths
+from . import kernels, paths, siw
 from .errors import UsageError
 
 # In build order: the later ones use symbols of the first.
 KUNIT = "tests/kunit"
-MODULE_FOLDERS = ["kernel", "tests/controllers", "tests/modules/ivshmem_raw", KUNIT]
+MODULE_FOLDERS = ["kernel", "tests/controllers", "tests/modules/ivshmem_raw", "tests/modules/rsm_rdmahold", KUNIT]
 COVERAGE = "tests/modules/rsm_cov"
 SOURCE_FOLDERS = ["include/uapi", *MODULE_FOLDERS]
 SOURCE_NAMES = (".c", ".h", ".S", "Kbuild")
@@ -48,12 +48,15 @@ def parse(argv):
     parser = argparse.ArgumentParser(prog="build-modules", description="Builds the kernel "
                                      "modules into build/modules/RELEASE, warnings are errors.")
     parser.add_argument("--kernel", default="stock", metavar="K",
-                        help="stock, debug, backports, a VERSION, a build tree's PATH or all")
+                        help="stock, debug, backports, trixie, trixie-backports, a VERSION, a build tree's "
+                        "PATH or all")
     parser.add_argument("--check", action="store_true", help="run sparse on every file too")
     parser.add_argument("--llvm", action="store_true",
                         help="compile with clang, into build/modules-clang")
     parser.add_argument("--lines", action="store_true",
                         help="with line numbers, into build/modules-lines")
+    parser.add_argument("--siw", action="store_true",
+                        help="soft-iWARP too, for tests, from the package linux-source-6.1")
     parser.add_argument("--coverage", action="store_true",
                         help="with line numbers, and rsm_cov.ko knows what they reach (for kernels "
                         "without KCOV)")
@@ -75,6 +78,8 @@ def wanted_kernels(argument):
 def build(kernel, options):
     """Copies and builds everything for one kernel; False if anything is wrong with it."""
     root = paths.modules_dir(kernel.release)
+    if kernel.system and (options.llvm or options.check):
+        raise UsageError("clang and sparse are for kernels whose headers are on this machine")
     if options.llvm:
         root = root.parent.with_name("modules-clang") / kernel.release
     if options.lines:
@@ -90,6 +95,8 @@ def build(kernel, options):
         done = all(make(kernel, root, folder, options) for folder in folders)
         if done:
             collect(root)
+            if options.siw:
+                siw.build(kernel, root)
     return done
 
 
@@ -126,7 +133,7 @@ def has_kunit(kernel):
 
 def make(kernel, root, folder, options):
     """Runs Kbuild in one folder and prints what it has to say about our sources."""
-    command = ["make", "-s", "-C", str(kernel.build), f"M={root / folder}",
+    command = [*make_for(kernel, root), f"M={root / folder}",
                f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror",
                # Instrumented where the kernel is configured for it, ignored elsewhere.
                "KCOV_INSTRUMENT=y", "UBSAN_SANITIZE=y"]
@@ -155,6 +162,13 @@ def make(kernel, root, folder, options):
         # The copy's file names would lead an editor astray.
         print("\n".join(lines).replace(f"{root}/", ""), file=sys.stderr)
     return not done.returncode and not findings
+
+
+def make_for(kernel, root):
+    """The beginning of make's command line: here, or in the system whose compiler the headers want."""
+    if not kernel.system:
+        return ["make", "-s", "-C", str(kernel.build)]
+    return [paths.DEBIAN13_RUN, str(root), "make", "-s", "-C", f"/{kernel.build.relative_to(kernel.system)}"]
 
 
 def program(name):

@@ -19,6 +19,8 @@ class Controller:
     drivers = []
     # Modules of the network between the guests, if there is one.
     network = []
+    # Modules that tests load, where tools/build-modules was asked for them.
+    optional = []
     threads = Threads.ONE
 
     @contextmanager
@@ -89,6 +91,7 @@ class Rdma(Controller):
 
     name = "rdma"
     modules = ["rsm", "rsm_rdma"]
+    optional = network.OPTIONAL
     network = network.MODULES
     max_nodes = 3
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import libraries, network, paths
+from . import libraries, network, paths, siw
 from .cpio import Archive
 from .errors import UsageError
 
@@ -151,6 +151,8 @@ def _add_product(tree, setup):
         adapters = network.dat_conf(adapters)
         for path, source in network.files().items():
             _add_program(tree, source, path)
+        if why := siw.absence(setup.kernel):
+            tree.file("etc/rsm-vm/no-siw", why.encode())
     tree.file("etc/dat/dat.conf", adapters.encode())
 
 

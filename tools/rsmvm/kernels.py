@@ -10,6 +10,10 @@ from . import image, packages, paths
 from .errors import UsageError
 
 
+# Suites, versions without the rest of a release, and releases, all of Debian 13.
+DEBIAN13 = re.compile(r"trixie(-backports)?|\d+\.\d+|\d+[\d.]*\+deb13\S*")
+
+
 @dataclass
 class Kernel:
     """One kernel that a guest can boot.  Paths are None where this kernel has no such thing."""
@@ -19,6 +23,8 @@ class Kernel:
     image: Path | None
     modules: Path | None
     build: Path | None
+    # The root directory in which build lies where it takes the compiler of that system.
+    system: Path | None = None
 
 
 def resolve(argument):
@@ -29,6 +35,8 @@ def resolve(argument):
         return debug()
     if argument == "backports":
         return by_release(argument, packages.newest_backport())
+    if DEBIAN13.fullmatch(argument) and not image_of(argument).exists():
+        return debian13(argument)
     if "/" in argument or Path(argument).exists():
         return by_path(Path(argument).absolute())
     return by_release(argument, argument)
@@ -56,6 +64,17 @@ def debug():
     release = (tree / "release").read_text().strip()
     return Kernel("debug", release, tree / "arch/x86/boot/bzImage",
                   tree / "modroot/lib/modules" / release, tree)
+
+
+def debian13(argument):
+    """A kernel of Debian 13: fetched into the cache, with a Debian 13 to build modules in."""
+    result = subprocess.run([paths.DEBIAN13_KERNEL, argument], stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise UsageError(f"there is no kernel {argument}, see above")
+    release = result.stdout.strip()
+    cache = paths.cache_dir() / "trixie"
+    return Kernel(argument, release, image_of(release, cache / release), cache / release / "lib/modules" / release,
+                  cache / f"root/usr/src/linux-headers-{release}", cache / "root")
 
 
 def stock_release():

@@ -57,6 +57,8 @@ def _prepare(opts, kernel, controller, folder):
     module_set = ModuleSet(kernel)
     for name in TRANSPORT + controller.network + modules + drivers:
         module_set.add(name)
+    for name in controller.optional:
+        module_set.add_if_built(name)
     module_set.add_project()
     setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
                     _parameters(node, opts, module_set, controller), opts.copy, opts.nodes > 1,

@@ -62,8 +62,14 @@ class ModuleSet:
         self.depends[name] = [d for d in depends if d in self.data]
 
     def add_project(self):
-        """Takes in everything tools/build-modules made, loaded or not: tests load some."""
-        for name in self._project():
+        """Takes in all modules of the project, loaded or not: tests load some."""
+        for name, path in self._project().items():
+            if not self._is_foreign(path):
+                self.add(name)
+
+    def add_if_built(self, name):
+        """Takes in what only some builds have."""
+        if name in self.available:
             self.add(name)
 
     def loadable(self, names):
@@ -101,6 +107,10 @@ class ModuleSet:
     def _project(self):
         root = paths.modules_dir(self.kernel.release)
         return {module_name(path): path for path in sorted(root.glob("**/*.ko"))}
+
+    def _is_foreign(self, path):
+        """Built from the kernel's own source."""
+        return path.relative_to(paths.modules_dir(self.kernel.release)).parts[0] == "drivers"
 
     def _builtin(self):
         listing = self.kernel.modules / "modules.builtin" if self.kernel.modules else None

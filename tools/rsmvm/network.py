@@ -12,8 +12,12 @@ from .service import Service
 # In this order.  rdma_rxe wants crc32 at once, which nothing in a guest would load for it;
 # sch_netem is there for tests that lose packets.
 MODULES = ["virtio_net", "crc32_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm", "sch_netem"]
+# A device that rsm_rdma refuses: soft-iWARP, which wants crc32c in the same way.
+OPTIONAL = ["crc32c_generic", "siw"]
 # iproute2's own: busybox has an ip and a tc, which cannot do half of it, and no rdma.
 PROGRAMS = ["ip", "tc", "rdma"]
+# libibverbs loads one for each kind of device.
+PROVIDERS = ["rxe", "siw"]
 # The largest packet of RoCE, 4096 bytes, and its headers.
 MTU = 4200
 VERBS_LINE = "#verbs0 "
@@ -41,14 +45,15 @@ class Network(Service):
 def files():
     """{guest path: host path} of the programs, and of what libibverbs looks for by itself."""
     found = {f"usr/sbin/{name}": _program(name) for name in PROGRAMS}
-    plugins = sorted(Path(libraries.GUEST_LIBRARIES, "libibverbs").glob("librxe-rdmav*.so"))
-    driver = Path("/etc/libibverbs.d/rxe.driver")
-    if not plugins or not driver.exists():
-        raise UsageError("ibverbs-providers is missing; get it with: tools/install-deps run")
+    for name in PROVIDERS:
+        plugins = sorted(Path(libraries.GUEST_LIBRARIES, "libibverbs").glob(f"lib{name}-rdmav*.so"))
+        driver = Path(f"/etc/libibverbs.d/{name}.driver")
+        if not plugins or not driver.exists():
+            raise UsageError("ibverbs-providers is missing; get it with: tools/install-deps run")
+        found |= {str(path): path for path in [*plugins, driver]}
     # glibc loads libgcc_s when a thread is ended from outside, as rping's are.
     unwinder = Path(libraries.GUEST_LIBRARIES, "libgcc_s.so.1")
-    for path in [*plugins, driver, unwinder]:
-        found[str(path)] = path
+    found[str(unwinder)] = unwinder
     return found
 
 

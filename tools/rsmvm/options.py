@@ -68,7 +68,8 @@ def build_parser():
     add("--controller", default="loopback", choices=controllers.CONTROLLERS,
         help="what joins the guests (loopback)")
     add("--kernel", default="stock", metavar="K",
-        help="stock, debug, backports, a VERSION, or the PATH of an image or build tree")
+        help="stock, debug, backports, trixie, trixie-backports, a VERSION, or the PATH of an image or build "
+        "tree")
     add("--smp", type=positive, default=2, metavar="N", help="processors per guest (2)")
     add("--mem", type=positive, default=1024, metavar="MiB", help="memory per guest (1024)")
     add("--memory-nodes", type=positive, default=1, metavar="N",

@@ -7,6 +7,8 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 GUEST_FILES = Path(__file__).resolve().parent / "guest"
 DEBUG_KERNEL = TREE / "tools/debug-kernel/build"
+DEBIAN13_KERNEL = TREE / "tools/debian13/kernel"
+DEBIAN13_RUN = TREE / "tools/debian13/run"
 INSTALL_DEPS = TREE / "tools/install-deps"
 SWITCH = TREE / "tools/rsmvm/switch.py"
 CLANG = TREE / "tools/rsmvm/clang"
