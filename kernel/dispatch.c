@@ -8,6 +8,7 @@
 #include <linux/indirect_call_wrapper.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -18,7 +19,8 @@ struct rsm_arg_head {
 };
 
 union rsm_arg {
-	u64 words[1];
+	/* The argument of any command, as read_words() reads it. */
+	DECLARE_FLEX_ARRAY(u64, words);
 	struct rsm_arg_head head;
 	struct rsm_info info;
 	struct rsm_attr attr;
