@@ -204,4 +204,6 @@ module_exit(rdma_exit);
 
 MODULE_ALIAS("rsm-rdma0");
 MODULE_DESCRIPTION("RSM between hosts over RDMA: InfiniBand, RoCE");
+MODULE_AUTHOR("RSM for Linux contributors");
+MODULE_VERSION(RSM_MODULE_VERSION);
 MODULE_LICENSE("GPL");
