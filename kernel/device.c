@@ -11,7 +11,7 @@
  */
 static int open_control(struct file *file)
 {
-	struct rsm_table *table = rsm_table_create();
+	struct rsm_table *table = rsm_table_create(file);
 
 	if (!table)
 		return -ENOMEM;
@@ -24,13 +24,14 @@ static int open_control(struct file *file)
 
 static int open_segment(struct file *file)
 {
-	struct rsm_handle *h = rsm_handle_alloc(file->f_mapping);
+	struct rsm_handle *h = rsm_handle_alloc(file);
 	int err;
 
 	if (!h)
 		return -ENOMEM;
 	err = rsm_handle_enter(h);
 	if (err) {
+		file->f_mapping = file_inode(file)->i_mapping;
 		rsm_handle_put(h);
 		return err;
 	}
@@ -59,6 +60,7 @@ static int segment_release(struct inode *inode, struct file *file)
 	if (imp)
 		rsm_import_close(imp);
 	rsm_handle_leave(h);
+	file->f_mapping = inode->i_mapping;
 	rsm_handle_put(h);
 	return 0;
 }
@@ -90,6 +92,7 @@ static int control_release(struct inode *inode, struct file *file)
 {
 	/* The VFS counted a reader at open(), and looks here for whom to count off. */
 	file->f_mode &= ~FMODE_WRITE;
+	file->f_mapping = inode->i_mapping;
 	rsm_table_put(file->private_data);
 	return 0;
 }

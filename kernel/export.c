@@ -165,7 +165,6 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	exp->flags = arg->flags;
 	exp->vaddr = arg->vaddr;
 	exp->length = arg->length;
-	exp->mapping = h->mapping;
 	rsm_owner_init(&exp->owner);
 	return exp;
 }

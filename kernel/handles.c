@@ -16,8 +16,8 @@ static atomic_t handle_count = ATOMIC_INIT(0);
 static atomic_t segment_count[2];
 static atomic_t changes = ATOMIC_INIT(1);
 
-/* A blank handle without a number, or NULL. */
-struct rsm_handle *rsm_handle_alloc(struct address_space *mapping)
+/* A blank handle of @file without a number, or NULL. */
+struct rsm_handle *rsm_handle_alloc(struct file *file)
 {
 	struct rsm_handle *h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
 
@@ -26,7 +26,7 @@ struct rsm_handle *rsm_handle_alloc(struct address_space *mapping)
 	kref_init(&h->ref);
 	init_waitqueue_head(&h->wq);
 	mutex_init(&h->lock);
-	h->mapping = mapping;
+	rsm_mapping_init(&h->mapping, file);
 	return h;
 }
 

@@ -150,7 +150,6 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
 	init_rwsem(&imp->map_lock);
 	INIT_LIST_HEAD(&imp->link);
 	INIT_LIST_HEAD(&imp->member.entry);
-	imp->mapping = h->mapping;
 	rsm_owner_init(&imp->owner);
 	return imp;
 }
@@ -303,7 +302,6 @@ void rsm_import_close(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);
 	tell_disconnect(imp, RSM_REASON_ASKED);
-	imp->mapping = NULL;
 	up_write(&imp->map_lock);
 	imp->ops->disconnect(imp);
 	rsm_import_set_mem(imp, NULL);

@@ -56,13 +56,8 @@ struct rsm_user;
 /* How many kinds of limits there are. */
 #define RSM_LIMIT_COUNT		(RSM_LIMIT_USER_MEMORY + 1)
 
-/*
- * All handles share the device's address_space. Each gets a window of its own
- * in there, found by its number, so that its mappings can be zapped by range.
- */
-#define RSM_WINDOW_SHIFT	43
-#define RSM_MAX_HANDLES		(1U << (63 - RSM_WINDOW_SHIFT))
-#define RSM_MAX_LENGTH		BIT_ULL(RSM_WINDOW_SHIFT)
+#define RSM_MAX_HANDLES		BIT(20)
+#define RSM_MAX_LENGTH		BIT_ULL(43)
 
 /**
  * struct rsm_handle - an open of /dev/rsm for reading and writing
@@ -80,7 +75,7 @@ struct rsm_handle {
 	wait_queue_head_t wq;
 	struct mutex lock; /* of the change from blank to segment */
 	u32 number;
-	struct address_space *mapping;
+	struct address_space mapping;
 	struct rsm_segment *seg;
 	struct rsm_user *user;
 };
@@ -168,7 +163,7 @@ struct rsm_export *rsm_handle_export(struct rsm_handle *h);
 struct rsm_import *rsm_handle_import(struct rsm_handle *h);
 
 /* handles.c */
-struct rsm_handle *rsm_handle_alloc(struct address_space *mapping);
+struct rsm_handle *rsm_handle_alloc(struct file *file);
 void rsm_handle_put(struct rsm_handle *h);
 int rsm_handle_enter(struct rsm_handle *h);
 void rsm_handle_hide(struct rsm_handle *h);
@@ -216,7 +211,7 @@ void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages);
 void rsm_user_leaving(struct rsm_user *user, long npages);
 
 /* table.c */
-struct rsm_table *rsm_table_create(void);
+struct rsm_table *rsm_table_create(struct file *file);
 void rsm_table_put(struct rsm_table *table);
 int rsm_table_mmap(struct rsm_table *table, struct vm_area_struct *vma);
 struct rsm_table *rsm_table_get_fd(int fd);
@@ -331,8 +326,8 @@ bool rsm_import_mappable(const struct rsm_import *imp);
 int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
 void rsm_import_zap(struct rsm_import *imp);
 void rsm_import_forget_export(struct rsm_import *imp);
-void rsm_zap_handle(struct address_space *mapping, u32 number);
-void rsm_place_vma(struct vm_area_struct *vma, u32 number);
+void rsm_mapping_init(struct address_space *mapping, struct file *file);
+void rsm_zap_handle(struct rsm_handle *h);
 int rsm_fill_prepare(struct vm_area_struct *vma, unsigned long addr);
 int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
 		    struct rsm_mem *mem, struct page *scratch);

@@ -15,7 +15,20 @@
 #include <linux/sched/signal.h>
 #include <linux/swap.h>
 
-#define WINDOW_PAGES	(1UL << (RSM_WINDOW_SHIFT - PAGE_SHIFT))
+/**
+ * rsm_mapping_init() - give an open file an address space of its own
+ * @mapping: the address space, zeroed; has no pages, and lives until the file is released
+ * @file: a file that is being opened
+ */
+void rsm_mapping_init(struct address_space *mapping, struct file *file)
+{
+	address_space_init_once(mapping);
+	init_rwsem(&mapping->invalidate_lock);
+	mapping->host = file_inode(file);
+	mapping->a_ops = &empty_aops;
+	mapping_set_gfp_mask(mapping, GFP_KERNEL);
+	file->f_mapping = mapping;
+}
 
 /**
  * rsm_import_zap() - make the next access to each mapping fault
@@ -24,21 +37,13 @@
 void rsm_import_zap(struct rsm_import *imp)
 {
 	lockdep_assert_held_write(&imp->map_lock);
-	if (imp->mapping)
-		rsm_zap_handle(imp->mapping, imp->seg.number);
+	rsm_zap_handle(imp->seg.handle);
 }
 
-/* Make the next access to each mapping of handle @number fault. */
-void rsm_zap_handle(struct address_space *mapping, u32 number)
+/* Make the next access to each mapping of a handle fault. */
+void rsm_zap_handle(struct rsm_handle *h)
 {
-	unmap_mapping_range(mapping, (loff_t)number << RSM_WINDOW_SHIFT,
-			    1LL << RSM_WINDOW_SHIFT, 1);
-}
-
-/* Move a mapping of handle @number to where rsm_zap_handle() finds it. */
-void rsm_place_vma(struct vm_area_struct *vma, u32 number)
-{
-	vma->vm_pgoff += (unsigned long)number * WINDOW_PAGES;
+	unmap_mapping_range(&h->mapping, 0, 0, 1);
 }
 
 /**
@@ -82,9 +87,7 @@ static int fill_entry(pte_t *pte, unsigned long addr, void *data)
 
 static unsigned long segment_index(struct vm_area_struct *vma, unsigned long addr)
 {
-	unsigned long pgoff = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
-
-	return pgoff & (WINDOW_PAGES - 1);
+	return vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
 }
 
 /*
@@ -297,7 +300,6 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
 	err = need_scratch(imp);
 	if (err)
 		return err;
-	rsm_place_vma(vma, imp->seg.number);
 	if (!is_hidden(vma))
 		return imp->ops->map(imp, vma);
 	map_nothing(imp, vma);

@@ -202,7 +202,6 @@ struct rsm_export {
 	u64 vaddr;
 	u64 length;
 	struct rsm_owner owner;
-	struct address_space *mapping;
 	struct rsm_mem *mem;
 	struct rsm_watch *watch;
 	struct rsm_shown *shown;
@@ -279,7 +278,6 @@ struct rsm_import {
 	u64 length;
 	u64 start;
 	u64 end;
-	struct address_space *mapping;
 	struct rw_semaphore map_lock;
 	struct rsm_mem *mem;
 	bool aborted;

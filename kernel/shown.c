@@ -129,7 +129,6 @@ int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
 		return -ENODEV;
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	rsm_place_vma(vma, exp->seg.number);
 	vma->vm_ops = &shown_vm_ops;
 	vma->vm_private_data = exp;
 	return 0;

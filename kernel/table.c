@@ -21,6 +21,7 @@
  * @ref: one for the control handle, one for each slot in use
  * @mm: who opened the control handle; nobody else may map consumed words.
  *	Held so that the pointer can't come to mean somebody else.
+ * @mapping: finds the mappings of the control handle
  * @slots: which slots are in use
  * @lock: serialises the growing of the two arrays
  * @status: pages of struct rsm_status_slot
@@ -29,19 +30,21 @@
 struct rsm_table {
 	struct kref ref;
 	struct mm_struct *mm;
+	struct address_space mapping;
 	struct ida slots;
 	struct mutex lock; /* of the two arrays' growth */
 	struct xarray status;
 	struct xarray consumed;
 };
 
-struct rsm_table *rsm_table_create(void)
+struct rsm_table *rsm_table_create(struct file *file)
 {
 	struct rsm_table *table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 
 	if (!table)
 		return NULL;
 	kref_init(&table->ref);
+	rsm_mapping_init(&table->mapping, file);
 	table->mm = current->mm;
 	mmgrab(table->mm);
 	ida_init(&table->slots);

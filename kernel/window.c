@@ -235,7 +235,7 @@ static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 	struct rsm_shown *shown = exp->shown;
 
 	lockdep_assert_held(&shown->lock);
-	rsm_zap_handle(exp->mapping, exp->seg.number);
+	rsm_zap_handle(exp->seg.handle);
 	if (!atomic_read(&shown->mappings))
 		return;
 	shown->copy = copy_alloc(shown, mem->npages);
