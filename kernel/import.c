@@ -188,8 +188,10 @@ static u32 import_enter(struct rsm_import *imp)
 	if (status)
 		return status;
 	status = imp->ops->connect(imp);
-	if (status)
+	if (status) {
+		rsm_denied_import(imp, status);
 		rsm_controller_leave(imp->seg.ctl);
+	}
 	return status;
 }
 

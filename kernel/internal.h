@@ -51,7 +51,28 @@
 #include <linux/poll.h>
 
 struct rsm_account;
+struct rsm_link;
 struct rsm_user;
+
+/**
+ * struct rsm_denied - a connect that was denied
+ * @kind: why
+ * @ctl: controller of the import
+ * @node: exporting node
+ * @id: segment id there
+ * @importer: node that was to import the segment
+ * @owner: who was to own the import, NULL if the importer is another node
+ * @rights: that were asked for; 0 if the importer is another node
+ */
+struct rsm_denied {
+	enum rsm_denial kind;
+	const struct rsm_controller *ctl;
+	u32 node;
+	u32 id;
+	u32 importer;
+	const struct rsm_owner *owner;
+	u32 rights;
+};
 
 /* How many kinds of limits there are. */
 #define RSM_LIMIT_COUNT		(RSM_LIMIT_USER_MEMORY + 1)
@@ -200,6 +221,11 @@ void rsm_charge_return(struct rsm_account *account, unsigned long npages);
 u32 rsm_highest_handle(void);
 int rsm_charge_handle(struct rsm_user *user);
 unsigned long rsm_pinned_pages(void);
+
+/* denied.c */
+void rsm_denied_import(const struct rsm_import *imp, u32 status);
+void rsm_denied_node(const struct rsm_link *link, u32 id);
+u64 rsm_denial_count(void);
 
 /* user.c */
 struct rsm_user *rsm_user_get(void);

@@ -36,6 +36,10 @@
 	EM(RSM_LIMIT_USER_SEGMENTS, "user-segments")	\
 	EM_LAST(RSM_LIMIT_USER_MEMORY, "user-memory")
 
+#define RSM_TRACE_DENIALS				\
+	EM(RSM_DENIAL_USER, "user")			\
+	EM_LAST(RSM_DENIAL_NODE, "node")
+
 /* First for tools, which read the numbers of the names, ... */
 #undef EM
 #undef EM_LAST
@@ -43,6 +47,7 @@
 #define EM_LAST(value, name)	TRACE_DEFINE_ENUM(value);
 RSM_TRACE_REASONS
 RSM_TRACE_LIMITS
+RSM_TRACE_DENIALS
 
 /* ... then for us. */
 #undef EM
@@ -246,6 +251,33 @@ TRACE_EVENT(limit_hit,
 	TP_printk("kind=%s wanted=%llu value=%llu",
 		  __print_symbolic(__entry->kind, RSM_TRACE_LIMITS), __entry->wanted,
 		  __entry->value)
+);
+
+/* A connect was denied to a process of this node, or, without one, to another node. */
+TRACE_EVENT(denied,
+	TP_PROTO(const struct rsm_denied *denied),
+	TP_ARGS(denied),
+	TP_STRUCT__entry(
+		__field(u32, kind)
+		__field(u32, node)
+		__field(u32, id)
+		__field(u32, importer)
+		__field(u32, rights)
+		__field(u32, pid)
+		__array(char, controller, RSM_NAME_SIZE)
+	),
+	TP_fast_assign(
+		__entry->kind = denied->kind;
+		__entry->node = denied->node;
+		__entry->id = denied->id;
+		__entry->importer = denied->importer;
+		__entry->rights = denied->rights;
+		__entry->pid = denied->owner ? pid_nr(denied->owner->tgid) : 0;
+		strscpy(__entry->controller, denied->ctl->name, RSM_NAME_SIZE);
+	),
+	TP_printk("kind=%s controller=%s node=%u id=%#x importer=%u pid=%u rights=%#o",
+		  __print_symbolic(__entry->kind, RSM_TRACE_DENIALS), __entry->controller,
+		  __entry->node, __entry->id, __entry->importer, __entry->pid, __entry->rights)
 );
 
 /* A handle posts an event to the other side. */

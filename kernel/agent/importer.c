@@ -312,6 +312,8 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 	answer_connect(link, msg, &answer, status);
 	mutex_unlock(&exp->importers_lock);
 	rsm_segment_put(&exp->seg);
+	if (status == RSMERR_SEG_NOT_PUBLISHED_TO_NODE)
+		rsm_denied_node(link, le32_to_cpu(msg->id));
 }
 
 static void leave_export(struct rsm_importer *importer)

@@ -115,3 +115,39 @@ void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
 	if (begin(&event, RSM_EVENT_LIMIT_HIT, &header))
 		end(&event, header, put_limit(event.skb, kind, wanted, value, ctl));
 }
+
+/* The process that was denied, if it is one of this node. */
+static int put_denied_owner(struct rsm_reply *event, const struct rsm_denied *denied)
+{
+	const struct rsm_owner *owner = denied->owner;
+
+	if (!owner)
+		return 0;
+	if (nla_put_u32(event->skb, RSM_A_DENIAL_RIGHTS, denied->rights) ||
+	    nla_put_u32(event->skb, RSM_A_DENIAL_UID, rsm_view_uid(event->viewer, owner->uid)) ||
+	    nla_put_u32(event->skb, RSM_A_DENIAL_PID, rsm_view_pid(event->viewer, owner->tgid)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_denied(struct rsm_reply *event, const struct rsm_denied *denied)
+{
+	struct sk_buff *skb = event->skb;
+
+	if (nla_put_u32(skb, RSM_A_DENIAL_KIND, denied->kind) ||
+	    nla_put_string(skb, RSM_A_DENIAL_CONTROLLER, denied->ctl->name) ||
+	    nla_put_u32(skb, RSM_A_DENIAL_NODE_ID, denied->node) ||
+	    nla_put_u32(skb, RSM_A_DENIAL_ID, denied->id) ||
+	    nla_put_u32(skb, RSM_A_DENIAL_IMPORTER_NODE_ID, denied->importer))
+		return -EMSGSIZE;
+	return put_denied_owner(event, denied);
+}
+
+void rsm_tell_denied(const struct rsm_denied *denied)
+{
+	struct rsm_reply event;
+	void *header;
+
+	if (begin(&event, RSM_EVENT_DENIED, &header))
+		end(&event, header, put_denied(&event, denied));
+}

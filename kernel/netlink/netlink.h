@@ -115,5 +115,6 @@ void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason);
 void rsm_tell_node(struct rsm_link *link, bool up);
 void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
 		    const struct rsm_controller *ctl);
+void rsm_tell_denied(const struct rsm_denied *denied);
 
 #endif /* RSM_NETLINK_KERNEL_H */

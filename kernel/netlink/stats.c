@@ -37,7 +37,8 @@ static int put(struct sk_buff *skb)
 	    nla_put_u32(skb, RSM_A_STATS_IMPORTS, rsm_segment_count(RSM_IMPORT)) ||
 	    nla_put_u32(skb, RSM_A_STATS_GRANTS, rsm_grant_count()) ||
 	    nla_put_u64_64bit(skb, RSM_A_STATS_PINNED_BYTES, pinned, RSM_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RSM_A_STATS_MAX_PINNED_BYTES, most, RSM_A_STATS_PAD))
+	    nla_put_u64_64bit(skb, RSM_A_STATS_MAX_PINNED_BYTES, most, RSM_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RSM_A_STATS_DENIALS, rsm_denial_count(), RSM_A_STATS_PAD))
 		return -EMSGSIZE;
 	return put_limits(skb);
 }

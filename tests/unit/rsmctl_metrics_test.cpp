@@ -39,7 +39,7 @@ Snapshot small() {
                              "segments": 3, "importers": 4})")},
         .stats = parsed(R"({"handles": 5, "max_segments": 1024, "segments": 3, "published": 2,
                             "imports": 1, "grants": 0, "pinned_bytes": 8192,
-                            "max_pinned_bytes": 18446744073709551615,
+                            "max_pinned_bytes": 18446744073709551615, "denials": 4,
                             "limit": [{"kind": "memlock", "hits": 7},
                                       {"kind": "slots", "hits": 0}]})"),
         .segments = {},
@@ -76,6 +76,9 @@ rsm_pinned_bytes 8192
 # UNIT rsm_max_pinned_bytes bytes
 # HELP rsm_max_pinned_bytes Most memory that may be pinned.
 rsm_max_pinned_bytes 18446744073709551615
+# TYPE rsm_denials counter
+# HELP rsm_denials Connects that this node has denied.
+rsm_denials_total 4
 # TYPE rsm_limit_refusals counter
 # HELP rsm_limit_refusals Requests that a limit has refused.
 rsm_limit_refusals_total{limit="memlock"} 7

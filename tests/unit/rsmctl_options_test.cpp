@@ -61,6 +61,8 @@ TEST(RsmctlOptions, SortLists) {
     EXPECT_EQ(options_of({"segment"}).sort, "");
     EXPECT_EQ(options_of({"--sort", "length", "segment"}).sort, "length");
     EXPECT_EQ(options_of({"process", "list", "--sort=PINNED"}).sort, "pinned_bytes");
+    EXPECT_EQ(options_of({"--columns", "length,PINNED", "segment"}).columns,
+              (std::vector<std::string>{"length", "pinned_bytes"}));
     const auto options = options_of({"seg", "--sort=-put_bytes", "-j"});
     EXPECT_EQ(options.sort, "put_bytes");
     EXPECT_EQ(options.direction, Direction::descending);
@@ -230,6 +232,12 @@ TEST(RsmctlOptions, RefuseWhatMakesNoSense) {
         {"segment", "--sort"},
         {"segment", "--sort", ""},
         {"segment", "--sort", "nothing"},
+        {"segment", "--columns", ""},
+        {"segment", "--columns", "id,"},
+        {"segment", "--columns", "id,,length"},
+        {"segment", "--columns", "id", "--json"},
+        {"segment", "show", "5", "--columns", "id"},
+        {"stats", "--columns", "handles"},
         {"segment", "show", "5", "--sort", "id"},
         {"stats", "--sort", "handles"},
         {"doctor", "--sort", "check"},

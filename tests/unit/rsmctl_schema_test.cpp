@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // rsmctl knows what the specification says, all of it, and the manual page names it.
 #include <fstream>
+#include <linux/rsm_netlink.h>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -55,6 +56,7 @@ std::map<std::string, std::span<const Field>> all_sets() {
     }
     sets["acl-entry"] = field_of("segment", "acl").nested;
     sets["limit"] = field_of("stats", "limit").nested;
+    sets["denial"] = std::ranges::find(events(), RSM_EVENT_DENIED, &Event::command)->fields;
     return sets;
 }
 

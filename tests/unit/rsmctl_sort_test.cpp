@@ -44,6 +44,15 @@ TEST(RsmctlSort, KnowsColumnsByKeyAndByHeading) {
     }
 }
 
+TEST(RsmctlSort, ShowsColumnsInTheOrderThatIsAskedFor) {
+    const auto segments = kind_of("segment").fields;
+    const auto columns = fields_named(segments, columns_named(segments, "put_bytes,ID"));
+    const std::vector<Json> records = {{{"id", 7}, {"length", 8192}, {"put_bytes", 12}}};
+    EXPECT_EQ(table_of(columns, records, false), "put_bytes   ID\n"
+                                                 "       12  0x7\n")
+        << "a column without a heading has its key";
+}
+
 TEST(RsmctlSort, SortsNumbersAsNumbers) {
     const std::vector<Json> segments = {{{"id", 1}, {"length", 8192}},
                                         {{"id", 2}, {"length", 65536}},

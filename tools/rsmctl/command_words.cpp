@@ -64,7 +64,8 @@ std::string command_of(const std::string &word, const std::vector<std::string> &
 }
 
 bool takes_value(const std::string &option) {
-    return option == "-c" || option == "--controller" || option == "--sort";
+    return option == "-c" || option == "--controller" || option == "--sort" ||
+           option == "--columns";
 }
 
 // Options whose value can be left out have it behind =, so that no command is taken for it.

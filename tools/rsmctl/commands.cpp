@@ -110,9 +110,12 @@ std::string record_text(const Kind &kind, const Json &record, const Options &opt
 }
 
 std::string records_text(const Kind &kind, const Records &records, const Options &options) {
-    return options.json
-               ? json_of(records, options)
-               : table_of(kind.fields, records, options.human, output_colours(options.colour));
+    if (options.json) {
+        return json_of(records, options);
+    }
+    const auto chosen = fields_named(kind.fields, options.columns);
+    return table_of(chosen.empty() ? kind.fields : std::span(chosen), records, options.human,
+                    output_colours(options.colour));
 }
 
 void print_record(const Kind &kind, const Json &record, const Options &options) {

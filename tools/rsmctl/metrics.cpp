@@ -36,6 +36,7 @@ constexpr Metric stats_metrics[] = {
     {"grants", "rsm_grants", gauge, "", "Tickets that are live."},
     {"pinned_bytes", "rsm_pinned_bytes", gauge, "bytes", "Memory pinned for exported segments."},
     {"max_pinned_bytes", "rsm_max_pinned_bytes", gauge, "bytes", "Most memory that may be pinned."},
+    {"denials", "rsm_denials", counter, "", "Connects that this node has denied."},
 };
 
 constexpr Metric limit_metrics[] = {

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t longest_address = 63;
 constexpr std::size_t longest_name = 31;
 constexpr std::size_t longest_path = 4095;
+constexpr std::size_t longest_columns = 1023;
 
 constexpr const char *footer = "Commands may be abbreviated as long as only one begins so; "
                                "\"rsmctl COMMAND help\" explains one.\n"
@@ -203,6 +204,11 @@ void add_list_options(CLI::App &app, Options &options) {
         ->type_name("COLUMN")
         ->check(no_longer_than(longest_name));
     app.add_option_function<std::string>(
+           "--columns", [&](Text text) { options.columns = {text}; },
+           "show these columns of a list, in this order")
+        ->type_name("COLUMN,...")
+        ->check(no_longer_than(longest_columns));
+    app.add_option_function<std::string>(
            "--watch", [&](Text text) { options.watch = interval_in(text); },
            "list again and again, every 2 seconds without =SECONDS")
         ->type_name("[=SECONDS]");
@@ -212,7 +218,24 @@ void add_list_options(CLI::App &app, Options &options) {
         ->type_name("[=WHEN]");
 }
 
-// What makes no sense together, which the kind of the list decides.
+bool is_list_of_several(const Options &options) {
+    return options.verb == Verb::list && options.object != "stats";
+}
+
+void complete_columns(Options &options) {
+    if (options.columns.empty()) {
+        return;
+    }
+    if (!is_list_of_several(options)) {
+        throw CLI::ValidationError("--columns is for lists of several things");
+    }
+    if (options.json) {
+        throw CLI::ValidationError("--columns is not for --json, which has them all");
+    }
+    options.columns = columns_named(kind_of(options.object).fields, options.columns.front());
+}
+
+// Refuses options that make no sense together, which the kind of the list decides.
 void complete(Options &options) {
     constexpr std::chrono::milliseconds usual_interval{2000};
     const bool listing = options.verb == Verb::list;
@@ -225,10 +248,11 @@ void complete(Options &options) {
     if (options.json && (options.verb == Verb::metrics || options.verb == Verb::top)) {
         throw CLI::ValidationError("--json is not for metrics and top");
     }
+    complete_columns(options);
     if (options.sort.empty()) {
         return;
     }
-    if (!listing || options.object == "stats") {
+    if (!is_list_of_several(options)) {
         throw CLI::ValidationError("--sort is for lists of several things");
     }
     if (options.sort.starts_with('-')) {

@@ -34,6 +34,7 @@ struct Options {
     ColourWhen colour = ColourWhen::automatic;
     std::string sort; // key of the field that a list is sorted by; empty: as the kernel lists
     Direction direction = Direction::ascending;
+    std::vector<std::string> columns; // keys of those of a list; empty: the usual ones
     std::optional<std::chrono::milliseconds> watch; // list again after each interval
 };
 

@@ -20,6 +20,8 @@ constexpr std::array limits{"memlock",           "exported-memory", "segments",
 constexpr std::array reasons{"asked",    "range-gone", "controller-gone", "revoked",
                              "exporter", "node-down",  "peer-error"};
 
+constexpr std::array denials{"user", "node"};
+
 // By bit: the flags of RSM_IOC_BIND.
 constexpr auto bind_flags = [] {
     std::array<const char *, 18> names{};
@@ -120,6 +122,17 @@ constexpr Field limit_fields[] = {
     {RSM_A_LIMIT_CONTROLLER, "controller", nullptr, Form::text},
 };
 
+constexpr Field denial_fields[] = {
+    {RSM_A_DENIAL_KIND, "kind", nullptr, Form::choice, denials},
+    {RSM_A_DENIAL_CONTROLLER, "controller", nullptr, Form::text},
+    {RSM_A_DENIAL_NODE_ID, "node_id", nullptr, Form::number},
+    {RSM_A_DENIAL_ID, "id", nullptr, Form::identifier},
+    {RSM_A_DENIAL_IMPORTER_NODE_ID, "importer_node_id", nullptr, Form::number},
+    {RSM_A_DENIAL_RIGHTS, "rights", nullptr, Form::rights},
+    {RSM_A_DENIAL_UID, "uid", nullptr, Form::number},
+    {RSM_A_DENIAL_PID, "pid", nullptr, Form::number},
+};
+
 constexpr Field stats_fields[] = {
     {RSM_A_STATS_HANDLES, "handles", "HANDLES", Form::number},
     {RSM_A_STATS_MAX_SEGMENTS, "max_segments", "MAX", Form::number},
@@ -129,6 +142,7 @@ constexpr Field stats_fields[] = {
     {RSM_A_STATS_GRANTS, "grants", "GRANTS", Form::number},
     {RSM_A_STATS_PINNED_BYTES, "pinned_bytes", "PINNED", Form::size},
     {RSM_A_STATS_MAX_PINNED_BYTES, "max_pinned_bytes", "MOST", Form::size},
+    {RSM_A_STATS_DENIALS, "denials", "DENIED", Form::number},
     {RSM_A_STATS_LIMIT, "limit", nullptr, Form::records, {}, limit_fields},
 };
 
@@ -149,6 +163,7 @@ constexpr Event all_events[] = {
     {RSM_EVENT_NODE_UP, "node-up", "node", node_fields},
     {RSM_EVENT_NODE_DOWN, "node-down", "node", node_fields},
     {RSM_EVENT_LIMIT_HIT, "limit-hit", "limit", limit_fields},
+    {RSM_EVENT_DENIED, "denied", "denial", denial_fields},
 };
 
 } // namespace

@@ -26,7 +26,7 @@ const Field &field_of(std::span<const Field> fields, std::string_view key);
 struct Event {
     std::uint8_t command;
     const char *name;
-    std::string_view object; // name of the kind, or "limit"
+    std::string_view object; // name of the kind, "limit" or "denial"
     std::span<const Field> fields;
 };
 

@@ -2,6 +2,7 @@
 #include "sort.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 #include "command_words.hpp"
@@ -46,6 +47,16 @@ std::string column_named(std::span<const Field> fields, const std::string &word)
         keys.emplace_back(field.key);
     }
     throw std::invalid_argument(near_miss(word, "column", keys));
+}
+
+std::vector<std::string> columns_named(std::span<const Field> fields, const std::string &words) {
+    // getline() sees no empty word behind the last comma.
+    std::istringstream text(words + ',');
+    std::vector<std::string> keys;
+    for (std::string word; std::getline(text, word, ',');) {
+        keys.push_back(column_named(fields, word));
+    }
+    return keys;
 }
 
 void sort_records(std::vector<Json> &records, const Field &field, Direction direction) {

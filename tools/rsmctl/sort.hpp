@@ -16,6 +16,9 @@ enum class Direction { ascending, descending };
 // any case. Throws std::invalid_argument that says which there are.
 std::string column_named(std::span<const Field> fields, const std::string &word);
 
+// The keys of columns that a user names with commas in between, each as column_named() takes it.
+std::vector<std::string> columns_named(std::span<const Field> fields, const std::string &words);
+
 // By what a field says; records that do not have it come last. No limit is more than any limit.
 // Records that are equal stay in their order.
 void sort_records(std::vector<Json> &records, const Field &field, Direction direction);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schema.hpp"
+
 namespace rsmctl {
 
 namespace {
@@ -85,6 +87,18 @@ std::string line_of(const Row &row) {
 }
 
 } // namespace
+
+std::vector<Field> fields_named(std::span<const Field> fields,
+                                const std::vector<std::string> &keys) {
+    std::vector<Field> named;
+    for (const auto &key : keys) {
+        named.push_back(field_of(fields, key));
+        if (named.back().heading == nullptr) {
+            named.back().heading = named.back().key;
+        }
+    }
+    return named;
+}
 
 std::string table_of(std::span<const Field> fields, const std::vector<Json> &records, bool human,
                      Colours colours) {

@@ -16,6 +16,10 @@ namespace rsmctl {
 std::string table_of(std::span<const Field> fields, const std::vector<Json> &records, bool human,
                      Colours colours = Colours::off);
 
+// Those fields, in that order, each with a heading: its key, where it has none.
+std::vector<Field> fields_named(std::span<const Field> fields,
+                                const std::vector<std::string> &keys);
+
 // A line for each field that the record has.
 std::string lines_of(std::span<const Field> fields, const Json &record, bool human,
                      Colours colours = Colours::off);

@@ -90,6 +90,16 @@ enum rsm_reason {
 	RSM_REASON_PEER_ERROR,
 };
 
+/**
+ * enum rsm_denial - why a connect was denied
+ * @RSM_DENIAL_USER: The segment's access list, or default permission, gives the user fewer rights
+ * @RSM_DENIAL_NODE: The segment's access list has no entry for the node
+ */
+enum rsm_denial {
+	RSM_DENIAL_USER,
+	RSM_DENIAL_NODE,
+};
+
 /* Attribute set controller. */
 enum {
 	RSM_A_CONTROLLER_PAD = 1,
@@ -226,6 +236,7 @@ enum {
 	RSM_A_STATS_PINNED_BYTES,
 	RSM_A_STATS_MAX_PINNED_BYTES,
 	RSM_A_STATS_LIMIT,
+	RSM_A_STATS_DENIALS,
 
 	__RSM_A_STATS_MAX,
 	RSM_A_STATS_MAX = (__RSM_A_STATS_MAX - 1)
@@ -242,6 +253,21 @@ enum {
 
 	__RSM_A_SECRET_MAX,
 	RSM_A_SECRET_MAX = (__RSM_A_SECRET_MAX - 1)
+};
+
+/* Attribute set denial. */
+enum {
+	RSM_A_DENIAL_KIND = 1,
+	RSM_A_DENIAL_CONTROLLER,
+	RSM_A_DENIAL_NODE_ID,
+	RSM_A_DENIAL_ID,
+	RSM_A_DENIAL_IMPORTER_NODE_ID,
+	RSM_A_DENIAL_RIGHTS,
+	RSM_A_DENIAL_UID,
+	RSM_A_DENIAL_PID,
+
+	__RSM_A_DENIAL_MAX,
+	RSM_A_DENIAL_MAX = (__RSM_A_DENIAL_MAX - 1)
 };
 
 /* Commands, and events of the multicast group. */
@@ -265,6 +291,7 @@ enum {
 	RSM_EVENT_LIMIT_HIT,
 	RSM_CMD_SECRET_SET,
 	RSM_CMD_SECRET_DEL,
+	RSM_EVENT_DENIED,
 
 	__RSM_CMD_MAX,
 	RSM_CMD_MAX = (__RSM_CMD_MAX - 1)

@@ -47,6 +47,7 @@ for object in controller node segment import process
     complete -c rsmctl -n "__rsmctl_at $object" -a show -d 'Show all of one'
     for line in $object "$object list"
         complete -c rsmctl -n "__rsmctl_at $line" -l sort -x -a "(__rsmctl_columns $object)" -d 'Sort the list'
+        complete -c rsmctl -n "__rsmctl_at $line" -l columns -x -a "(__rsmctl_columns $object)" -d 'Show these columns'
     end
     complete -c rsmctl -n "__rsmctl_at $object show" -a "(__rsmctl_names $object)"
 end
@@ -73,4 +74,4 @@ complete -c rsmctl -n '__rsmctl_at metrics' -s o -l output -r -F -d 'Replace a f
 complete -c rsmctl -n '__rsmctl_at top' -l watch -d 'Another interval'
 complete -c rsmctl -n '__rsmctl_at metrics' -l segments -d 'Each segment and each import, too'
 complete -c rsmctl -n 'string match -q -- monitor (commandline -opc)[2]' \
-    -a 'publish unpublish connect disconnect node-up node-down limit-hit'
+    -a 'publish unpublish connect disconnect node-up node-down limit-hit denied'

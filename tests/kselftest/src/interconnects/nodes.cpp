@@ -2,6 +2,7 @@
 // Messages between this node and one that the test plays.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"
+#include "netlink/support/client.hpp"
 #include "support/child.hpp"
 #include "support/raw.hpp"
 
@@ -141,6 +142,42 @@ TEST_F(Nodes, republish_tells_a_node_that_it_is_not_listed)
     EXPECT_EQ(told({first_node + 1, 0666}), RSM_MODE_CLOSED);
     EXPECT_EQ(told({first_node, 0}), 0u);
     EXPECT_EQ(told({first_node, 0444}), 0444u);
+}
+
+// The exporting node denies nodes, and the importing node denies its users.
+TEST_F(Nodes, denied_connects_are_events)
+{
+    netlink::Client listener;
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    NodesExport exported({{first_node + 1, 0666}});
+    ASSERT_EQ(listener.subscribe(), 0);
+    ASSERT_TRUE(node.connect(exported.id, 1));
+    auto denied = listener.event();
+    ASSERT_TRUE(denied);
+    EXPECT_EQ(denied->command(), RSM_EVENT_DENIED);
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_KIND), RSM_DENIAL_NODE);
+    EXPECT_EQ(denied->text(RSM_A_DENIAL_CONTROLLER), "nodes0");
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_NODE_ID), raw::local_node());
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_ID), exported.id);
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_IMPORTER_NODE_ID), node.id());
+    EXPECT_FALSE(denied->has(RSM_A_DENIAL_UID)) << "the other node has not said who";
+    ASSERT_TRUE(node.next());
+
+    Child child(alice(), [&](Link &) {
+        Connecting connecting(node);
+        EXPECT_EQ(connecting.outcome(), raw::status(RSMERR_PERM_DENIED));
+    });
+    const auto pid = static_cast<std::uint32_t>(child.pid());
+    EXPECT_NE(admit(node, 0), 0u);
+    child.expect_success();
+    denied = listener.event();
+    ASSERT_TRUE(denied);
+    EXPECT_EQ(denied->command(), RSM_EVENT_DENIED);
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_KIND), RSM_DENIAL_USER);
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_NODE_ID), node.id());
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_ID), segment);
+    EXPECT_EQ(denied->number(RSM_A_DENIAL_PID), pid);
 }
 
 // N8, the importer: root used to be let in while an older connection lived.

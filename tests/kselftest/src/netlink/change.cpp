@@ -213,6 +213,39 @@ TEST_F(NetlinkEvents, a_refused_pin_names_its_limit)
               hit.number(RSM_A_LIMIT_HITS));
 }
 
+TEST_F(NetlinkEvents, a_denied_connect_names_user_and_segment)
+{
+    const raw::Published segment;
+    next(RSM_EVENT_PUBLISH);
+    const rsm_acl_entry owner_only{raw::local_node(), 0600};
+    ASSERT_EQ(raw::republish(segment.handle.get(), {&owner_only, 1}), success);
+    Client client;
+    const auto denials = [&] {
+        return client.ask(Request(RSM_CMD_STATS_GET)).one().number(RSM_A_STATS_DENIALS);
+    };
+    const auto before = denials();
+    Child child(alice(), [&](Link &) {
+        const Fd handle = raw::open_segment();
+        EXPECT_EQ(raw::connect(handle.get(), segment.id, RSM_PERM_READ),
+                  raw::status(RSMERR_PERM_DENIED));
+        EXPECT_EQ(raw::connect(handle.get(), segment.id + 1),
+                  raw::status(RSMERR_SEG_NOT_PUBLISHED));
+    });
+    const auto pid = static_cast<std::uint32_t>(child.pid());
+    child.expect_success();
+    const Message denied = next(RSM_EVENT_DENIED);
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_KIND), RSM_DENIAL_USER);
+    EXPECT_EQ(denied.text(RSM_A_DENIAL_CONTROLLER), "loopback");
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_NODE_ID), raw::local_node());
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_ID), segment.id);
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_IMPORTER_NODE_ID), raw::local_node());
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_RIGHTS), RSM_PERM_READ);
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_UID), alice().uid);
+    EXPECT_EQ(denied.number(RSM_A_DENIAL_PID), pid);
+    expect_no_event(); // nobody has denied a segment that does not exist
+    EXPECT_EQ(denials(), before + 1);
+}
+
 TEST_F(NetlinkEvents, limits_of_the_node)
 {
     ModuleParameter segments("max_segments");

@@ -37,6 +37,13 @@ TEST(NetlinkTrace, each_change_of_state)
                   raw::status(RSMERR_BAD_ADDR));
         ASSERT_EQ(raw::unpublish(segment.handle.get()), success);
     }
+    const raw::Published hidden;
+    const rsm_acl_entry owner_only{raw::local_node(), 0600};
+    ASSERT_EQ(raw::republish(hidden.handle.get(), {&owner_only, 1}), success);
+    in_child_as(alice(), [&] {
+        const Fd handle = raw::open_segment();
+        EXPECT_EQ(raw::connect(handle.get(), hidden.id), raw::status(RSMERR_PERM_DENIED));
+    });
     in_child_as(alice(), [] {
         const rlimit limit{0, 0};
         ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
@@ -46,6 +53,7 @@ TEST(NetlinkTrace, each_change_of_state)
     tracing.expect("segment_rebind", {field("pid", pid)});
     tracing.expect("segment_publish", {field("pid", pid)});
     tracing.expect("import_connect", {field("pid", pid), "rights=0600 "});
+    tracing.expect("denied", {"kind=user ", "rights=0600"});
     tracing.expect("post", {"import=1 "});
     tracing.expect("transfer_error", {"put=1 ", "length=8 "});
     tracing.expect("import_disconnect", {"aborted=1 ", "reason=exporter"});
@@ -61,7 +69,8 @@ TEST(NetlinkTrace, formats_and_filters)
     for (const std::string name : {"segment_bind", "segment_rebind", "segment_publish",
                              "segment_unpublish", "segment_end", "import_connect",
                              "import_disconnect", "importer_connect", "importer_disconnect",
-                             "node_up", "node_down", "limit_hit", "post", "transfer_error"})
+                             "node_up", "node_down", "limit_hit", "denied", "post",
+                             "transfer_error"})
         EXPECT_NE(Tracing::contents("events/rsm/" + name + "/format").find("print fmt"),
                   std::string::npos)
             << name;

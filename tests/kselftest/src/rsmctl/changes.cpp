@@ -2,6 +2,7 @@
 // Changes that an administrator makes with rsmctl, and events that it shows as they happen.
 #include "rsmctl/program.hpp"
 #include "support/loopback.hpp"
+#include "support/raw.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -78,6 +79,24 @@ TEST_F(RsmctlMonitor, tells_only_of_what_it_is_asked_for)
     const auto line = monitor.line().value_or("");
     EXPECT_NE(line.find(" unpublish id=0x"), std::string::npos) << line;
     EXPECT_NE(line.find(" reason=revoked"), std::string::npos) << line;
+}
+
+TEST_F(RsmctlMonitor, tells_whom_an_access_list_denies)
+{
+    Program monitor({"monitor", "denied", "--json"});
+    hear_start(monitor);
+    Pages pages(1);
+    ExportSegment segment(ctl, pages);
+    ASSERT_EQ(segment.publish(0, {{raw::local_node(), 0600}}), RSM_SUCCESS);
+    Child stranger(alice(), [&](Link &) {
+        const Controller controller;
+        EXPECT_EQ(ImportSegment(controller, segment.id()).status(), RSMERR_PERM_DENIED);
+    });
+    const auto event = next_event(monitor, "denied", "pid", stranger.pid());
+    EXPECT_EQ(event["kind"], "user");
+    EXPECT_EQ(event["rights"], "rw");
+    EXPECT_EQ(event["uid"], alice().uid);
+    stranger.expect_success();
 }
 
 TEST_F(RsmctlMonitor, tells_which_limit_was_hit)
