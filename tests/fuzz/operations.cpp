@@ -174,10 +174,50 @@ void Fuzzer::step()
     case 20:
         burst();
         break;
+    case 21:
+        export_and_import();
+        break;
     default:
         command(static_cast<unsigned>(below(last_command + 1)));
         break;
     }
+}
+
+// An export that is published and an import of it: few inputs would get there by chance, and most of
+// the code is behind that.
+void Fuzzer::export_and_import()
+{
+    if (handles_.size() + 2 > most_handles)
+        reset();
+    rsm_bind bind{};
+    bind.size = sizeof(bind);
+    controller(bind.controller);
+    bind.vaddr = reinterpret_cast<std::uintptr_t>(arena_) + below(arena_size / page / 2) * page;
+    bind.length = (1 + below(8)) * page;
+    bind.flags = static_cast<std::uint32_t>(below(4));
+    bind.control_fd = -1;
+    rsm_publish publish{};
+    publish.size = sizeof(publish);
+    publish.id = id();
+    const rsm_acl_entry acl[] = {{1, static_cast<std::uint32_t>(0666 & ~below(512))},
+                                 {first_node, 0666}};
+    publish.acl_count = static_cast<std::uint32_t>(below(3));
+    publish.acl = reinterpret_cast<std::uintptr_t>(acl);
+    rsm_connect connect{};
+    connect.size = sizeof(connect);
+    std::copy(std::begin(bind.controller), std::end(bind.controller), connect.controller);
+    connect.node = 1;
+    connect.id = publish.id;
+    connect.permission = static_cast<std::uint32_t>((1 + below(3)) << 7);
+    connect.control_fd = -1;
+    for (int i = 0; i < 2; i++)
+        handles_.push_back(open("/dev/rsm", O_RDWR | O_CLOEXEC | O_NONBLOCK));
+    const int importer = handles_.back();
+    const int exporter = handles_[handles_.size() - 2];
+    ioctl(exporter, RSM_IOC_BIND, &bind);
+    ioctl(exporter, RSM_IOC_PUBLISH, &publish);
+    ioctl(importer, RSM_IOC_CONNECT, &connect);
+    calls_ += 5;
 }
 
 void Fuzzer::act_as_node()

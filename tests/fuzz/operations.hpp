@@ -47,6 +47,7 @@ private:
     void step();
     void burst();
     void act_as_node();
+    void export_and_import();
     void clear_arena();
     void controller(char *name);
     void netlink();
