@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
+#include <linux/magic.h>
 #include <optional>
 #include <string_view>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -516,12 +518,19 @@ Outcome vmsplice_from(Importer &importer)
     return pipe.brought(importer, vmsplice(pipe.ends[1], &piece, 1, SPLICE_F_NONBLOCK) == 8);
 }
 
+// From Linux 6.6 on tmpfs takes O_DIRECT, and copies as write() does.
+bool on_tmpfs(const Fd &file)
+{
+    struct statfs system = {};
+    return fstatfs(file.get(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
 Outcome direct(Importer &importer)
 {
     const Fd file(open("/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
     // Where there is no such file everything would be refused.
     const Pages own(1);
-    if (!file.valid() || pwrite(file.get(), own.data(), own.size(), 0) < 0)
+    if (!file.valid() || on_tmpfs(file) || pwrite(file.get(), own.data(), own.size(), 0) < 0)
         return ABSENT;
     return pwrite(file.get(), importer.base, page_size(), 0) < 0 ? REFUSED : WRONG;
 }
