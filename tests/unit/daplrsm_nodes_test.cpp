@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <net/if.h>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -124,6 +125,17 @@ TEST_F(DaplRsmNodes, without_a_file_there_is_this_node_alone) {
     const NodeTable table("/nonexistent/nodes", OWN);
     EXPECT_EQ(table.node_of(plain(v4("127.0.0.1"))), OWN);
     EXPECT_EQ(table.node_of(plain(v4("192.0.2.4"))), std::nullopt);
+}
+
+// Nobody writes to the FIFO, and /dev/zero does not end.
+TEST_F(DaplRsmNodes, without_a_regular_file_there_is_this_node_alone) {
+    std::filesystem::remove(file_);
+    ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+    for (const auto &file : {file_, std::string("/dev/zero"), std::string("/tmp")}) {
+        const NodeTable table(file, OWN);
+        EXPECT_EQ(table.node_of(plain(v4("127.0.0.1"))), OWN) << file;
+        EXPECT_EQ(table.node_of(plain(v4("192.0.2.4"))), std::nullopt) << file;
+    }
 }
 
 TEST(DaplRsmNodesText, what_can_not_be_understood_is_skipped) {

@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
-#include <fstream>
 #include <ifaddrs.h>
 #include <memory>
 #include <net/if.h>
 #include <sstream>
 
+#include "support/regular_file.h"
+
 namespace rsmdat {
 namespace {
+
+// A thousand nodes take less.
+constexpr std::size_t longest_file = 16U << 20U;
 
 bool is_loopback(const sockaddr_storage &address) noexcept {
     if (address.ss_family == AF_INET)
@@ -89,7 +93,7 @@ Devices read_devices() {
 } // namespace
 
 NodeTable::NodeTable(const std::string &file, std::uint32_t own_node) : own_node_(own_node) {
-    std::ifstream text(file);
+    std::istringstream text(rsm::read_regular_file(file.c_str(), longest_file).value_or(""));
     entries_ = parse(text);
     const Devices devices = read_devices();
     local_ = devices.all;
