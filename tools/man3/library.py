@@ -32,7 +32,7 @@ failures without a specific code, such as a descriptor of the library that the p
 RSMERR_INTERNAL_ERROR."""
 
 RSMAPI_THREADS = """\
-Several threads may call it at once, on the same handle, too. What destroys a handle must not run while \
+Several threads may call it at once, on the same handle, too. A function that destroys a handle must not run while \
 another call uses that handle."""
 
 UDAPL_RETURNS = """\
