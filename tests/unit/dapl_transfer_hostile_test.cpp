@@ -211,17 +211,33 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
 
 TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
     fresh(ELSEWHERE);
-    request(MessageKind::READ, FIRST | LAST, 1 << 20);
-    request(MessageKind::SEND, FIRST | LAST, 101, 101);
+    for (std::uint32_t more_than = 0; more_than <= one.ep->link->max_rdma_read_in; ++more_than)
+        request(MessageKind::READ, FIRST | LAST, 1 << 20);
     one.ep->connector.poll(false);
-    expect(*one.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH);
     guard.unlock();
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    EXPECT_EQ(rsmdat::api::evd_wait(one.connection->handle(), 5'000'000, 1, &event, &more),
+    EXPECT_EQ(rsmdat::api::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event,
+                                    &more),
               DAT_SUCCESS);
     guard.lock();
     EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+}
+
+// The peer's segment, where it counts what it has carried out, may be gone when its fault is read.
+TEST_F(DaplTransferHostile, AFaultSaysThatAllAheadOfItWasCarriedOut) {
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 3), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 4), DAT_SUCCESS);
+    MessageHeader header{};
+    header.kind = MessageKind::FAULT;
+    header.status = DAT_DTO_ERR_REMOTE_RESPONDER;
+    header.total = 1;
+    say(Ring::RESPONSE, header);
+    one.ep->connector.poll(false);
+    expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
+    expect(*one.request, 3, DAT_DTO_ERR_REMOTE_RESPONDER);
+    expect(*one.request, 4, DAT_DTO_ERR_FLUSHED);
 }
 
 TEST_F(DaplTransferHostile, APieceOfAWriteIntoMemoryThatGoesMeanwhile) {

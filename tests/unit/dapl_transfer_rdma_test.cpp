@@ -103,6 +103,57 @@ TEST_F(DaplTransferRdma, NothingBehindARefusedRequestIsCarriedOut) {
         EXPECT_EQ(flag.bytes[at], std::byte{0}) << at;
 }
 
+TEST_F(DaplTransferRdma, NothingBehindARefusedReadIsCarriedOut) {
+    Memory flag = make_memory(64);
+    Memory writable = make_memory(100, DAT_MEM_PRIV_WRITE_FLAG);
+    for (const std::uint32_t node : {HERE, ELSEWHERE}) {
+        connect(one, other, node);
+        ASSERT_EQ(one.read({from.at(64, 8)}, writable.remote(0, 8), 1), DAT_SUCCESS);
+        ASSERT_EQ(one.write({from.at(0, 8)}, flag.remote(0, 8), 2), DAT_SUCCESS);
+        ASSERT_EQ(one.send({from.at(0, 8)}, 3), DAT_SUCCESS);
+        ASSERT_EQ(other.receive({to.at(0, 8)}, 4), DAT_SUCCESS);
+        run(one, other);
+        expect(*one.request, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+        expect(*one.request, 2, DAT_DTO_ERR_FLUSHED);
+        expect(*one.request, 3, DAT_DTO_ERR_FLUSHED);
+        expect(*other.recv, 4, DAT_DTO_ERR_FLUSHED);
+        expect_broken();
+        EXPECT_EQ(flag.bytes[0], std::byte{0});
+        EXPECT_EQ(one.ep->reset(), DAT_SUCCESS);
+        EXPECT_EQ(other.ep->reset(), DAT_SUCCESS);
+    }
+}
+
+// The answer does not fit into the ring at once: what is behind the read waits for the rest, which
+// may still be refused.
+TEST_F(DaplTransferRdma, NothingBehindAReadThatIsRefusedHalfwayIsCarriedOut) {
+    Memory source = make_memory(8 * RING);
+    connect(one, other, ELSEWHERE);
+    ASSERT_EQ(one.read({from.at(0, 8 * RING)}, source.remote(0, 8 * RING), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 3), DAT_SUCCESS);
+    other.progress();
+    expect_nothing(*other.recv);
+    forget(source);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+    expect(*one.request, 2, DAT_DTO_ERR_FLUSHED);
+    expect(*other.recv, 3, DAT_DTO_ERR_FLUSHED);
+    expect_broken();
+}
+
+TEST_F(DaplTransferRdma, WhatIsBehindALongReadFollowsIt) {
+    Memory source = make_memory(8 * RING);
+    connect(one, other, ELSEWHERE);
+    ASSERT_EQ(one.read({from.at(0, 8 * RING)}, source.remote(0, 8 * RING), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 3), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8 * RING);
+    expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
+    expect(*other.recv, 3, DAT_DTO_SUCCESS, 8);
+}
+
 // It waits for the answer to what is ahead of it, and then goes straight again.
 TEST_F(DaplTransferRdma, DirectRdmaWaitsForRdmaThatThePeerCarriesOut) {
     connect(one, other);

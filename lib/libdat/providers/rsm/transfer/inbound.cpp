@@ -29,7 +29,7 @@ void Inbound::connected() noexcept {
 
 void Inbound::take_requests() noexcept {
     const std::uint64_t before = executed_;
-    tired_ = starving_ = false;
+    tired_ = starving_ = held_back_ = false;
     int turns = TURNS;
     for (Message message{}; !failed_ && !fault_;) {
         tired_ = turns-- == 0;
@@ -37,6 +37,9 @@ void Inbound::take_requests() noexcept {
             break;
         const Arrived arrived = line_.receive(Line::Ring::REQUEST, message);
         if (arrived == Arrived::NOTHING)
+            break;
+        held_back_ = arrived == Arrived::MESSAGE && waits_for_reads(message.header);
+        if (held_back_)
             break;
         const Taken taken = arrived == Arrived::MESSAGE ? take(message) : Taken::NONSENSE;
         if (taken == Taken::LATER)
@@ -47,6 +50,14 @@ void Inbound::take_requests() noexcept {
     }
     if (executed_ != before)
         line_.set_executed(executed_);
+}
+
+// A read may be refused up to its last byte, and then nothing behind it may have happened.
+bool Inbound::waits_for_reads(const MessageHeader &header) noexcept {
+    if (reads_.empty() || header.kind == MessageKind::READ)
+        return false;
+    answer_reads();
+    return fault_ || !reads_.empty();
 }
 
 Inbound::Taken Inbound::take(const Message &message) noexcept {

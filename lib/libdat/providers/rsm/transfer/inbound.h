@@ -91,6 +91,8 @@ class Inbound final : public Srq::Waiter {
     Taken take_read(const MessageHeader &header) noexcept;
     void carried_out() noexcept;
 
+    [[nodiscard]] bool waits_for_reads(const MessageHeader &header) noexcept;
+    void answer_reads() noexcept;
     bool answer_read(Read &read) noexcept;
     [[nodiscard]] bool copy_out(const Read &read, std::span<std::byte> to) const noexcept;
     void answer_ask() noexcept;
@@ -118,6 +120,7 @@ class Inbound final : public Srq::Waiter {
     int in_use_ = 0; // receives posted to the Ep, and their events not dequeued
     bool soft_armed_ = false;
     bool starving_ = false;
+    bool held_back_ = false; // a request waits for the answers to reads
     bool ever_posted_ = false;
     bool failed_ = false;
     bool tired_ = false;

@@ -28,10 +28,15 @@ bool Inbound::take_ask(const MessageHeader &header) noexcept {
 void Inbound::answer() noexcept {
     if (ask_)
         answer_ask();
-    while (!reads_.empty() && answer_read(reads_.front()))
-        reads_.pop();
+    answer_reads();
     if (fault_ && reads_.empty())
         report_fault();
+    tired_ = tired_ || (held_back_ && reads_.empty());
+}
+
+void Inbound::answer_reads() noexcept {
+    while (!reads_.empty() && answer_read(reads_.front()))
+        reads_.pop();
 }
 
 void Inbound::answer_ask() noexcept {

@@ -5,6 +5,7 @@
 #include "connect/ep.h"
 #include "memory/copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace rsmdat {
@@ -109,12 +110,15 @@ bool Outbound::take_grant(const Message &message) noexcept {
     return true;
 }
 
+// The peer has carried out all that is ahead of the fault; its own word of that may be gone.
 bool Outbound::take_fault(const MessageHeader &header) noexcept {
     acknowledge();
     retire();
     Request *request = queue_.on_wire(header.total);
     if (!request || request->done)
         return false;
+    executed_ = std::max(executed_, header.total);
+    retire();
     const bool known =
         header.status == DAT_DTO_ERR_REMOTE_ACCESS || header.status == DAT_DTO_ERR_REMOTE_RESPONDER;
     fail(*request,
