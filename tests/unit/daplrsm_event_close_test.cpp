@@ -2,6 +2,7 @@
 // dat_ia_close.
 #include "daplrsm_event_fake.h"
 
+#include "core/joined.h"
 #include "memory/pz.h"
 
 #include <atomic>
@@ -71,6 +72,43 @@ TEST_F(CloseTest, UnderFire) {
         async_evd = nullptr;
         ia = open(async_evd);
     }
+}
+
+// Opens are joined to one that stays, while threads use them all, and closed one by one.
+TEST_F(CloseTest, JoinedOpensUnderFire) {
+    constexpr int ROUNDS = 30;
+    const auto shared = make_evd(16);
+    std::atomic<bool> over = false;
+    std::jthread waiter([&] {
+        while (!over)
+            wait(shared, 1000);
+    });
+    const auto work = [&] {
+        for (int round = 0; round < ROUNDS; ++round) {
+            DAT_EVD_HANDLE async = nullptr;
+            DAT_EVD_HANDLE evd = nullptr;
+            const DAT_IA_HANDLE own = open(async);
+            ASSERT_EQ(api::evd_create(own, 4, nullptr, DAT_EVD_SOFTWARE_FLAG, &evd), DAT_SUCCESS);
+            std::jthread user([evd] {
+                while (DAT_GET_TYPE(post(evd)) != DAT_INVALID_HANDLE)
+                    dequeue(evd);
+            });
+            join_for(own, shared, DAT_EVD_DTO_FLAG);
+            {
+                const auto entered = enter<Ia>(own);
+                EXPECT_NE(find_evd(shared, *entered), nullptr);
+            }
+            post(shared);
+            EXPECT_EQ(api::ia_close(own, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+        }
+    };
+    {
+        const std::jthread first(work);
+        const std::jthread second(work);
+    }
+    over = true;
+    post(shared);
+    waiter.join();
 }
 
 } // namespace

@@ -15,14 +15,16 @@ namespace fake {
 // A table whose name is "fake0".
 inline rsmdat::api::Record &record() {
     static rsmdat::api::Record instance;
-    std::strcpy(instance.info.ia_name, "fake0");
-    instance.info.dapl_version_major = 1;
-    instance.info.dapl_version_minor = 2;
-    instance.info.is_thread_safe = DAT_TRUE;
-    instance.table.device_name = instance.info.ia_name;
-    instance.table.extension = &instance;
-    if (!instance.options)
+    [[maybe_unused]] static const bool filled = [] {
+        std::strcpy(instance.info.ia_name, "fake0");
+        instance.info.dapl_version_major = 1;
+        instance.info.dapl_version_minor = 2;
+        instance.info.is_thread_safe = DAT_TRUE;
+        instance.table.device_name = instance.info.ia_name;
+        instance.table.extension = &instance;
         instance.options = rsmdat::Options();
+        return true;
+    }();
     return instance;
 }
 

@@ -6,6 +6,7 @@
 #include "connect/address.h"
 #include "connect/attributes.h"
 #include "connect/service.h"
+#include "core/joined.h"
 #include "transfer/srq.h"
 
 namespace rsmdat::api {
@@ -23,25 +24,32 @@ struct Asked { // handles of a create function, and what they stand for
     Srq *srq = nullptr;
 };
 
+// EVDs of other opens can be had from then on. No lock is held.
+void join_for_evds(DAT_IA_HANDLE ia, const Asked &asked) noexcept {
+    join_for(ia, asked.recv_handle, DAT_EVD_DTO_FLAG);
+    join_for(ia, asked.request_handle, DAT_EVD_DTO_FLAG);
+    join_for(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG);
+}
+
 // A NULL handle is none, and that is fine; false for a bad one.
-bool find_evd(const Ia &ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, Evd *&evd) noexcept {
+bool take_evd(Ia &ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, Evd *&evd) noexcept {
     if (handle == DAT_HANDLE_NULL)
         return true;
-    evd = find<Evd>(handle, ia);
+    evd = find_evd(handle, ia);
     return evd != nullptr && evd->accepts(stream);
 }
 
-DAT_RETURN find_all(const Ia &ia, Asked &asked) noexcept {
+DAT_RETURN find_all(Ia &ia, Asked &asked) noexcept {
     if (asked.pz_handle != DAT_HANDLE_NULL) {
         asked.pz = find<Pz>(asked.pz_handle, ia);
         if (asked.pz == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_PZ);
     }
-    if (!find_evd(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG, asked.connect))
+    if (!take_evd(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG, asked.connect))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_CONN);
-    if (!find_evd(ia, asked.recv_handle, DAT_EVD_DTO_FLAG, asked.recv))
+    if (!take_evd(ia, asked.recv_handle, DAT_EVD_DTO_FLAG, asked.recv))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_RECV);
-    if (!find_evd(ia, asked.request_handle, DAT_EVD_DTO_FLAG, asked.request))
+    if (!take_evd(ia, asked.request_handle, DAT_EVD_DTO_FLAG, asked.request))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_REQUEST);
     return DAT_SUCCESS;
 }
@@ -122,10 +130,11 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd
                      DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
                      const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        Asked asked{pz, recv_evd, request_evd, connect_evd};
+        join_for_evds(ia, asked);
         const auto entered = enter<Ia>(ia);
         if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        Asked asked{pz, recv_evd, request_evd, connect_evd};
         const DAT_RETURN result = find_all(*entered, asked);
         if (result != DAT_SUCCESS)
             return result;
@@ -144,10 +153,11 @@ DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE
                               DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr,
                               DAT_EP_HANDLE *ep) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        Asked asked{pz, recv_evd, request_evd, connect_evd};
+        join_for_evds(ia, asked);
         const auto entered = enter<Ia>(ia);
         if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        Asked asked{pz, recv_evd, request_evd, connect_evd};
         const DAT_RETURN result = find_all(*entered, asked);
         if (result != DAT_SUCCESS)
             return result;

@@ -4,6 +4,7 @@
 
 #include "connect/attributes.h"
 #include "connect/ep.h"
+#include "core/joined.h"
 #include "transfer/srq.h"
 
 namespace rsmdat::api {
@@ -82,15 +83,15 @@ void take_attributes(DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &from, DAT_EP_ATT
 }
 
 // A handle of an EVD that takes such streams, or NULL; false for any other.
-bool take_evd(const Ia &ia, bool named, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream,
+bool take_evd(Ia &ia, bool named, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream,
               Evd *&evd) noexcept {
     if (!named)
         return true;
-    evd = handle != DAT_HANDLE_NULL ? find<Evd>(handle, ia) : nullptr;
+    evd = handle != DAT_HANDLE_NULL ? find_evd(handle, ia) : nullptr;
     return handle == DAT_HANDLE_NULL || (evd != nullptr && evd->accepts(stream));
 }
 
-bool take_handles(const Ia &ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
+bool take_handles(Ia &ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
                   Wanted &wanted) noexcept {
     if ((mask & DAT_EP_FIELD_PZ_HANDLE) != 0) {
         const bool none = param.pz_handle == DAT_HANDLE_NULL;
@@ -160,10 +161,23 @@ void apply(Ep &ep, const Wanted &wanted) {
     ep.set_connect_evd(wanted.connect);
 }
 
+// EVDs of other opens can be had from then on. No lock is held.
+void join_for_evds(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param) noexcept {
+    if (param == nullptr || find_object(ep) == nullptr)
+        return;
+    if ((mask & DAT_EP_FIELD_RECV_EVD_HANDLE) != 0)
+        join_for(ep, param->recv_evd_handle, DAT_EVD_DTO_FLAG);
+    if ((mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE) != 0)
+        join_for(ep, param->request_evd_handle, DAT_EVD_DTO_FLAG);
+    if ((mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE) != 0)
+        join_for(ep, param->connect_evd_handle, DAT_EVD_CONNECTION_FLAG);
+}
+
 } // namespace
 
 DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        join_for_evds(ep, mask, param);
         const auto entered = enter<Ep>(ep);
         if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_EP);

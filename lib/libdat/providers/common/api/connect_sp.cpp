@@ -4,6 +4,7 @@
 
 #include "api/query.h"
 #include "connect/service.h"
+#include "core/joined.h"
 #include "wire/random.h"
 
 namespace rsmdat::api {
@@ -35,10 +36,11 @@ template <class Make>
 DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        join_for(ia, evd, DAT_EVD_CR_FLAG);
         const auto entered = enter<Ia>(ia);
         if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        Evd *found = find<Evd>(evd, *entered);
+        Evd *found = find_evd(evd, *entered);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         if (psp == nullptr)
@@ -66,6 +68,11 @@ DAT_RETURN find_endpoint(const Ia &ia, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
         return DAT_SUCCESS;
     ep = find<Ep>(handle, ia);
     return ep != nullptr ? DAT_RETURN{DAT_SUCCESS} : invalid_handle(DAT_INVALID_HANDLE_EP);
+}
+
+// None if it has gone with the open that it was of.
+DAT_EVD_HANDLE evd_of(const Sp &sp) noexcept {
+    return sp.evd != nullptr ? sp.evd->handle() : DAT_HANDLE_NULL;
 }
 
 DAT_RETURN check_rsp(DAT_CONN_QUAL qualifier, const Ep *ep, const Evd &evd,
@@ -117,6 +124,7 @@ DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
 DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep,
                       DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        join_for(ia, evd, DAT_EVD_CR_FLAG);
         const auto entered = enter<Ia>(ia);
         if (!entered)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
@@ -124,7 +132,7 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         DAT_RETURN result = find_endpoint(*entered, ep, its_ep);
         if (result != DAT_SUCCESS)
             return result;
-        Evd *found = find<Evd>(evd, *entered);
+        Evd *found = find_evd(evd, *entered);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         Listener listener;

@@ -116,10 +116,12 @@ bool may_go_to(const Ia &ia, const Ep *self, const Streams &streams, const Evd *
         return true;
     Census census;
     census.add(*evd, streams);
-    census.others = census.others || ia.async_evd == evd;
-    for (const auto &object : ia.objects())
-        if (object.get() != self)
-            count_object(*object, *evd, census);
+    census.others = census.others || evd->ia().async_evd == evd;
+    ia.for_each_joined([&](const Ia &one) {
+        for (const auto &object : one.objects())
+            if (object.get() != self)
+                count_object(*object, *evd, census);
+    });
     return census.allowed();
 }
 

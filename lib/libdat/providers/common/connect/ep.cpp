@@ -83,6 +83,19 @@ void Ep::set_connect_evd(Evd *evd) noexcept {
     move_stream(*this, connect_evd, evd, DAT_COMPLETION_DEFAULT_FLAG);
 }
 
+void Ep::leave_evds_of(const Ia &closing) noexcept {
+    const auto goes = [&closing](const Evd *evd) { return evd != nullptr && &evd->ia() == &closing; };
+    if (!goes(recv_evd) && !goes(request_evd) && !goes(connect_evd))
+        return;
+    give_up();
+    if (goes(recv_evd))
+        set_recv_evd(nullptr);
+    if (goes(request_evd))
+        set_request_evd(nullptr);
+    if (goes(connect_evd))
+        set_connect_evd(nullptr);
+}
+
 void Ep::set_attributes(const DAT_EP_ATTR &changed) {
     const DAT_EP_ATTR before = attributes;
     attributes = changed;

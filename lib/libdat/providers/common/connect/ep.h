@@ -34,6 +34,9 @@ class Ep final : public Object {
     void set_recv_evd(Evd *evd) noexcept;
     void set_request_evd(Evd *evd) noexcept;
     void set_connect_evd(Evd *evd) noexcept;
+    // If it has any the connection, or the attempt to have one, ends with its events first. The
+    // roles are empty afterwards.
+    void leave_evds_of(const Ia &closing) noexcept override;
     // The same for the attributes. Throws std::bad_alloc and changes nothing then.
     void set_attributes(const DAT_EP_ATTR &changed);
 
@@ -87,6 +90,7 @@ class Ep final : public Object {
 
   private:
     void report(DAT_EVENT_NUMBER event) noexcept;
+    void give_up() noexcept;
 
     bool feeding_ = false;
     Engine::Alarm limit_ = 0; // of an attempt

@@ -66,6 +66,16 @@ void Ep::broken() noexcept {
         end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
+// Whatever there is of a connection ends.
+void Ep::give_up() noexcept {
+    if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
+        fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    else if (state == DAT_EP_STATE_COMPLETION_PENDING)
+        fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    else
+        broken();
+}
+
 void Ep::drained() noexcept {
     if (state == DAT_EP_STATE_DISCONNECT_PENDING)
         end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);

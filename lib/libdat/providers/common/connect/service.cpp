@@ -30,8 +30,18 @@ Sp::Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd, 
 }
 
 Sp::~Sp() {
+    leave_evd();
+}
+
+void Sp::leave_evd() noexcept {
     stop_listening();
-    --evd->users;
+    if (Evd *left = std::exchange(evd, nullptr))
+        --left->users;
+}
+
+void Sp::leave_evds_of(const Ia &closing) noexcept {
+    if (evd != nullptr && &evd->ia() == &closing)
+        leave_evd();
 }
 
 void Sp::stop_listening() noexcept {

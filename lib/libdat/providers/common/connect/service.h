@@ -18,9 +18,11 @@ class Sp : public Object {
     [[nodiscard]] Hearing *hearing() const noexcept { return hearing_.get(); }
     // A request for us: a CR and its event, or a refusal.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
+    // If it has one of those the service point hears nothing from then on.
+    void leave_evds_of(const Ia &closing) noexcept override;
 
     DAT_CONN_QUAL qualifier;
-    Evd *evd;
+    Evd *evd; // null: it has gone
 
   protected:
     Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, Listener listener);
@@ -33,6 +35,7 @@ class Sp : public Object {
     virtual void arrived() noexcept {}
 
     void announce(Cr &cr) noexcept;
+    void leave_evd() noexcept;
 
     std::unique_ptr<Hearing> hearing_;
 };

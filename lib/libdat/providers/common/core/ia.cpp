@@ -49,6 +49,26 @@ bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
     return true;
 }
 
+// The two rings become one when their successors are exchanged.
+void Ia::join(Ia &other) noexcept {
+    if (lock.same_mutex(other.lock))
+        return;
+    for_each_joined([&other](const Ia &one) { one.lock.take_mutex_of(other.lock); });
+    std::swap(next_joined_, other.next_joined_);
+}
+
+void Ia::leave_joined() noexcept {
+    Ia *before = this;
+    while (before->next_joined_ != this)
+        before = before->next_joined_;
+    before->next_joined_ = next_joined_;
+    next_joined_ = this;
+}
+
+void Ia::arm_all() const noexcept {
+    for_each_joined([](const Ia &one) { one.engine->arm_all(); });
+}
+
 AsyncEvd Ia::used_async_evd() const noexcept {
     return {async_handle, async_generation_};
 }

@@ -71,6 +71,21 @@ class Ia final : public Object, public Means {
     // No handle of this Ia or its objects is a live one any more: ~Ia may follow.
     void close() noexcept;
 
+    // The locks of both are held. From then on they have one mutex, as those have that either was
+    // joined to before.
+    void join(Ia &other) noexcept;
+    // This Ia, and those that it is joined to. `what` does not open or close any.
+    template <class What>
+    void for_each_joined(What what) const {
+        const Ia *one = this;
+        do {
+            what(*one);
+            one = one->next_joined_;
+        } while (one != this);
+    }
+    // Engine::arm_all of all of them: an EVD may be fed by the connections of others.
+    void arm_all() const noexcept;
+
     DAT_PROVIDER &provider;
 
   private:
@@ -98,12 +113,14 @@ class Ia final : public Object, public Means {
     [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
     void destroy_all() noexcept;
     void destroy_all(DAT_HANDLE_TYPE kind) noexcept;
+    void leave_joined() noexcept;
 
     std::vector<std::unique_ptr<Object>> objects_;
     std::array<DAT_COUNT, DAT_HANDLE_TYPE_SRQ + 1> counts_{};
     std::uint32_t async_generation_ = 0; // of the async EVD
     AsyncListener async_listener_{name};
-    int outside_ = 0;                    // threads that have given up the lock for a while
+    Ia *next_joined_ = this; // a ring
+    int outside_ = 0;        // threads that have given up the lock for a while
     Futex came_back_;
 };
 

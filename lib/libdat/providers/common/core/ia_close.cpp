@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How an IA ends.
 #include "core/ia.h"
+#include "core/joined.h"
 #include "event/cno.h"
 #include "event/evd.h"
 #include "wire/engine.h"
@@ -35,7 +36,10 @@ Ia::~Ia() {
         release_waiters();
         await_outside(guard);
         orphans = agents();
+        take_evds_from_others(*this);
+        drop_requests_from_others(*this);
         destroy_all();
+        leave_joined();
     }
     engine->stop();
     leave_foreign_async_evd();

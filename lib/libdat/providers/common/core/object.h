@@ -50,6 +50,9 @@ class Object {
     [[nodiscard]] Ia &ia() const noexcept { return *ia_; }
     // With the handle it tells this object from all that will ever be.
     [[nodiscard]] std::uint32_t generation() const noexcept { return cell_->generation; }
+    // EVDs of another Ia, which is closing, are about to go: this object is to leave them. It
+    // destroys no object meanwhile. Ia::lock held.
+    virtual void leave_evds_of(const Ia &closing) noexcept { (void)closing; }
 
     DAT_CONTEXT context{};
 

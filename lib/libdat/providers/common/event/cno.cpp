@@ -3,7 +3,6 @@
 
 #include "event/evd.h"
 #include "event/timeout.h"
-#include "wire/engine.h"
 
 #include <algorithm>
 
@@ -121,7 +120,7 @@ DAT_RETURN Cno::last_look(DAT_EVD_HANDLE &evd) noexcept {
 
 Futex::Wake Cno::doze(Wait &wait) noexcept {
     const auto ticket = futex_.ticket();
-    ia().engine->arm_all();
+    ia().arm_all();
     if (triggers_ > 0)
         return Futex::Wake::WOKEN;
     const Outside outside(ia(), wait.guard);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "event/evd.h"
 
+#include "core/joined.h"
 #include "event/cno.h"
-#include "wire/engine.h"
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ Evd::~Evd() {
     if (cno)
         cno->detach(*this);
     while (DAT_CR_HANDLE request = queue_.take_request())
-        if (Object *object = find_object(request, ia().lock))
-            ia().destroy(*object);
+        if (Object *object = find_joined(request, ia()))
+            object->ia().destroy(*object);
     queue_.clear();
 }
 
@@ -83,7 +83,7 @@ void Evd::set_cno(Cno *other) {
         cno->detach(*this);
     cno = other;
     if (cno && has_feeders())
-        ia().engine->arm_all();
+        ia().arm_all();
     if (triggers())
         trigger();
 }

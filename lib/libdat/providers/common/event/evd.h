@@ -51,6 +51,9 @@ class Evd final : public Object {
     // Keeps them, without the private data of one owner (an EP that is reset).
     void drop_private_data(DAT_HANDLE owner) noexcept { queue_.drop_private_data(owner); }
 
+    // Drops the requests for connections that belong to an Ia which is closing.
+    void drop_requests_of(const Ia &closing) noexcept { queue_.drop_requests_of(closing.lock); }
+
     // The API's operations; `guard` holds Ia::lock.
     // Behind an empty queue there may be more: whoever polls need not be woken.
     DAT_RETURN dequeue(DAT_EVENT &event) noexcept {

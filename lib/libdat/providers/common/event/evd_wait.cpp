@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "event/evd.h"
 #include "event/timeout.h"
-#include "wire/engine.h"
 
 namespace rsmdat {
 
@@ -85,7 +84,7 @@ DAT_RETURN Evd::last_look() noexcept {
 // Peers ring from the moment when the engines have armed the connections; what came before that is
 // seen by looking once more.
 Futex::Wake Evd::doze(Wait &wait) noexcept {
-    ia().engine->arm_all();
+    ia().arm_all();
     poll(false);
     if (satisfied() || disturbance() != DAT_SUCCESS)
         return Futex::Wake::WOKEN;

@@ -67,6 +67,15 @@ DAT_CR_HANDLE EventQueue::take_request() noexcept {
     return request;
 }
 
+void EventQueue::drop_requests_of(const Lock &lock) noexcept {
+    filter([&lock](const Entry &entry) {
+        if (entry.event.event_number != DAT_CONNECTION_REQUEST_EVENT)
+            return true;
+        const HandleCell *cell = find_cell(entry.event.event_data.cr_arrival_event_data.cr_handle);
+        return cell == nullptr || cell->lock.load(std::memory_order_acquire) != &lock;
+    });
+}
+
 void EventQueue::resize(DAT_COUNT length) {
     EventQueue other(length);
     for (DAT_COUNT place = 0; place < count_; ++place)

@@ -79,6 +79,8 @@ class EventQueue {
     void clear() noexcept;
     // The request of a connection that nobody has taken; null if there is none. It is dropped.
     DAT_CR_HANDLE take_request() noexcept;
+    // Drops the requests whose service point's Ia has this lock: they are about to go.
+    void drop_requests_of(const Lock &lock) noexcept;
     // A queue of another length takes what is in this one; there is room for it.
     void resize(DAT_COUNT length);
 

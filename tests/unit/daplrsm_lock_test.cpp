@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The locks of IAs, and the mutexes that they stand for.
+#include "core/lock_pool.h"
+
+#include <gtest/gtest.h>
+#include <array>
+#include <atomic>
+#include <deque>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using rsmdat::BothLocks;
+using rsmdat::Guard;
+using rsmdat::Lock;
+using rsmdat::PooledLock;
+
+void join(Lock &follower, Lock &leader) {
+    const BothLocks held(follower, leader);
+    follower.take_mutex_of(leader);
+}
+
+bool joined(Lock &one, Lock &other) {
+    const BothLocks held(one, other);
+    return one.same_mutex(other);
+}
+
+TEST(DaplLock, StandsForItsOwnMutexAtFirst) {
+    Lock one, other;
+    EXPECT_FALSE(joined(one, other));
+    const Guard guard(one);
+    const Guard beside(other);
+}
+
+TEST(DaplLock, StandsForTheOthersMutexOnceJoined) {
+    Lock one, other;
+    join(one, other);
+    EXPECT_TRUE(joined(one, other));
+    join(one, other);
+    join(other, one);
+    EXPECT_TRUE(joined(one, other));
+}
+
+// A thread that waits for a lock when that is joined gets it all the same.
+TEST(DaplLock, WaitersFollowToTheOtherMutex) {
+    Lock one, other;
+    std::atomic<bool> begun = false;
+    std::atomic<bool> had = false;
+    std::thread waiter;
+    {
+        const BothLocks held(one, other);
+        waiter = std::thread([&] {
+            begun = true;
+            const Guard guard(one);
+            had = true;
+        });
+        while (!begun)
+            std::this_thread::yield();
+        one.take_mutex_of(other);
+        EXPECT_FALSE(had);
+    }
+    waiter.join();
+    EXPECT_TRUE(had);
+}
+
+TEST(DaplLock, BothInEitherOrder) {
+    constexpr int ROUNDS = 20000;
+    Lock one, other;
+    int count = 0;
+    const auto work = [&count](Lock &first, Lock &second) {
+        for (int i = 0; i < ROUNDS; ++i) {
+            const BothLocks held(first, second);
+            ++count;
+        }
+    };
+    std::thread thread(work, std::ref(one), std::ref(other));
+    work(other, one);
+    thread.join();
+    EXPECT_EQ(count, 2 * ROUNDS);
+}
+
+// Threads that use their locks meanwhile: once all are joined each excludes all others.
+TEST(DaplLock, JoinedUnderFire) {
+    constexpr int ROUNDS = 20000;
+    constexpr std::size_t THREADS = 4;
+    std::array<Lock, THREADS> locks;
+    std::array<int, THREADS> own{};
+    std::atomic<bool> all = false;
+    int common = 0; // guarded by all of them, once they are joined
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < THREADS; ++i)
+        threads.emplace_back([&, i] {
+            for (int counted = 0; counted < ROUNDS;) {
+                const Guard guard(locks[i]);
+                ++own[i];
+                if (!all)
+                    continue;
+                ++common;
+                ++counted;
+            }
+        });
+    join(locks[0], locks[1]);
+    join(locks[2], locks[3]);
+    {
+        const BothLocks held(locks[1], locks[3]);
+        for (std::size_t i : {0, 1})
+            locks[i].take_mutex_of(locks[3]);
+    }
+    all = true;
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(common, static_cast<int>(THREADS) * ROUNDS);
+}
+
+// The mutex of an IA that has closed is nobody else's as long as another IA uses it.
+TEST(DaplLock, PoolKeepsAMutexThatIsInUse) {
+    PooledLock survivor;
+    {
+        const PooledLock leader;
+        join(*survivor, *leader);
+    }
+    std::deque<PooledLock> rest;
+    try {
+        for (;;) {
+            Lock &fresh = *rest.emplace_back();
+            EXPECT_FALSE(joined(*survivor, fresh));
+        }
+    } catch (const std::bad_alloc &) {
+        EXPECT_GT(rest.size(), 1000U);
+    }
+    const std::size_t most = rest.size();
+    rest.clear();
+    // And is free again afterwards.
+    {
+        const PooledLock other;
+        join(*survivor, *other);
+    }
+    try {
+        for (;;)
+            rest.emplace_back();
+    } catch (const std::bad_alloc &) {
+        EXPECT_EQ(rest.size(), most);
+    }
+}
+
+} // namespace
