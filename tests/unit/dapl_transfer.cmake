@@ -6,6 +6,8 @@ add_executable(dapl-transfer-tests
     dapl_transfer_fake.cpp
     dapl_transfer_hostile_test.cpp
     dapl_transfer_limits_test.cpp
+    dapl_transfer_opens_test.cpp
+    dapl_transfer_order_test.cpp
     dapl_transfer_rdma_test.cpp
     dapl_transfer_send_test.cpp
     dapl_transfer_side.cpp
@@ -13,5 +15,5 @@ add_executable(dapl-transfer-tests
 )
 target_precompile_headers(dapl-transfer-tests REUSE_FROM unit-tests)
 target_link_libraries(dapl-transfer-tests PRIVATE
-    daplrsm-archive dat GTest::gtest_main Threads::Threads)
+    daplrsm-archive dat order-model GTest::gtest_main Threads::Threads)
 gtest_discover_tests(dapl-transfer-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)
