@@ -23,6 +23,7 @@
 #include <linux/kernel.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -30,7 +31,7 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
-#define DEVICE		"rxe0"
+#define NETWORK		"eth0"	/* that rxe0 is on */
 #define MOST		64U	/* transfers that are held; rsm_rdma has 32 under way */
 #define LINE		32U	/* bytes of what is said of one */
 
@@ -298,10 +299,22 @@ static int copy_ops(const struct ib_device *device)
 	return 0;
 }
 
+/* rxe0, or NULL. Linux 7.2 no longer exports ib_device_get_by_name(). */
+static struct ib_device *get_device(void)
+{
+	struct net_device *network = dev_get_by_name(&init_net, NETWORK);
+	struct ib_device *device = NULL;
+
+	if (network)
+		device = ib_device_get_by_netdev(network, RDMA_DRIVER_RXE);
+	dev_put(network);
+	return device;
+}
+
 /* Others of the driver's devices, which may come later, are left alone. */
 static int stand_before(void)
 {
-	struct ib_device *device = ib_device_get_by_name(DEVICE, RDMA_DRIVER_RXE);
+	struct ib_device *device = get_device();
 	int err;
 
 	if (!device)

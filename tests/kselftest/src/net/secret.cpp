@@ -89,7 +89,7 @@ class NetImpostor : public NetSecret {
         const Answer answer =
             shell(self, "chmod a+rw /dev/infiniband/*; su -s /bin/sh nobody -c '" +
                             std::string(stranger) + " 10.77.1." + node + ' ' +
-                            std::to_string(self.node()) + ' ' + node + " 10000 " + attack + "'");
+                            std::to_string(self.node()) + ' ' + node + ' ' + attack + "'");
         EXPECT_EQ(answer.status, 0) << answer.text;
         EXPECT_EQ(answer.text.rfind("refused", 0), 0U) << answer.text;
     }
