@@ -61,6 +61,10 @@ class Results(unittest.TestCase):
         self.assertEqual(cases, [("unit.A.b", "passed"), ("unit.C", "failed"), ("unit.D", "skipped"),
                                  ("unit.E", "failed")])
 
+    def test_ctest_names_with_spaces(self):
+        cases = counted(Ctest(), "1/1 Test #7: unit.All/A.b/8-byte object <01-00> ...   Passed    0.01 sec\n")
+        self.assertEqual(cases, [("unit.All/A.b/8-byte object <01-00>", "passed")])
+
 
 class Schedule(unittest.TestCase):
     """Which stage comes next."""
@@ -166,6 +170,10 @@ class Course(unittest.TestCase):
                 status, lines, _, _ = self.run_stages(stage("tap", script, "tap"))
                 self.assertEqual(status, 1)
                 self.assertRegex(lines[-1], ", 1 failed, 0 skipped$")
+
+    def test_missing_results_are_counted(self):
+        _, lines, _, _ = self.run_stages(stage("tap", "echo 1..2; echo ok 1 - a", "tap"))
+        self.assertTrue(any("1 of 2 tests have a result" in line for line in lines), lines)
 
     def test_what_rsm_vm_says_of_a_failure_is_shown_beside_the_end(self):
         _, lines, _, _ = self.run_stages(stage("tap", "echo rsm-vm: died; seq 100; exit 125", "tap"))

@@ -664,7 +664,11 @@ constexpr Finding findings[] = {
     {Mistake::REPORTS_ANOTHER_LENGTH, Rule::STATUS},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OrderMistake, testing::ValuesIn(findings));
+INSTANTIATE_TEST_SUITE_P(All, OrderMistake, testing::ValuesIn(findings), [](const auto &each) {
+    std::string name = "breaks_" + std::string(name_of(each.param.rule)) + '_';
+    std::ranges::replace(name, '-', '_');
+    return name + std::to_string(each.index);
+});
 
 TEST(OrderPacking, records_survive) {
     const Program program = generate(7);

@@ -45,8 +45,8 @@ class Display:
         count = run.counter.count
         counts = f"{count('passed')} passed, {count('failed')} failed, {count('skipped')} skipped"
         word = {"passed": "ok", "failed": "FAILED", "skipped": "skip"}[run.verdict]
-        self._say(f"{word:7} {run.stage.name:{WIDTH}} {clock(run.seconds):>6}  "
-                  f"{run.reason if run.reason else counts}")
+        told = [run.reason] if run.verdict == "skipped" else [counts, run.reason]
+        self._say(f"{word:7} {run.stage.name:{WIDTH}} {clock(run.seconds):>6}  {': '.join(filter(None, told))}")
         if run.verdict == "failed" and run.path:
             self._say(f"        from {run.path}:")
             for line in run.log.excerpt():

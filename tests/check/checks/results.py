@@ -8,7 +8,7 @@ PLAN = re.compile(r"1\.\.(\d+)$")
 # Indented lines are sub-tests, which KTAP counts within the line that sums them up.
 TAP = re.compile(r"(not )?ok \d+(?: -)? ?(.*?)(?:\s*# *(SKIP)\b *(.*))?$")
 TOOK = re.compile(r"# took (\d+) ms$")
-CTEST = re.compile(r" *\d+/(\d+) Test +#\d+: (\S+) \.+ *(?:\*\*\*)?(.+?)  +([\d.]+) sec")
+CTEST = re.compile(r" *\d+/(\d+) Test +#\d+: (.+?) \.{3,} *(?:\*\*\*)?(.+?)  +([\d.]+) sec")
 MOST_DETAIL = 60
 
 

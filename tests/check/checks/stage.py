@@ -104,8 +104,10 @@ class Run:
         good = status == 0 and complete and not count("failed")
         self.verdict = "passed" if good else "failed"
         if not good and not count("failed"):
-            why = f"exit status {status}" if status else "it ended before all tests had a result"
+            missing = f"{len(self.counter.cases)} of {self.counter.planned} tests have a result"
+            why = f"exit status {status}" if status else missing
             self.counter.cases.append(Case(self.stage.name, "failed", 0, [why, *self.log.excerpt()]))
+            self.reason = why
 
 
 class Unreached:
