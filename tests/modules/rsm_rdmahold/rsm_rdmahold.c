@@ -300,7 +300,7 @@ static int copy_ops(const struct ib_device *device)
 }
 
 /* rxe0, or NULL. Linux 7.2 no longer exports ib_device_get_by_name(). */
-static struct ib_device *get_device(void)
+static struct ib_device *get_rxe(void)
 {
 	struct net_device *network = dev_get_by_name(&init_net, NETWORK);
 	struct ib_device *device = NULL;
@@ -314,7 +314,7 @@ static struct ib_device *get_device(void)
 /* Others of the driver's devices, which may come later, are left alone. */
 static int stand_before(void)
 {
-	struct ib_device *device = get_device();
+	struct ib_device *device = get_rxe();
 	int err;
 
 	if (!device)
