@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // The order of events of endpoints that share an EVD (udapl-functions.md 7.2): an effect does not
-// come before its cause.
+// come before its cause; and random programs of posts, which are held to all rules of the order
+// (Documentation/libdat-order.md).
+#include "dat/support/doomed.hpp"
+#include "dat/support/programs.hpp"
 #include "dat/support/side.hpp"
+#include "support/child.hpp"
 
 #include <gtest/gtest.h>
 #include <utility>
@@ -69,6 +73,25 @@ TEST_F(Order, endpoints_that_share_an_evd_end_apart)
     receive(here.ep, 3);
     send_and_see(early);
     expect_completion(here.receives, 3);
+}
+
+TEST(OrderPrograms, two_processes_keep_the_rules)
+{
+    const Programs programs = Programs::chosen(10);
+    Child other([&](Link &link) {
+        Side talk;
+        const ServicePoint service(talk);
+        link.tell(service.qualifier);
+        service.accept();
+        join_programs(talk, programs);
+    });
+    const std::uint64_t qualifier = other.hear();
+    Side talk;
+    ASSERT_OK(connect(talk, qualifier));
+    expect_event(talk.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    judge_programs(talk, programs);
+    if (!HasFailure())
+        other.expect_success();
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Orders about transfers and memory. NAME is a side's.
+#include "dat/support/programs.hpp"
 #include "datnet/partner/partner.hpp"
 #include "datnet/support/bytes.hpp"
 
@@ -89,9 +90,18 @@ Answer differ(Partner &partner, Args &args) {
     return {0, {mismatches(target.bytes(), args.number())}};
 }
 
+// order NAME SEED COUNT: executes programs of posts together with the side that NAME is connected with
+Answer join(Partner &partner, Args &args) {
+    dat::Side &talk = partner.side(args.word());
+    const std::uint64_t seed = args.number();
+    dat::join_programs(talk, {seed, args.number()});
+    return {};
+}
+
 constexpr Verb verbs[] = {
     {"send", send},         {"receive", receive},     {"write", write},    {"read", read},
     {"received", received}, {"requested", requested}, {"fill", fill_part}, {"differ", differ},
+    {"order", join},
 };
 
 } // namespace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+// Random programs of posts (tests/order) that two processes execute by the public functions: each
+// is one side, and one judges the records of both.
+#pragma once
+
+#include "dat/support/side.hpp"
+
+namespace rsmtest::dat {
+
+// Consecutive programs, by the first one's seed.
+struct Programs {
+    std::uint64_t seed;
+    std::uint64_t count;
+
+    // As ORDER_SEED and ORDER_PROGRAMS want it; else so many, from a random one. Prints them.
+    static Programs chosen(std::uint64_t usual);
+};
+
+// The ends of a connection, in two processes, over which the players talk. No program posts there;
+// the IA, the zone and the EVD for arrivals are the programs' as well. The judge has the active
+// side of the programs' connections. Violations are test failures, and so is an exchange that
+// breaks off.
+void judge_programs(Side &talk, const Programs &programs);
+void join_programs(Side &talk, const Programs &programs);
+
+} // namespace rsmtest::dat
