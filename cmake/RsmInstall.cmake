@@ -3,11 +3,12 @@
 # CMake package.
 include(CMakePackageConfigHelpers)
 
-# rsm_install_library(LIBRARY PACKAGE name VERSION version DESCRIPTION text)
+# rsm_install_library(LIBRARY PACKAGE name VERSION version DESCRIPTION text [PRIVATE_LIBRARIES options])
 # The headers are those in include/ beside the caller. A program finds the library
-# by find_package(name), as rsm::LIBRARY, or by pkg-config, as libLIBRARY.
+# by find_package(name), as rsm::LIBRARY, or by pkg-config, as libLIBRARY. The options are what
+# "pkg-config --static" adds for a program that is linked with a static library.
 function(rsm_install_library library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE;VERSION;DESCRIPTION" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE;VERSION;DESCRIPTION;PRIVATE_LIBRARIES" "")
     install(TARGETS ${library} EXPORT ${arg_PACKAGE}-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
