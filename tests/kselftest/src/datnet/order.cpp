@@ -16,7 +16,7 @@ using DatNetOrder = DatNetPair;
 TEST_F(DatNetOrder, two_nodes_keep_the_rules) {
     connect_from_here();
     const auto programs = dat::Programs::chosen(5);
-    net::Pending joined = there->begin("order", programs.seed, programs.count);
+    net::Pending joined = there->begin("order", programs.seed, programs.count, programs.repeats);
     dat::judge_programs(*here, programs);
     if (HasFailure())
         return; // the partner may wait for ever

@@ -376,8 +376,8 @@ void execute(Host &host, const Programs &programs, const Conclusion &conclude) {
     std::uint64_t seed = programs.seed;
     for (std::uint64_t i = 0; i < programs.count; i++, seed = order::next_seed(seed)) {
         const order::Program program = program_of(seed);
-        order::Record record = Execution(host, program).run();
-        conclude(program, std::move(record));
+        for (std::uint64_t left = programs.repeats; left > 0; left--)
+            conclude(program, Execution(host, program).run());
     }
 }
 
@@ -398,10 +398,11 @@ std::uint64_t number_of(const char *variable, std::uint64_t otherwise) {
 
 Programs Programs::chosen(std::uint64_t usual) {
     const Programs programs{number_of("ORDER_SEED", std::random_device{}() | 1U),
-                            number_of("ORDER_PROGRAMS", usual)};
-    std::printf("note: ORDER_SEED=%llu ORDER_PROGRAMS=%llu\n",
+                            number_of("ORDER_PROGRAMS", usual), number_of("ORDER_REPEATS", 1)};
+    std::printf("note: ORDER_SEED=%llu ORDER_PROGRAMS=%llu ORDER_REPEATS=%llu\n",
                 static_cast<unsigned long long>(programs.seed),
-                static_cast<unsigned long long>(programs.count));
+                static_cast<unsigned long long>(programs.count),
+                static_cast<unsigned long long>(programs.repeats));
     return programs;
 }
 

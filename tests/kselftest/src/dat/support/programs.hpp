@@ -7,12 +7,14 @@
 
 namespace rsmtest::dat {
 
-// Consecutive programs, by the first one's seed.
+// Consecutive programs, by the first one's seed; each is executed so many times.
 struct Programs {
     std::uint64_t seed;
     std::uint64_t count;
+    std::uint64_t repeats;
 
-    // As ORDER_SEED and ORDER_PROGRAMS want it; else so many, from a random one. Prints them.
+    // As ORDER_SEED, ORDER_PROGRAMS and ORDER_REPEATS want it; else so many, from a random one,
+    // once. Prints them.
     static Programs chosen(std::uint64_t usual);
 };
 

@@ -90,11 +90,12 @@ Answer differ(Partner &partner, Args &args) {
     return {0, {mismatches(target.bytes(), args.number())}};
 }
 
-// order NAME SEED COUNT: executes programs of posts together with the side that NAME is connected with
+// order NAME SEED COUNT REPEATS: executes programs of posts together with the side that NAME is connected with
 Answer join(Partner &partner, Args &args) {
     dat::Side &talk = partner.side(args.word());
     const std::uint64_t seed = args.number();
-    dat::join_programs(talk, {seed, args.number()});
+    const std::uint64_t count = args.number();
+    dat::join_programs(talk, {seed, count, args.number()});
     return {};
 }
 
