@@ -75,6 +75,20 @@ TEST_F(Order, endpoints_that_share_an_evd_end_apart)
     expect_completion(here.receives, 3);
 }
 
+// Work on an endpoint that is not connected completes at once: behind the messages that have come by then.
+TEST_F(Order, work_of_a_dead_endpoint_is_flushed_behind_earlier_messages)
+{
+    EXPECT_OK(dat_ep_disconnect(second, DAT_CLOSE_ABRUPT_FLAG));
+    expect_event(here.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
+    for (int round = 0; round < 20; round++) {
+        receive(here.ep, 1);
+        send_and_see(early);
+        receive(second, 2);
+        expect_completion(here.receives, 1);
+        expect_completion(here.receives, 2, DAT_DTO_ERR_FLUSHED);
+    }
+}
+
 TEST(OrderPrograms, two_processes_keep_the_rules)
 {
     const Programs programs = Programs::chosen(10);

@@ -43,6 +43,7 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     void hand_over() noexcept;
     void progress() noexcept;
     void take_all() const noexcept;
+    void take_all_of_evds() const noexcept;
     void take_early() noexcept;
     void take(const ibv_wc &completion) noexcept;
     void settle() noexcept;
@@ -187,6 +188,14 @@ void Transfer::Inside::take_all() const noexcept {
         receives->take_all();
 }
 
+// Takes those of other endpoints, too: this one may have no place in the channels.
+void Transfer::Inside::take_all_of_evds() const noexcept {
+    Channels &channels = *ep.ia().channels;
+    channels.take_all(ep.request_evd);
+    if (ep.recv_evd != ep.request_evd)
+        channels.take_all(ep.recv_evd);
+}
+
 // Those of an Ep that is not CONNECTED yet wait: another Ep's look at the queue has found them.
 void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
     if (live) {
@@ -246,7 +255,8 @@ void Transfer::Inside::close() noexcept {
     receives = {};
 }
 
-// Work that the device has done until it stops counts, the rest is flushed.
+// Work that the device has done until it stops counts, the rest is flushed: behind the events of
+// other endpoints on its EVDs whose causes came before.
 void Transfer::Inside::flush() noexcept {
     if (pair) {
         if (live) {
@@ -255,6 +265,8 @@ void Transfer::Inside::flush() noexcept {
         }
         close();
         live = false;
+    } else {
+        take_all_of_evds();
     }
     pinged = unheard = backlogged = false;
     out.flush();

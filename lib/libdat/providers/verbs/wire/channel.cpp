@@ -161,6 +161,14 @@ Channel::Place Channels::get(Engine &engine, const Evd *evd, const Channel::Room
     return channels_.emplace(evd, std::move(fresh))->second->reserve(room);
 }
 
+// An owner that ends meanwhile gives up its place, and leaves the channel where it is.
+void Channels::take_all(const Evd *evd) noexcept {
+    const auto [first, last] = channels_.equal_range(evd);
+    for (auto channel = first; channel != last; ++channel)
+        if (channel->second->used())
+            channel->second->take_all();
+}
+
 // Not when they fall out of use: that happens while they are polled, too.
 void Channels::drop_unused() noexcept {
     std::erase_if(channels_, [](const auto &entry) { return !entry.second->used(); });

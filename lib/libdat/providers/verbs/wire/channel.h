@@ -144,6 +144,8 @@ class Channels {
     // channel only when the first would be longer than the device's limit; the events of both come
     // in no certain order then. None, and errno, if the device has no more. Throws std::bad_alloc.
     [[nodiscard]] Channel::Place get(Engine &engine, const Evd *evd, const Channel::Room &room);
+    // Gives everything that has completed for the EVD to the owners.
+    void take_all(const Evd *evd) noexcept;
 
   private:
     void drop_unused() noexcept;
