@@ -89,6 +89,23 @@ TEST_F(Order, work_of_a_dead_endpoint_is_flushed_behind_earlier_messages)
     }
 }
 
+// A device that finds no receive for the send repeats what is behind it, too.
+TEST(OrderFences, fenced_requests_behind_a_send_that_waits_are_carried_out)
+{
+    Side here, there;
+    there.accept_from(here);
+    for (int round = 0; round < 20; round++) {
+        EXPECT_OK(here.send(0, 8, 1));
+        EXPECT_OK(here.read(64, there.memory.remote(0, 8), 2, DAT_COMPLETION_BARRIER_FENCE_FLAG));
+        EXPECT_OK(here.write(0, there.memory.remote(8, 8), 3, DAT_COMPLETION_BARRIER_FENCE_FLAG));
+        EXPECT_OK(here.read(72, there.memory.remote(0, 8), 4));
+        EXPECT_OK(there.receive(128, 8, 5));
+        expect_completion(there.receives, 5);
+        for (DAT_UINT64 id = 1; id <= 4; id++)
+            expect_completion(here.requests, id);
+    }
+}
+
 TEST(OrderPrograms, two_processes_keep_the_rules)
 {
     const Programs programs = Programs::chosen(10);

@@ -12,9 +12,9 @@
 namespace rsmdat {
 namespace {
 
-unsigned send_flags_of(const Request &request, std::uint32_t inline_limit) noexcept {
+unsigned send_flags_of(const Request &request, std::uint32_t inline_limit, bool fences) noexcept {
     unsigned flags = IBV_SEND_SIGNALED;
-    if (has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG))
+    if (fences && has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG))
         flags |= IBV_SEND_FENCE;
     if (has_flag(request.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG))
         flags |= IBV_SEND_SOLICITED;
@@ -78,8 +78,15 @@ DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV
     return queue(request);
 }
 
-bool Outbound::may_start(std::size_t most) const noexcept {
-    return !stopped_ && !failed_ && queue_.has_unstarted() && queue_.outstanding() < most;
+// A fence that the device does not see to.
+bool Outbound::has_fence(const Request &request) const noexcept {
+    return has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG) &&
+           !ep_.ia().device->has_fences();
+}
+
+bool Outbound::may_start(std::size_t most) noexcept {
+    return !stopped_ && !failed_ && queue_.has_unstarted() && queue_.outstanding() < most &&
+           (reads_ == 0 || !has_fence(queue_.next()));
 }
 
 // Work that needs no device is done at once, and makes room.
@@ -90,6 +97,8 @@ void Outbound::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) n
         if (!allowed || !start(request, qp, inline_limit))
             fail(request, DAT_DTO_ERR_LOCAL_EP);
         queue_.started();
+        if (request.kind == Request::Kind::READ)
+            ++reads_;
         if (request.done)
             retire();
     }
@@ -105,8 +114,9 @@ bool Outbound::start(Request &request, ibv_qp &qp, std::uint32_t inline_limit) n
         return start_message(request, qp, inline_limit);
     const auto bind = std::next(binds_.begin(), static_cast<std::ptrdiff_t>(binds_started_++));
     request.done = Rmr::is_void(*bind);
+    const bool fences = ep_.ia().device->has_fences();
     return request.done ||
-           Rmr::post(*bind, qp, number_of(Work::REQUEST), send_flags_of(request, 0)) == 0;
+           Rmr::post(*bind, qp, number_of(Work::REQUEST), send_flags_of(request, 0, fences)) == 0;
 }
 
 bool Outbound::start_message(const Request &request, ibv_qp &qp,
@@ -117,7 +127,7 @@ bool Outbound::start_message(const Request &request, ibv_qp &qp,
     work.sg_list = pieces.list();
     work.num_sge = pieces.count();
     work.opcode = opcode_of(request, ep_.ia().device->has_immediates());
-    work.send_flags = send_flags_of(request, inline_limit);
+    work.send_flags = send_flags_of(request, inline_limit, ep_.ia().device->has_fences());
     work.wr.rdma.remote_addr = request.address;
     work.wr.rdma.rkey = request.context;
     ibv_send_wr *bad = nullptr;
@@ -149,6 +159,8 @@ void Outbound::retire() noexcept {
         Request &request = queue_.head();
         if (request.kind == Request::Kind::BIND)
             settle_bind(request);
+        if (request.kind == Request::Kind::READ)
+            --reads_;
         failed_ = request.status != DAT_DTO_SUCCESS;
         complete(request);
     }
@@ -181,6 +193,7 @@ void Outbound::flush() noexcept {
             settle_bind(request);
         complete(request);
     }
+    reads_ = 0;
     stopped_ = failed_ = false;
 }
 

@@ -30,8 +30,9 @@ class Outbound {
                     const Post &post, std::shared_ptr<ibv_mw> &window);
 
     void connected() noexcept { stopped_ = failed_ = false; }
-    // Hands over what is queued, but leaves no more than `most` to the device at a time. Messages up
-    // to `inline_limit` bytes are copied by the device.
+    // Hands over what is queued, but leaves no more than `most` to the device at a time, and keeps
+    // a fenced request behind reads if the device has no fences. Messages up to `inline_limit`
+    // bytes are copied by the device.
     void start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) noexcept;
     // Is there something that has not been handed over?
     [[nodiscard]] bool has_backlog() const noexcept { return queue_.has_unstarted(); }
@@ -55,7 +56,8 @@ class Outbound {
     [[nodiscard]] bool start_message(const Request &request, ibv_qp &qp,
                                      std::uint32_t inline_limit) noexcept;
     [[nodiscard]] bool has_read_credits() const noexcept;
-    [[nodiscard]] bool may_start(std::size_t most) const noexcept;
+    [[nodiscard]] bool has_fence(const Request &request) const noexcept;
+    [[nodiscard]] bool may_start(std::size_t most) noexcept;
     void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
     void settle_bind(Request &request) noexcept;
     void retire() noexcept;
@@ -65,9 +67,10 @@ class Outbound {
     RequestQueue queue_;
     std::list<Rmr::Prepared> binds_; // of the requests that are binds, in their order
     std::size_t binds_started_ = 0;
-    int in_use_ = 0;       // posted, and their events not dequeued
-    bool stopped_ = false; // a request failed before it was handed over: nothing follows it
-    bool failed_ = false;  // a request has completed in error
+    std::size_t reads_ = 0; // that the device has
+    int in_use_ = 0;        // posted, and their events not dequeued
+    bool stopped_ = false;  // a request failed before it was handed over: nothing follows it
+    bool failed_ = false;   // a request has completed in error
 };
 
 } // namespace rsmdat

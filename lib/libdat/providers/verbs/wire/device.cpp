@@ -92,6 +92,14 @@ bool Device::has_windows() const noexcept {
     return (attributes_.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
 }
 
+// rxe's can't: when it repeats requests, the reads that these have started count as reads that a
+// fence waits for, even the fenced request's own and those behind it. They wait for each other for
+// ever.
+bool Device::has_fences() const noexcept {
+    constexpr std::uint32_t RXE_VENDOR = 0xffffff;
+    return attributes_.vendor_id != RXE_VENDOR;
+}
+
 // An endpoint whose directions do not fit into one completion queue gets two, and the device gets no
 // more of a direction at a time than one completion queue holds (Transfer).
 LimitSet Device::limits() const noexcept {

@@ -45,6 +45,8 @@ class Device {
     // Can a send carry a word of ours? iWARP's can't.
     [[nodiscard]] bool has_immediates() const noexcept;
     [[nodiscard]] bool has_windows() const noexcept;
+    // Can requests with IBV_SEND_FENCE be left to it?
+    [[nodiscard]] bool has_fences() const noexcept;
 
   private:
     void choose(const Options &options);

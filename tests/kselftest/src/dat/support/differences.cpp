@@ -8,9 +8,8 @@
 namespace rsmtest::dat {
 namespace {
 
-constexpr Differences none{false, 64, 50000, std::nullopt, false, true, true};
-constexpr Differences of_verbs{true, 54, 1000, DAT_CONNECTION_EVENT_DISCONNECTED,
-                                true, false, false};
+constexpr Differences none{false, 64, 50000, std::nullopt, false, true};
+constexpr Differences of_verbs{true, 54, 1000, DAT_CONNECTION_EVENT_DISCONNECTED, true, false};
 
 const Differences &of_provider()
 {

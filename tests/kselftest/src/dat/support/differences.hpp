@@ -28,9 +28,6 @@ struct Differences {
     // A window lets its part of the region be reached and no more: rxe of Linux 6.1 looks at the
     // bounds of the region only.
     bool windows_have_bounds;
-    // A fenced request that the device has to repeat is carried out: rxe of Linux 6.1 lets it wait for
-    // the reads that it has started itself, or that are behind it, and these for it.
-    bool fences_bear_repetition;
 };
 
 const Differences &differences();

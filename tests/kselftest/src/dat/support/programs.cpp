@@ -362,20 +362,13 @@ order::Event Execution::understand(const DAT_EVENT &event) const {
     return {broken ? order::What::BROKEN : order::What::DISCONNECTED, endpoint};
 }
 
-order::Program program_of(std::uint64_t seed) {
-    order::Program program = order::generate(seed);
-    for (order::Post &post : program.posts)
-        post.fenced = post.fenced && differences().fences_bear_repetition;
-    return program;
-}
-
 // Executes the programs one after the other; `conclude` gets each program and this side's record of
 // it.
 template <class Conclusion>
 void execute(Host &host, const Programs &programs, const Conclusion &conclude) {
     std::uint64_t seed = programs.seed;
     for (std::uint64_t i = 0; i < programs.count; i++, seed = order::next_seed(seed)) {
-        const order::Program program = program_of(seed);
+        const order::Program program = order::generate(seed);
         for (std::uint64_t left = programs.repeats; left > 0; left--)
             conclude(program, Execution(host, program).run());
     }
