@@ -20,7 +20,7 @@
 #ifndef RSM_AGENT_H
 #define RSM_AGENT_H
 
-#include "../internal.h"
+#include "../core/internal.h"
 #include "../rsm_link.h"
 #include "policy.h"
 #include "protocol.h"

@@ -7,7 +7,7 @@
  */
 
 #include "agent.h"
-#include "../trace.h"
+#include "../core/trace.h"
 
 #include <linux/cred.h>
 #include <linux/slab.h>

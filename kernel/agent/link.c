@@ -2,9 +2,9 @@
 /* Links: who is there, who answers, who has gone. */
 
 #include "agent.h"
-#include "../compat.h"
+#include "../core/compat.h"
 #include "../netlink/netlink.h"
-#include "../trace.h"
+#include "../core/trace.h"
 
 #include <linux/jiffies.h>
 #include <linux/kcov.h>

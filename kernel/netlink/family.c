@@ -2,7 +2,7 @@
 /* The family: commands, what they take, and how they answer. */
 
 #include "netlink.h"
-#include "../compat.h"
+#include "../core/compat.h"
 
 #define NODE_MAX	NLA_POLICY_MAX(NLA_U32, RSM_NODE_MAX)
 #define NAME		{ .type = NLA_NUL_STRING, .len = RSM_NAME_SIZE - 1 }

@@ -14,7 +14,7 @@
 #ifndef RSM_NETLINK_KERNEL_H
 #define RSM_NETLINK_KERNEL_H
 
-#include "../internal.h"
+#include "../core/internal.h"
 #include "../rsm_link.h"
 
 #include <linux/sched.h>

@@ -6,7 +6,7 @@
  */
 
 #include "frame.h"
-#include "../compat.h"
+#include "../core/compat.h"
 
 #include <linux/string.h>
 #include <asm/byteorder.h>

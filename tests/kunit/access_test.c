@@ -3,7 +3,7 @@
 
 #include <kunit/test.h>
 
-#include "../../kernel/access.c"
+#include "../../kernel/core/access.c"
 
 #define UMASK	022
 

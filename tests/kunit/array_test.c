@@ -4,7 +4,7 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 
-#include "../../kernel/array.c"
+#include "../../kernel/core/array.c"
 
 #define VAST ((size_t)INT_MAX + 1 + PAGE_SIZE)
 

@@ -3,7 +3,7 @@
 
 #include <kunit/test.h>
 
-#include "../../kernel/segid.c"
+#include "../../kernel/core/segid.c"
 
 static void requestable_ids(struct kunit *test)
 {

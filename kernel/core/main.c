@@ -2,7 +2,7 @@
 /* Load and unload, and the parameters that rsm.conf held on Solaris. */
 
 #include "internal.h"
-#include "netlink/netlink.h"
+#include "../netlink/netlink.h"
 
 #include <linux/moduleparam.h>
 

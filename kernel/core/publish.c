@@ -2,7 +2,7 @@
 /* Publishing: segment ids, access lists, withdrawal. */
 
 #include "internal.h"
-#include "netlink/netlink.h"
+#include "../netlink/netlink.h"
 #include "trace.h"
 
 #include <linux/mm.h>

@@ -10,7 +10,7 @@
 #define RSM_TRACE_H
 
 #include "internal.h"
-#include "rsm_link.h"
+#include "../rsm_link.h"
 
 #include <linux/pid.h>
 #include <linux/string.h>

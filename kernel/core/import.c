@@ -2,7 +2,7 @@
 /* Import segments: connect, abort, close. */
 
 #include "internal.h"
-#include "netlink/netlink.h"
+#include "../netlink/netlink.h"
 #include "trace.h"
 
 #include <linux/mm.h>

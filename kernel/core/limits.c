@@ -2,7 +2,7 @@
 /* The limits of users, and the messages to users who have reached one. */
 
 #include "internal.h"
-#include "netlink/netlink.h"
+#include "../netlink/netlink.h"
 #include "trace.h"
 
 #include <linux/capability.h>

@@ -44,7 +44,7 @@
 #ifndef RSM_INTERNAL_H
 #define RSM_INTERNAL_H
 
-#include "rsm_controller.h"
+#include "../rsm_controller.h"
 
 #include <linux/fs.h>
 #include <linux/mmu_notifier.h>

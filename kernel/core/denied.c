@@ -2,8 +2,8 @@
 /* Connects that were denied: counted, traced, told to those who watch events. */
 
 #include "internal.h"
-#include "netlink/netlink.h"
-#include "rsm_link.h"
+#include "../netlink/netlink.h"
+#include "../rsm_link.h"
 #include "trace.h"
 
 static atomic64_t denials;
