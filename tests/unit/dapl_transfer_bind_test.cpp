@@ -2,7 +2,7 @@
 // Binds of RMRs among other requests.
 #include "dapl_transfer_fake.h"
 
-#include "memory/lmr.h"
+#include "engine/memory/lmr.h"
 #include "memory/rmr.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The wire and the kernel as transfers see them, within one process: channels are pieces of heap,
 // and tickets are good as long as their region is there.
-#include "connect/ep.h"
+#include "engine/connect/ep.h"
 #include "memory/copy.h"
 #include "wire/channel.h"
 #include "wire/ring.h"

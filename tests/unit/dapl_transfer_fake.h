@@ -2,9 +2,9 @@
 // Endpoints that are connected without a wire, and a peer that is no endpoint at all.
 #pragma once
 
-#include "api/functions.h"
-#include "api/provider.h"
-#include "connect/ep.h"
+#include "libdat/api/functions.h"
+#include "libdat/api/provider.h"
+#include "engine/connect/ep.h"
 #include "memory/contexts.h"
 #include "transfer/srq.h"
 

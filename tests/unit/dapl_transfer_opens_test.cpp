@@ -2,7 +2,7 @@
 // Endpoints with EVDs of another open of the adapter.
 #include "dapl_transfer_fake.h"
 
-#include "core/joined.h"
+#include "engine/core/joined.h"
 
 namespace {
 

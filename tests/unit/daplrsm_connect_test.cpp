@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Setting up connections, as far as it is arithmetic: ids, slots, terms, attributes.
-#include "connect/attributes.h"
+#include "engine/connect/attributes.h"
 #include "connect/link.h"
-#include "core/error.h"
+#include "engine/core/error.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

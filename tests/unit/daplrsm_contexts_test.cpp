@@ -2,7 +2,7 @@
 // Contexts of the provider `rsm`, which say who may touch which memory, without a kernel.
 #include "memory/contexts.h"
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 #include <gtest/gtest.h>
 

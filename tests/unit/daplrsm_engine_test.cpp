@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The engine's thread and its alarms, with pipes in the place of doorbells.
-#include "core/ia.h"
-#include "wire/alarms.h"
-#include "wire/blocking.h"
-#include "wire/engine.h"
+#include "engine/core/ia.h"
+#include "engine/loop/alarms.h"
+#include "engine/loop/blocking.h"
+#include "engine/loop/engine.h"
 
 #include <array>
 #include <condition_variable>

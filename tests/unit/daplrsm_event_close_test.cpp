@@ -2,7 +2,7 @@
 // dat_ia_close.
 #include "daplrsm_event_fake.h"
 
-#include "core/joined.h"
+#include "engine/core/joined.h"
 #include "memory/pz.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CNOs: waiting, triggers, agents.
 #include "daplrsm_event_fake.h"
-#include "event/cno.h"
+#include "engine/event/cno.h"
 
 #include <atomic>
 #include <csignal>

@@ -2,9 +2,9 @@
 // An IA without /dev/rsm, for tests of what does not go over the wire.
 #pragma once
 
-#include "api/functions.h"
-#include "api/provider.h"
-#include "event/evd.h"
+#include "libdat/api/functions.h"
+#include "libdat/api/provider.h"
+#include "engine/event/evd.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Handles that are accepted and refused; opening, querying, protection zones.
 #include "daplrsm_event_fake.h"
 
-#include "event/cno.h"
+#include "engine/event/cno.h"
 #include "memory/pz.h"
 
 #include <array>

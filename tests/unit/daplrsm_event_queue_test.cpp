@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "event/event_queue.h"
+#include "engine/event/event_queue.h"
 
 #include <gtest/gtest.h>
 

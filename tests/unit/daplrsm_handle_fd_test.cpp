@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Descriptors and the limit on them.
-#include "wire/handle_fd.h"
+#include "engine/loop/handle_fd.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

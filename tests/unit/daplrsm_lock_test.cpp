@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The locks of IAs, and the mutexes that they stand for.
-#include "core/lock_pool.h"
+#include "engine/core/lock_pool.h"
 
 #include <gtest/gtest.h>
 #include <array>

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "engine/connect/service.h"
+
+namespace rsmdat {
+
+Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, std::span<const std::byte> data)
+    : Object(KIND, ia), link(std::move(its_link)), private_data(data.begin(), data.end()) {}
+
+Cr::~Cr() {
+    release_ep();
+    if (link)
+        refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+}
+
+void Cr::take_ep(Ep *its_ep) noexcept {
+    ep = its_ep;
+    if (ep != nullptr)
+        ep->request = this;
+}
+
+// The Ep of an RSP is the consumer's again, that of a PSP was ours.
+void Cr::release_ep() noexcept {
+    Ep *released = std::exchange(ep, nullptr);
+    if (released == nullptr)
+        return;
+    released->request = nullptr;
+    if (released->state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING)
+        ia().destroy(*released);
+    else
+        released->state = DAT_EP_STATE_UNCONNECTED;
+}
+
+DAT_RETURN Cr::accept(Ep &with, std::span<const std::byte> answer) {
+    const DAT_RETURN result = with.connector.accept(link, answer);
+    if (result != DAT_SUCCESS)
+        return result;
+    with.request = nullptr;
+    ep = nullptr;
+    return DAT_SUCCESS;
+}
+
+void Cr::reject() noexcept {
+    release_ep();
+    refuse(ia(), std::move(link), Refusal::BY_CONSUMER);
+}
+
+void Cr::hand_off(Sp *to) noexcept {
+    release_ep();
+    if (to == nullptr)
+        return refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+    link->qualifier = to->qualifier;
+    to->take(std::move(link), private_data);
+}
+
+} // namespace rsmdat

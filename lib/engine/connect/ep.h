@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Endpoints: what the consumer configured, the state machine of udapl-functions.md section 4, and
+// the two halves that do the work, which are the provider's: Connector and its Link (connection),
+// Transfer (data).
+#pragma once
+
+#include "connect/connector.h"
+#include "connect/link.h"
+#include "engine/core/ia.h"
+#include "engine/event/evd.h"
+#include "engine/loop/engine.h"
+#include "memory/pz.h"
+#include "transfer/transfer.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rsmdat {
+
+class Cr;
+class Rsp;
+class Srq;
+
+class Ep final : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_EP;
+
+    Ep(Ia &ia, const DAT_EP_ATTR &attributes, Srq *srq = nullptr);
+    ~Ep() override; // as dat_ep_free: tells the peer, leaves the EVDs
+
+    // Roles; null detaches. Keep the counts of Pz and Evd right.
+    void set_pz(Pz *other) noexcept;
+    void set_recv_evd(Evd *evd) noexcept;
+    void set_request_evd(Evd *evd) noexcept;
+    void set_connect_evd(Evd *evd) noexcept;
+    // If it has any the connection, or the attempt to have one, ends with its events first. The
+    // roles are empty afterwards.
+    void leave_evds_of(const Ia &closing) noexcept override;
+    // The same for the attributes. Throws std::bad_alloc and changes nothing then.
+    void set_attributes(const DAT_EP_ATTR &changed);
+
+    // State machine. Ia::lock held in all.
+    DAT_RETURN disconnect(DAT_CLOSE_FLAGS flags) noexcept;
+    DAT_RETURN reset() noexcept;
+    // Transfer says: an operation failed, or the peer broke the rules. DISCONNECTED, everything is
+    // flushed, the peer is told, BROKEN. No effect unless CONNECTED or DISCONNECT_PENDING.
+    void broken() noexcept;
+    // Transfer says: no request is outstanding any more (for DISCONNECT_PENDING).
+    void drained() noexcept;
+
+    // Connector says: from now on the EVDs poll it. Throws std::bad_alloc, and feeds some then.
+    void feed();
+    void unfeed() noexcept;
+    // Connector says: after `timeout` the attempt has failed with the event `late`. Throws
+    // std::bad_alloc.
+    void limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    void blame(DAT_EVENT_NUMBER late) noexcept { late_ = late; } // with that from now on
+    void unlimit() noexcept;
+    // Connector says: there is a connection. There is room for that much data since prepare().
+    void prepare();
+    void establish(std::span<const std::byte> private_data) noexcept;
+    // Connector says: there will be none; also for an attempt that ended before there was a link.
+    void fail(DAT_EVENT_NUMBER event) noexcept;
+    // Connector says: it has ended.
+    void end(DAT_EVENT_NUMBER event, Ending ending) noexcept;
+    [[nodiscard]] bool transferring() const noexcept {
+        return state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECT_PENDING;
+    }
+
+    [[nodiscard]] DAT_RETURN_SUBTYPE state_subtype() const noexcept; // 4.5
+    [[nodiscard]] DAT_RETURN wrong_state() const noexcept { return invalid_state(state_subtype()); }
+    // The connection, or that of the request for it; null if there is neither.
+    [[nodiscard]] const Link *known_link() const noexcept;
+
+    DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+    DAT_EP_ATTR attributes; // named attributes always empty
+    Pz *pz = nullptr;
+    Evd *recv_evd = nullptr;
+    Evd *request_evd = nullptr;
+    Evd *connect_evd = nullptr;
+    Srq *srq = nullptr;
+    Cr *request = nullptr; // PASSIVE, TENTATIVE: whose it is
+    Rsp *rsp = nullptr;    // that it is or was reserved for
+    std::unique_ptr<Link> link;
+    Transfer transfer;
+    Connector connector;
+    bool lost_event = false; // of this connection: Transfer breaks it as soon as it can
+    std::vector<std::byte> established_data; // peer's private data, for the ESTABLISHED event
+
+  private:
+    void report(DAT_EVENT_NUMBER event) noexcept;
+    void give_up() noexcept;
+
+    bool feeding_ = false;
+    Engine::Alarm limit_ = 0; // of an attempt
+    DAT_EVENT_NUMBER late_{}; // how it fails then
+};
+
+} // namespace rsmdat

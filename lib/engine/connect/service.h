@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Service points (PSP, RSP) and the requests (CR) that they get.
+#pragma once
+
+#include "connect/hearing.h"
+#include "engine/connect/ep.h"
+
+namespace rsmdat {
+
+// Public and reserved service point alike; a base because both listen.
+class Cr;
+
+class Sp : public Object {
+  public:
+    ~Sp() override;
+
+    [[nodiscard]] bool listening() const noexcept { return hearing_ != nullptr; }
+    [[nodiscard]] Hearing *hearing() const noexcept { return hearing_.get(); }
+    // A request for us: a CR and its event, or a refusal.
+    void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
+    // If it has one of those the service point hears nothing from then on.
+    void leave_evds_of(const Ia &closing) noexcept override;
+
+    DAT_CONN_QUAL qualifier;
+    Evd *evd; // null: it has gone
+
+  protected:
+    Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, Listener listener);
+    void stop_listening() noexcept;
+
+  private:
+    // The Ep that a request comes with, if any.
+    virtual Ep *endpoint(const Link &link) = 0;
+    // A request was put on the EVD.
+    virtual void arrived() noexcept {}
+
+    void announce(Cr &cr) noexcept;
+    void leave_evd() noexcept;
+
+    std::unique_ptr<Hearing> hearing_;
+};
+
+class Psp final : public Sp {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PSP;
+
+    Psp(Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, DAT_PSP_FLAGS flags, Listener listener);
+
+    DAT_PSP_FLAGS flags;
+
+  private:
+    Ep *endpoint(const Link &link) override;
+};
+
+class Rsp final : public Sp {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RSP;
+
+    // Reserves the Ep. Without one the request comes with a new one, as for a PSP.
+    Rsp(Ia &ia, DAT_CONN_QUAL qualifier, Ep *ep, Evd &evd, Listener listener);
+    ~Rsp() override;
+
+    Ep *ep = nullptr; // none yet, or freed
+
+  private:
+    void reserve(Ep &its_ep) noexcept;
+    Ep *endpoint(const Link &link) override;
+    void arrived() noexcept override;
+};
+
+class Cr final : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_CR;
+
+    // Throws std::bad_alloc.
+    Cr(Ia &ia, std::unique_ptr<Link> link, std::span<const std::byte> private_data);
+    ~Cr() override; // refuses unless it was answered
+    void take_ep(Ep *ep) noexcept;
+
+    // The answers. The Cr is good for Ia::destroy() then, if it could be accepted. Throws
+    // std::bad_alloc.
+    DAT_RETURN accept(Ep &with, std::span<const std::byte> answer);
+    void reject() noexcept;
+    void hand_off(Sp *to) noexcept; // null: nobody is there
+
+    std::unique_ptr<Link> link;
+    std::vector<std::byte> private_data;
+    Ep *ep = nullptr; // of the service point's; null: the consumer brings one
+
+  private:
+    void release_ep() noexcept;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "engine/core/ia.h"
+
+#include "engine/event/evd.h"
+#include "engine/loop/engine.h"
+
+#include <utility>
+
+namespace rsmdat {
+
+void Ia::take(std::unique_ptr<Object> object) {
+    object->index_ = objects_.size();
+    objects_.push_back(std::move(object));
+    ++counts_[objects_.back()->kind()];
+}
+
+// The last one takes its place.
+void Ia::destroy(Object &object) noexcept {
+    const auto place = object.index_;
+    --counts_[object.kind()];
+    const auto last = std::move(objects_[place]);
+    if (place + 1 < objects_.size()) {
+        objects_[place] = std::move(objects_.back());
+        objects_[place]->index_ = place;
+    }
+    objects_.pop_back();
+}
+
+std::size_t Ia::consumer_objects() const noexcept {
+    return objects_.size() - (async_evd ? 1 : 0);
+}
+
+void Ia::use_async_evd(Evd &own) noexcept {
+    ++own.users;
+    async_evd = &own;
+    async_handle = own.handle();
+    async_generation_ = own.generation();
+    async_listener_.use(used_async_evd());
+}
+
+bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
+    const auto evd = enter<Evd>(handle);
+    if (!evd || !evd->accepts(DAT_EVD_ASYNC_FLAG) || evd->ia().name != name)
+        return false;
+    ++evd->users;
+    async_handle = handle;
+    async_generation_ = evd->generation();
+    async_listener_.use(used_async_evd());
+    return true;
+}
+
+// The two rings become one when their successors are exchanged.
+void Ia::join(Ia &other) noexcept {
+    if (lock.same_mutex(other.lock))
+        return;
+    for_each_joined([&other](const Ia &one) { one.lock.take_mutex_of(other.lock); });
+    std::swap(next_joined_, other.next_joined_);
+}
+
+void Ia::leave_joined() noexcept {
+    Ia *before = this;
+    while (before->next_joined_ != this)
+        before = before->next_joined_;
+    before->next_joined_ = next_joined_;
+    next_joined_ = this;
+}
+
+void Ia::arm_all() const noexcept {
+    for_each_joined([](const Ia &one) { one.engine->arm_all(); });
+}
+
+AsyncEvd Ia::used_async_evd() const noexcept {
+    return {async_handle, async_generation_};
+}
+
+void Ia::leave_foreign_async_evd() const noexcept {
+    if (async_evd)
+        return;
+    const auto evd = enter<Evd>(async_handle);
+    if (evd && evd->generation() == async_generation_)
+        --evd->users;
+}
+
+void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept {
+    Arrival arrival;
+    arrival.event.event_number = number;
+    arrival.event.event_data.asynch_error_event_data.dat_handle = about;
+    arrival.event.event_data.asynch_error_event_data.reason = reason;
+    if (async_evd)
+        async_evd->deliver(arrival);
+    report_to_others(arrival);
+}
+
+// Under the other Ias' locks, so not under ours. An event for which there is no memory is lost, as
+// one for which there is no room.
+void Ia::report_to_others(const Arrival &arrival) const noexcept {
+    try {
+        auto others = async_listener_.others(async_evd ? used_async_evd() : AsyncEvd{});
+        if (others.empty())
+            return;
+        engine->later([arrival, to = std::move(others)] {
+            for (const AsyncEvd &one : to) {
+                const auto evd = enter<Evd>(one.handle);
+                if (evd && evd->generation() == one.generation)
+                    evd->deliver(arrival);
+            }
+        });
+    } catch (const std::bad_alloc &) {
+        return;
+    }
+}
+
+} // namespace rsmdat

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Opens of one adapter in this process whose objects use each other's EVDs.
+//
+// Each Ia has a lock of its own, so that threads with an open each do not wait for each other. When
+// an object of one Ia is to use an EVD of another one the two are joined: from then on their Locks
+// have one mutex, and so a thread that has entered one of them may touch the objects of both. All
+// Ias that are joined to each other, directly or not, are in one ring; an Ia leaves the ring when
+// it is closed.
+#pragma once
+
+#include "engine/core/ia.h"
+
+namespace rsmdat {
+
+class Evd;
+
+// Before `user`, the handle of an Ia or an Ep, is entered: if the EVD is another open's of the same
+// adapter, and takes such streams, joins the two. No effect on anything that is not so, or on
+// handles that are none. No Ia::lock is held: this is the only place where a thread takes two.
+void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcept;
+
+// An EVD of this Ia, whose lock is held, or of one that it is joined to; null if it is neither.
+Evd *find_evd(DAT_HANDLE handle, Ia &ia) noexcept;
+
+// The object of a handle if it belongs to one of these.
+Object *find_joined(DAT_HANDLE handle, Ia &ia) noexcept;
+
+// An Ia closes abruptly: endpoints and service points of those that it is joined to leave its EVDs.
+// Lock held.
+void take_evds_from_others(const Ia &closing) noexcept;
+
+// The same IA's requests for connections leave the EVDs of those that it is joined to: the events
+// name objects, and an address, that are about to go. Lock held.
+void drop_requests_from_others(const Ia &closing) noexcept;
+
+} // namespace rsmdat

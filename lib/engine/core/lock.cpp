@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "engine/core/lock.h"
+
+#include <algorithm>
+#include <functional>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace rsmdat {
+
+namespace {
+
+// Most critical sections are over sooner than a sleep would be.
+constexpr int TRIES = 100;
+
+void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+} // namespace
+
+void Mutex::wait() noexcept {
+    for (int i = 0; i < TRIES; ++i) {
+        std::uint32_t expected = FREE;
+        if (word_.load(std::memory_order_relaxed) == FREE &&
+            word_.compare_exchange_weak(expected, HELD, std::memory_order_acquire,
+                                        std::memory_order_relaxed))
+            return;
+        pause_briefly();
+    }
+    while (word_.exchange(AWAITED, std::memory_order_acquire) != FREE)
+        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, AWAITED, nullptr, nullptr, 0);
+}
+
+void Mutex::wake() noexcept {
+    ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+// Threads that wait for the mutex of before get it, see that the Lock has another one, and wait for
+// that.
+void Lock::take_mutex_of(Lock &other) noexcept {
+    Mutex &to = other.mutex();
+    if (&to == &mutex())
+        return;
+    if (&to != &own_)
+        to.users_.fetch_add(1);
+    Mutex *before = lent_.exchange(&to != &own_ ? &to : nullptr, std::memory_order_release);
+    if (before != nullptr)
+        before->users_.fetch_sub(1);
+}
+
+void Lock::return_mutex() noexcept {
+    lock();
+    Mutex *lent = lent_.exchange(nullptr, std::memory_order_release);
+    (lent != nullptr ? *lent : own_).unlock();
+    if (lent != nullptr)
+        lent->users_.fetch_sub(1);
+}
+
+// In the order of their addresses. Either Lock may get another mutex before both are held.
+BothLocks::BothLocks(Lock &one, Lock &other) noexcept {
+    for (;;) {
+        Mutex *const of_one = &one.mutex();
+        Mutex *const of_other = &other.mutex();
+        first_ = std::min(of_one, of_other, std::less<>());
+        second_ = of_one == of_other ? nullptr : std::max(of_one, of_other, std::less<>());
+        first_->lock();
+        if (second_ != nullptr)
+            second_->lock();
+        if (&one.mutex() == of_one && &other.mutex() == of_other)
+            return;
+        if (second_ != nullptr)
+            second_->unlock();
+        first_->unlock();
+    }
+}
+
+BothLocks::~BothLocks() {
+    if (second_ != nullptr)
+        second_->unlock();
+    first_->unlock();
+}
+
+} // namespace rsmdat

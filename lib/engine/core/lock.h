@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The lock of an IA, and the mutex that it stands for. The locks of several IAs can come to stand
+// for one mutex.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace rsmdat {
+
+// Uncontended lock and unlock are an instruction each, inline: they are a good part of what a small
+// transfer costs.
+class Mutex {
+  public:
+    constexpr Mutex() noexcept = default;
+    Mutex(const Mutex &) = delete;
+    Mutex &operator=(const Mutex &) = delete;
+
+    void lock() noexcept {
+        std::uint32_t expected = FREE;
+        if (!word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) [[unlikely]]
+            wait();
+    }
+    void unlock() noexcept {
+        if (word_.exchange(FREE, std::memory_order_release) == AWAITED) [[unlikely]]
+            wake();
+    }
+
+  private:
+    static constexpr std::uint32_t FREE = 0;
+    static constexpr std::uint32_t HELD = 1;
+    static constexpr std::uint32_t AWAITED = 2; // held, and somebody may sleep
+
+    void wait() noexcept;
+    void wake() noexcept;
+
+    friend class Lock;
+    friend class PooledLock;
+
+    std::atomic<std::uint32_t> word_{FREE};
+    std::atomic<int> users_{0}; // other Locks that have it, and the Ia whose Lock's own it is
+};
+
+// An Ia is known by its Lock, which stays the same as long as the Ia exists; the mutex behind the
+// Lock may change. A thread changes that only while it holds the mutex that the Lock has had so
+// far: so a Lock that is held keeps its mutex.
+class Lock {
+  public:
+    constexpr Lock() noexcept = default;
+    Lock(const Lock &) = delete;
+    Lock &operator=(const Lock &) = delete;
+
+    void lock() noexcept {
+        for (;;) {
+            Mutex &seen = mutex();
+            seen.lock();
+            if (&seen == &mutex()) [[likely]]
+                return;
+            seen.unlock();
+        }
+    }
+    void unlock() noexcept { mutex().unlock(); }
+
+    // Does the thread that holds one of the two hold the other, too? It must hold one.
+    [[nodiscard]] bool same_mutex(Lock &other) noexcept { return &mutex() == &other.mutex(); }
+    // From now on this Lock has the mutex of the other one. The thread holds both.
+    void take_mutex_of(Lock &other) noexcept;
+
+  private:
+    friend class BothLocks;
+    friend class PooledLock;
+
+    [[nodiscard]] Mutex &mutex() noexcept {
+        Mutex *lent = lent_.load(std::memory_order_acquire);
+        return lent != nullptr ? *lent : own_;
+    }
+    void return_mutex() noexcept; // not held: has its own again
+
+    Mutex own_;
+    std::atomic<Mutex *> lent_{nullptr}; // another Lock's, that this one has; null: its own
+};
+
+// Two Locks are held as long as this exists, whatever mutexes they have. Threads that lock the same
+// two in different order do not wait for each other for ever.
+class BothLocks {
+  public:
+    BothLocks(Lock &one, Lock &other) noexcept;
+    ~BothLocks();
+    BothLocks(const BothLocks &) = delete;
+    BothLocks &operator=(const BothLocks &) = delete;
+
+  private:
+    Mutex *first_;
+    Mutex *second_; // null if both have the first
+};
+
+} // namespace rsmdat

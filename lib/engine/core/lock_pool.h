@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The locks of IAs.
+#pragma once
+
+#include "engine/core/object.h"
+
+namespace rsmdat {
+
+// A lock for as long as this exists; it is nobody else's. Throws std::bad_alloc.
+class PooledLock {
+  public:
+    PooledLock();
+    ~PooledLock();
+    PooledLock(const PooledLock &) = delete;
+    PooledLock &operator=(const PooledLock &) = delete;
+    [[nodiscard]] Lock &operator*() const noexcept { return *lock_; }
+
+  private:
+    Lock *lock_;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// The base of every DAT object: a handle that can be checked, an IA it belongs to, a context of the
+// consumer's.
+//
+// A function of the API starts with enter(): it turns its first handle into an object and holds the
+// lock of the object's IA. Other handles are then looked up with find(handle, ia). Both are safe
+// against anything in the handle and against a thread that frees the object at the same time.
+#pragma once
+
+#include <dat/udat.h>
+
+#include "engine/core/lock.h"
+
+#include <dat/dat_registry.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace rsmdat {
+
+class Ia;
+class Object;
+
+// Locks are never given back to the allocator: a thread that waits for the lock of an IA that
+// another one closes finds a lock there, and that the handle is dead.
+using Guard = std::unique_lock<Lock>;
+
+// The memory that a DAT_HANDLE points to. All lie in one range of addresses and are never given
+// back, so a handle that was freed, or is no handle at all, can be told; a freed cell is used again
+// late.
+struct alignas(64) HandleCell {
+    DAT_PROVIDER *provider;                // must come first: libdat reads it
+    std::atomic<Object *> object;          // null when freed
+    std::atomic<Lock *> lock;              // of the object's Ia
+    std::atomic<std::uint32_t> generation; // how often it has been used
+    std::uint32_t next;                    // free cell, counted from 1; 0: the last
+};
+
+class Object {
+  public:
+    Object(const Object &) = delete;
+    Object &operator=(const Object &) = delete;
+    virtual ~Object();
+
+    [[nodiscard]] DAT_HANDLE handle() const noexcept { return cell_; }
+    [[nodiscard]] DAT_HANDLE_TYPE kind() const noexcept { return kind_; }
+    [[nodiscard]] Ia &ia() const noexcept { return *ia_; }
+    // With the handle it tells this object from all that will ever be.
+    [[nodiscard]] std::uint32_t generation() const noexcept { return cell_->generation; }
+    // EVDs of another Ia, which is closing, are about to go: this object is to leave them. It
+    // destroys no object meanwhile. Ia::lock held.
+    virtual void leave_evds_of(const Ia &closing) noexcept { (void)closing; }
+
+    DAT_CONTEXT context{};
+
+  protected:
+    // Throws std::bad_alloc. Ia::lock is held.
+    Object(DAT_HANDLE_TYPE kind, Ia &ia);
+    // The Ia itself; its handle is dead until publish().
+    Object(DAT_PROVIDER &provider, DAT_HANDLE_TYPE kind, Ia &ia);
+
+    void publish(Lock &lock) noexcept;
+    void hide() noexcept; // the handle is dead from now on
+
+  private:
+    friend class Ia;
+    DAT_HANDLE_TYPE kind_;
+    Ia *ia_;
+    HandleCell *cell_;
+    std::size_t index_ = 0; // the Ia's: its place among its objects
+};
+
+// Where the cells are, and which of them are free. The page that it fills is zero in a forked
+// child, whatever the threads of the parent were doing: the child's handles are all dead, because
+// they belong to the parent.
+struct alignas(4096) Cells {
+    std::atomic<std::uintptr_t> base{0};
+    std::atomic<std::size_t> size{0}; // bytes in use, from the base
+    std::mutex mutex;                 // guards all that follows
+    std::size_t usable = 0;           // bytes of the range that may be read and written
+    std::uint32_t first = 0;          // free ones, as HandleCell::next counts
+    std::uint32_t last = 0;
+    std::size_t waiting = 0;
+};
+extern constinit Cells cells;
+
+// The cell of a handle; null if it is no handle of ours, dead or alive.
+inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
+    if (offset >= cells.size.load(std::memory_order_acquire) || offset % sizeof(HandleCell) != 0)
+        return nullptr;
+    return static_cast<HandleCell *>(handle);
+}
+
+// The object of a handle, whatever its kind; null if the handle is not a live one of ours. The lock
+// of its Ia must be held for it to stay.
+inline Object *find_object(DAT_HANDLE handle) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
+}
+
+// The object of a cell if its Ia is the one that has this lock.
+inline Object *object_of(const HandleCell &cell, const Lock &lock) noexcept {
+    if (cell.lock.load(std::memory_order_acquire) != &lock)
+        return nullptr;
+    Object *object = cell.object.load(std::memory_order_acquire);
+    // Does it belong to another Ia by now? The lock that is held says that ours stay what they are.
+    return cell.lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
+}
+
+// The same for a handle.
+inline Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    return cell ? object_of(*cell, lock) : nullptr;
+}
+
+// The object of a handle if it is a T; T::KIND says which kind that is.
+template <class T>
+T *find(DAT_HANDLE handle) noexcept {
+    Object *object = find_object(handle);
+    return object && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
+}
+
+// An object and the lock of its Ia, which is held; or nothing.
+template <class T>
+class Entered {
+  public:
+    Entered() noexcept = default;
+    Entered(T &object, Guard held) noexcept : guard(std::move(held)), object_(&object) {}
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    T &operator*() const noexcept { return *object_; }
+    T *operator->() const noexcept { return object_; }
+    T *get() const noexcept { return object_; }
+
+    Guard guard;
+
+  private:
+    T *object_ = nullptr;
+};
+
+// The object of a handle and the lock, if the object `fits`. The object may have been freed, or the
+// cell become another object's, before the lock was had: so it is looked at again.
+template <class T, class Fits>
+[[gnu::always_inline]] inline Entered<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
+    const HandleCell *cell = find_cell(handle);
+    if (!cell || !cell->object.load(std::memory_order_acquire))
+        return {};
+    Lock &lock = *cell->lock.load(std::memory_order_acquire);
+    lock.lock();
+    Object *object = object_of(*cell, lock);
+    if (object && fits(*object)) [[likely]]
+        return {static_cast<T &>(*object), Guard(lock, std::adopt_lock)};
+    lock.unlock();
+    return {};
+}
+
+// An object of any kind.
+inline Entered<Object> enter_object(DAT_HANDLE handle) noexcept {
+    return enter_if<Object>(handle, [](const Object &) { return true; });
+}
+
+// The object if it is a T.
+template <class T>
+[[gnu::always_inline]] inline Entered<T> enter(DAT_HANDLE handle) noexcept {
+    return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
+}
+
+} // namespace rsmdat

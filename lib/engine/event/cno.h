@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Consumer notification objects: one place to wait for several EVDs.
+#pragma once
+
+#include "engine/core/ia.h"
+#include "engine/event/futex.h"
+#include "engine/event/spin.h"
+
+#include <vector>
+
+namespace rsmdat {
+
+class Evd;
+
+class Cno final : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_CNO;
+
+    Cno(Ia &ia, DAT_OS_WAIT_PROXY_AGENT wait_agent);
+    ~Cno() override;
+
+    // An event that notifies arrived on an enabled EVD without a waiter. The agent runs on the
+    // engine's thread, without Ia::lock.
+    void trigger(Evd &evd) noexcept;
+    void attach(Evd &evd); // throws std::bad_alloc
+    void detach(Evd &evd) noexcept;
+    DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept;
+    void release() noexcept; // lets all waiters go, without an EVD
+    [[nodiscard]] bool in_use() const noexcept { return !evds_.empty() || waiters_ > 0; }
+    [[nodiscard]] unsigned waiters() const noexcept { return waiters_; }
+
+    // Is the agent running, on another thread? Then it is not to be replaced yet: call await_agent
+    // and look the handle up again.
+    [[nodiscard]] bool agent_busy() const noexcept;
+    void await_agent(Guard &guard) noexcept;
+
+    DAT_OS_WAIT_PROXY_AGENT agent;
+
+  private:
+    struct Wait;
+    void call_agent(Evd &evd) noexcept;
+    static void run_agent(DAT_CNO_HANDLE handle) noexcept;
+    [[nodiscard]] Evd *next_call() noexcept;
+    void agent_returned() noexcept;
+    [[nodiscard]] Evd *scan() noexcept;
+    [[nodiscard]] bool has_feeders() const noexcept;
+    void poll(bool again) noexcept;
+    bool take(DAT_EVD_HANDLE &evd) noexcept;
+    DAT_RETURN await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept;
+    DAT_RETURN last_look(DAT_EVD_HANDLE &evd) noexcept;
+    Futex::Wake doze(Wait &wait) noexcept;
+
+    std::vector<Evd *> evds_;
+    std::size_t scanned_ = 0; // where the next scan begins
+    Futex futex_;
+    SpinLuck luck_;
+    unsigned triggers_ = 0; // not yet told to anybody; at most one for each waiter, or one
+    Evd *last_ = nullptr;   // that triggered; null if it is gone
+    unsigned releases_ = 0; // how often all waiters were let go
+    unsigned waiters_ = 0;
+    bool agent_due_ = false; // the engine will call run_agent
+    bool agent_runs_ = false;
+};
+
+} // namespace rsmdat

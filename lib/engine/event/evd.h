@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Event dispatchers: a queue of events, a waiter, and the streams that feed it.
+#pragma once
+
+#include "engine/core/ia.h"
+#include "engine/event/event_queue.h"
+#include "engine/event/feeders.h"
+#include "engine/event/futex.h"
+#include "engine/event/spin.h"
+
+namespace rsmdat {
+
+class Cno;
+
+class Evd final : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_EVD;
+
+    // Throws std::bad_alloc.
+    Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS streams, Cno *to);
+    ~Evd() override; // requests for connections that are still queued are refused
+
+    // Queues an event; on a full queue it is lost, the Evd is dead and the Ia's async EVD hears of
+    // it. False then: the connection that has lost an event must not go on as if nothing were
+    // missing.
+    bool deliver(const Arrival &arrival) noexcept {
+        if (!has_room()) [[unlikely]]
+            return overflow(arrival.credit);
+        queue_.push(arrival, handle());
+        if (waited || cno)
+            alert(arrival.notifies);
+        return true;
+    }
+    bool deliver(const Completion &completion) noexcept {
+        if (!has_room()) [[unlikely]]
+            return overflow(completion.credit);
+        queue_.push(completion, handle());
+        if (waited || cno)
+            alert(completion.notifies());
+        return true;
+    }
+    [[nodiscard]] bool has_room() const noexcept { return !dead_ && !queue_.full(); }
+    [[nodiscard]] bool accepts(DAT_EVD_FLAGS streams) const noexcept {
+        return (flags & streams) != 0;
+    }
+    // Drops the queued events of one owner (an EP that is freed or reset).
+    void purge(DAT_HANDLE owner) noexcept { queue_.purge(owner); }
+    // Keeps them, but they are nobody's any more (an EP that goes to another EVD).
+    void disown(DAT_HANDLE owner) noexcept { queue_.disown(owner); }
+
+    // Keeps them, without the private data of one owner (an EP that is reset).
+    void drop_private_data(DAT_HANDLE owner) noexcept { queue_.drop_private_data(owner); }
+
+    // Drops the requests for connections that belong to an Ia which is closing.
+    void drop_requests_of(const Ia &closing) noexcept { queue_.drop_requests_of(closing.lock); }
+
+    // The API's operations; `guard` holds Ia::lock.
+    // Behind an empty queue there may be more: whoever polls need not be woken.
+    DAT_RETURN dequeue(DAT_EVENT &event) noexcept {
+        if (waited) [[unlikely]]
+            return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
+        if (queue_.count() == 0)
+            poll();
+        if (queue_.count() == 0)
+            return dead_ ? invalid_state() : failure(DAT_QUEUE_EMPTY);
+        queue_.pop(event);
+        return DAT_SUCCESS;
+    }
+    DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT &event,
+                    DAT_COUNT &more) noexcept;
+    DAT_RETURN post_software(void *pointer) noexcept;
+    DAT_RETURN resize(DAT_COUNT length);
+    void set_cno(Cno *other); // throws std::bad_alloc
+    void enable(bool on) noexcept;
+    void set_waitable(bool on) noexcept;
+    void abort_waiter() noexcept; // the Ia is going away
+
+    // EPs that are polled by dequeue and wait. An EP may be added more than once (several roles).
+    void add_feeder(Feeder &feeder) { feeders_.add(feeder); }
+    void remove_feeder(Feeder &feeder) noexcept { feeders_.remove(feeder); }
+    // Looks for events; so that peers need not ring, if somebody is going to look again soon.
+    void poll(bool again = true) noexcept { feeders_.poll(again); }
+    [[nodiscard]] bool has_feeders() const noexcept { return !feeders_.empty(); }
+
+    [[nodiscard]] DAT_EVD_STATE state() const noexcept;
+    [[nodiscard]] DAT_COUNT length() const noexcept { return queue_.length(); }
+    // Is there something that a waiter of the CNO should be told of?
+    [[nodiscard]] bool triggers() const noexcept {
+        return enabled_ && !waited && queue_.notifying() > 0;
+    }
+
+    // References of streams: EPs (each role), PSPs, RSPs, Ias. Not freed while there are any.
+    int users = 0;
+    // How many attached streams are UNSIGNALLED and SOLICITED_WAIT: see udapl-functions.md 6.2.
+    int notify_streams = 0;
+    int solicited_streams = 0;
+    DAT_EVD_FLAGS flags;
+    Cno *cno = nullptr;
+    bool waited = false;
+    // The CNO's: how often its agent has yet to be called for this Evd.
+    unsigned agent_calls = 0;
+
+  private:
+    struct Wait;
+    bool overflow(int *credit) noexcept; // false
+    void alert(bool notifies) noexcept;
+    void wake_waiter() noexcept;
+    void trigger() noexcept;
+    [[nodiscard]] DAT_RETURN may_wait(DAT_COUNT threshold) const noexcept;
+    [[nodiscard]] bool satisfied() const noexcept;
+    [[nodiscard]] DAT_RETURN disturbance() const noexcept;
+    DAT_RETURN await(Wait &wait) noexcept;
+    DAT_RETURN last_look() noexcept;
+    Futex::Wake doze(Wait &wait) noexcept;
+
+    EventQueue queue_;
+    Feeders feeders_;
+    Futex futex_;
+    SpinLuck luck_;
+    bool dead_ = false;
+    bool enabled_ = true;
+    bool waitable_ = true;
+    bool aborted_ = false;
+    bool asleep_ = false;     // the waiter
+    bool notified_ = false;   // since the waiter came
+    DAT_COUNT threshold_ = 1; // the waiter's
+};
+
+} // namespace rsmdat

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// The events of an EVD: a ring of fixed size, so that nothing is allocated when one arrives.
+#pragma once
+
+#include "engine/core/object.h"
+
+#include <memory>
+
+namespace rsmdat {
+
+// One event on its way to the consumer.
+struct Arrival {
+    DAT_EVENT event{};     // evd_handle is filled in by the Evd
+    bool notifies = true;  // wakes waiters and triggers the CNO
+    int *credit = nullptr; // counted down when the event is dequeued or dropped; lives as long as
+                           // the object whose handle is `owner`
+    DAT_HANDLE owner = nullptr; // EP it belongs to, for purge()
+};
+
+// The end of a transfer of an EP, on its way likewise.
+struct Completion {
+    DAT_HANDLE ep;
+    DAT_DTO_COOKIE cookie;
+    DAT_DTO_COMPLETION_STATUS status;
+    DAT_VLEN length; // if it succeeded
+    bool quiet;      // does not notify if it succeeded
+    int *credit;     // as an Arrival's; lives as long as the EP
+
+    [[nodiscard]] bool good() const noexcept { return status == DAT_DTO_SUCCESS; }
+    [[nodiscard]] bool notifies() const noexcept { return !(good() && quiet); }
+};
+
+class EventQueue {
+  public:
+    explicit EventQueue(DAT_COUNT length); // throws std::bad_alloc
+
+    [[nodiscard]] DAT_COUNT length() const noexcept { return length_; }
+    [[nodiscard]] DAT_COUNT count() const noexcept { return count_; }
+    [[nodiscard]] bool full() const noexcept { return count_ == length_; }
+    // How many of them notify.
+    [[nodiscard]] DAT_COUNT notifying() const noexcept { return notifying_; }
+
+    // push: not full(). pop: count() > 0. Inline: each completion passes through both.
+    void push(const Arrival &arrival, DAT_HANDLE evd) noexcept {
+        Entry &entry = append();
+        entry.event = arrival.event;
+        entry.event.evd_handle = evd;
+        entry.credit = arrival.credit;
+        entry.owner = arrival.owner;
+        entry.notifies = arrival.notifies;
+        notifying_ += arrival.notifies;
+    }
+    void push(const Completion &completion, DAT_HANDLE evd) noexcept {
+        Entry &entry = append();
+        entry.event.event_number = DAT_DTO_COMPLETION_EVENT;
+        entry.event.evd_handle = evd;
+        entry.event.event_data.dto_completion_event_data = {
+            completion.ep, completion.cookie, completion.status,
+            completion.good() ? completion.length : 0};
+        entry.credit = completion.credit;
+        entry.owner = completion.ep;
+        entry.notifies = completion.notifies();
+        notifying_ += entry.notifies;
+    }
+    void pop(DAT_EVENT &event) noexcept {
+        const Entry &entry = entries_[static_cast<std::size_t>(first_)];
+        event = entry.event;
+        forget(entry);
+        first_ = first_ + 1 == length_ ? 0 : first_ + 1;
+        --count_;
+    }
+    // Drops an owner's events.
+    void purge(DAT_HANDLE owner) noexcept;
+    // Keeps them, but forgets whose they are.
+    void disown(DAT_HANDLE owner) noexcept;
+    // The private data that connection events of an owner point to is about to go: the events stay,
+    // without it.
+    void drop_private_data(DAT_HANDLE owner) noexcept;
+    void clear() noexcept;
+    // The request of a connection that nobody has taken; null if there is none. It is dropped.
+    DAT_CR_HANDLE take_request() noexcept;
+    // Drops the requests whose service point's Ia has this lock: they are about to go.
+    void drop_requests_of(const Lock &lock) noexcept;
+    // A queue of another length takes what is in this one; there is room for it.
+    void resize(DAT_COUNT length);
+
+  private:
+    // Without initializers: the memory of a long queue is not touched before it is needed.
+    struct Entry {
+        DAT_EVENT event;
+        int *credit;
+        DAT_HANDLE owner;
+        bool notifies;
+    };
+
+    // Counted from the first.
+    [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept {
+        const DAT_COUNT to_end = length_ - first_;
+        return entries_[static_cast<std::size_t>(place < to_end ? first_ + place : place - to_end)];
+    }
+    Entry &append() noexcept { return at(count_++); }
+    // The entry leaves the queue, one way or another.
+    void forget(const Entry &entry) noexcept {
+        settle(entry);
+        notifying_ -= entry.notifies;
+    }
+    static void settle(const Entry &entry) noexcept {
+        if (entry.credit)
+            --*entry.credit;
+    }
+    template <class Keep>
+    void filter(Keep keep) noexcept;
+
+    DAT_COUNT length_;
+    DAT_COUNT first_ = 0;
+    DAT_COUNT count_ = 0;
+    DAT_COUNT notifying_ = 0;
+    std::unique_ptr<Entry[]> entries_;
+};
+
+} // namespace rsmdat

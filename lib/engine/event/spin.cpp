@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "engine/event/spin.h"
+
+#include <thread>
+
+namespace rsmdat {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto LONGEST = std::chrono::microseconds(20);
+constexpr int PAUSES = 4;
+constexpr unsigned MOST_MISSES = 4; // then only one of NEXT_TRY waiters tries
+constexpr unsigned NEXT_TRY = 16;
+
+// As many as this process may run on.
+bool several_processors() noexcept {
+    static const bool several = std::thread::hardware_concurrency() > 1;
+    return several;
+}
+
+void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+} // namespace
+
+bool SpinLuck::next() noexcept {
+    return misses_ < MOST_MISSES || ++waits_ % NEXT_TRY == 0;
+}
+
+void SpinLuck::learn(bool hit) noexcept {
+    misses_ = hit ? 0 : misses_ + 1;
+}
+
+Spin::Spin(bool worthwhile, SpinLuck &luck) noexcept
+    : worthwhile_(worthwhile && several_processors() && luck.next()), luck_(luck) {}
+
+Spin::~Spin() {
+    if (end_ != Clock::time_point())
+        luck_.learn(!over_);
+}
+
+bool Spin::turn(Ia &ia, Guard &guard) noexcept {
+    if (!worthwhile_ || over_)
+        return false;
+    const auto now = Clock::now();
+    if (end_ == Clock::time_point())
+        end_ = now + LONGEST;
+    over_ = now >= end_;
+    if (over_)
+        return false;
+    const Outside outside(ia, guard);
+    for (int i = 0; i < PAUSES; ++i)
+        pause();
+    return true;
+}
+
+} // namespace rsmdat

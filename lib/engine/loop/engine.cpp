@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "engine/loop/engine.h"
+
+#include "engine/event/evd.h"
+#include "engine/loop/alarms.h"
+#include "engine/loop/thread_pool.h"
+#include "engine/loop/watches.h"
+#include "wire/channel.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <vector>
+
+namespace rsmdat {
+namespace {
+
+using Clock = Engine::Clock;
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds SWEEP(4);
+constexpr Milliseconds LONGEST(1'000'000'000); // that epoll takes
+
+// For epoll: rounded up, so that it never ends early.
+int milliseconds_until(Clock::time_point when) noexcept {
+    if (when == Clock::time_point::max())
+        return -1;
+    const auto now = Clock::now();
+    if (when <= now)
+        return 0;
+    return static_cast<int>(std::min(std::chrono::ceil<Milliseconds>(when - now), LONGEST).count());
+}
+
+// Connects that wait for different nodes.
+constexpr std::size_t MOST_HELPERS = 8;
+
+thread_local bool is_engine = false;
+
+} // namespace
+
+class Engine::Inside {
+  public:
+    explicit Inside(Lock &lock) : lock_(lock) {} // throws std::bad_alloc
+
+    void run() noexcept;
+    void stop() noexcept;
+    // Sleeps no longer than that.
+    void wake_by(Clock::time_point when) noexcept;
+    void look_after(Channel &channel, Feeder &feeder) noexcept;
+    void leave(Channel &channel) noexcept;
+    void arm_all() noexcept;
+
+    Watches watches;
+    Alarms alarms;
+
+  private:
+    struct Disarmed {
+        Channel *channel;
+        Feeder *feeder;
+    };
+    using Events = std::array<epoll_event, 64>;
+
+    [[nodiscard]] Clock::time_point plan() const noexcept;
+    void dispatch(std::span<const epoll_event> events) const noexcept;
+    void run_alarms() noexcept;
+    void sweep() noexcept;
+    void arm(std::size_t place) noexcept;
+    void drop(std::size_t place) noexcept;
+
+    Lock &lock_; // not to be touched once stopped_
+    std::atomic<bool> stopped_ = false;
+    // Until when the thread sleeps; the past while it is awake and plans again anyway.
+    Clock::time_point sleeps_until_ = Clock::time_point::min();
+    std::vector<Disarmed> disarmed_;
+    bool sweeping_ = false; // some of them may have listeners
+    Clock::time_point next_sweep_{};
+};
+
+void Engine::Inside::run() noexcept {
+    Events events;
+    is_engine = true;
+    Guard guard(lock_);
+    for (;;) {
+        sleeps_until_ = plan();
+        const Clock::time_point until = sleeps_until_;
+        guard.unlock();
+        const int found = watches.wait(events, milliseconds_until(until));
+        if (found < 0 || stopped_.load(std::memory_order_acquire))
+            return;
+        guard.lock();
+        sleeps_until_ = Clock::time_point::min();
+        dispatch({events.data(), static_cast<std::size_t>(found)});
+        run_alarms();
+        sweep();
+    }
+}
+
+void Engine::Inside::stop() noexcept {
+    stopped_.store(true, std::memory_order_release);
+    watches.wake();
+}
+
+void Engine::Inside::wake_by(Clock::time_point when) noexcept {
+    if (when >= sleeps_until_)
+        return;
+    sleeps_until_ = when;
+    watches.wake();
+}
+
+Clock::time_point Engine::Inside::plan() const noexcept {
+    const auto alarm = alarms.next().value_or(Clock::time_point::max());
+    return sweeping_ ? std::min(alarm, next_sweep_) : alarm;
+}
+
+void Engine::Inside::dispatch(std::span<const epoll_event> events) const noexcept {
+    for (const auto &event : events)
+        if (Source *source = watches.source_of(event))
+            source->ready(event.events);
+}
+
+void Engine::Inside::run_alarms() noexcept {
+    const auto now = Clock::now();
+    while (const auto what = alarms.take_due(now))
+        what();
+}
+
+void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
+    if (channel.looked_after)
+        return;
+    try {
+        disarmed_.push_back({&channel, &feeder});
+    } catch (const std::bad_alloc &) {
+        channel.arm();
+        return;
+    }
+    channel.looked_after = true;
+    if (std::exchange(sweeping_, true))
+        return;
+    next_sweep_ = Clock::now() + SWEEP;
+    wake_by(next_sweep_);
+}
+
+void Engine::Inside::drop(std::size_t place) noexcept {
+    disarmed_[place].channel->looked_after = false;
+    disarmed_[place] = disarmed_.back();
+    disarmed_.pop_back();
+}
+
+void Engine::Inside::leave(Channel &channel) noexcept {
+    if (!channel.looked_after)
+        return;
+    const auto found = std::ranges::find(disarmed_, &channel, &Disarmed::channel);
+    drop(static_cast<std::size_t>(found - disarmed_.begin()));
+}
+
+// The engine looks once more for messages that arrived before the peer could see that it sleeps.
+void Engine::Inside::arm(std::size_t place) noexcept {
+    const Disarmed entry = disarmed_[place];
+    drop(place);
+    entry.channel->arm();
+    entry.feeder->poll(false);
+}
+
+void Engine::Inside::arm_all() noexcept {
+    while (!disarmed_.empty())
+        arm(disarmed_.size() - 1);
+}
+
+// From the end, because polling may end connections: their channels leave the list. Without
+// listeners, polling is all that a program does: it is not to share its processor with us.
+void Engine::Inside::sweep() noexcept {
+    const auto now = Clock::now();
+    if (!sweeping_ || now < next_sweep_)
+        return;
+    next_sweep_ = now + SWEEP;
+    sweeping_ = false;
+    for (std::size_t place = disarmed_.size(); place-- > 0;) {
+        if (place >= disarmed_.size() || !disarmed_[place].feeder->has_listeners())
+            continue;
+        if (std::exchange(disarmed_[place].channel->recently_polled, false))
+            sweeping_ = true;
+        else
+            arm(place);
+    }
+}
+
+Engine::Engine(Ia &ia) : Engine(ia.lock) {}
+
+Engine::Engine(Lock &lock)
+    : inside_(std::make_shared<Inside>(lock)), helpers_(std::make_unique<ThreadPool>(MOST_HELPERS)),
+      caller_(std::make_unique<ThreadPool>(1)),
+      thread_(make_thread([inside = inside_] { inside->run(); })) {}
+
+Engine::~Engine() {
+    stop();
+}
+
+void Engine::stop() noexcept {
+    if (!thread_.joinable())
+        return;
+    inside_->stop();
+    thread_.join();
+    helpers_->stop();
+    caller_->stop();
+}
+
+void Engine::watch(int fd, std::uint32_t events, Source &source) {
+    inside_->watches.add(fd, events, source);
+}
+
+void Engine::forget(int fd) noexcept {
+    inside_->watches.remove(fd);
+}
+
+Engine::Alarm Engine::at(Clock::time_point when, std::function<void()> what) {
+    const Alarm alarm = inside_->alarms.add(when, std::move(what));
+    inside_->wake_by(when);
+    return alarm;
+}
+
+void Engine::cancel(Alarm alarm) noexcept {
+    inside_->alarms.cancel(alarm);
+}
+
+void Engine::later(std::function<void()> what) {
+    caller_->run(std::move(what));
+}
+
+void Engine::aside(std::function<void()> what) {
+    helpers_->run(std::move(what));
+}
+
+bool Engine::is_this_thread() noexcept {
+    return is_engine;
+}
+
+void Engine::disarmed(Channel &channel, Feeder &feeder) noexcept {
+    inside_->look_after(channel, feeder);
+}
+
+void Engine::gone(Channel &channel) noexcept {
+    inside_->leave(channel);
+}
+
+void Engine::arm_all() noexcept {
+    inside_->arm_all();
+}
+
+} // namespace rsmdat

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "engine/transfer/buffers.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rsmdat {
+
+void Buffers::resize(DAT_COUNT capacity, DAT_COUNT iov) {
+    const std::size_t slots = std::max(static_cast<std::size_t>(capacity) + 1, slots_);
+    const std::size_t width = std::max(static_cast<std::size_t>(iov), iov_);
+    if (slots == slots_ && width == iov_)
+        return;
+    free_.reserve(slots);
+    queue_.reserve(slots);
+    move_to(slots, width);
+}
+
+void Buffers::move_to(std::size_t slots, std::size_t iov) {
+    auto buffers = std::make_unique_for_overwrite<Buffer[]>(slots);
+    auto pieces = std::make_unique_for_overwrite<DAT_LMR_TRIPLET[]>(slots * iov);
+    std::copy_n(buffers_.get(), slots_, buffers.get());
+    for (std::size_t slot = 0; slot < slots_; ++slot)
+        std::copy_n(pieces_.get() + slot * iov_, iov_, pieces.get() + slot * iov);
+    buffers_ = std::move(buffers);
+    pieces_ = std::move(pieces);
+    // The new ones below those that are warm, the lowest on top.
+    const auto added = free_.insert(free_.begin(), slots - slots_, Slot{0});
+    std::iota(added, added + static_cast<std::ptrdiff_t>(slots - slots_),
+              static_cast<Slot>(slots_));
+    std::reverse(added, added + static_cast<std::ptrdiff_t>(slots - slots_));
+    slots_ = slots;
+    iov_ = iov;
+}
+
+std::span<DAT_LMR_TRIPLET> Buffers::room() noexcept {
+    return {pieces_.get() + free_.back() * iov_, iov_};
+}
+
+void Buffers::post(const Buffer &buffer) noexcept {
+    const Slot slot = free_.back();
+    free_.pop_back();
+    buffers_[slot] = buffer;
+    queue_.push(slot);
+}
+
+Buffers::Slot Buffers::take() noexcept {
+    const Slot slot = queue_.front();
+    queue_.pop();
+    return slot;
+}
+
+std::span<const DAT_LMR_TRIPLET> Buffers::pieces(Slot slot) const noexcept {
+    return {pieces_.get() + slot * iov_, static_cast<std::size_t>(buffers_[slot].pieces)};
+}
+
+} // namespace rsmdat

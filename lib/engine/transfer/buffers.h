@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Posted receives, of an EP or an SRQ: a queue of those that wait for a message, and beside it
+// those that a message is filling.
+#pragma once
+
+#include "engine/transfer/fifo.h"
+
+#include <dat/udat.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rsmdat {
+
+// Without initializers: the memory of a long queue is not touched before it is needed.
+struct Buffer {
+    DAT_DTO_COOKIE cookie;
+    DAT_COMPLETION_FLAGS flags;
+    DAT_COUNT pieces;
+    std::uint64_t length;
+};
+
+class Buffers {
+  public:
+    using Slot = std::uint32_t;
+
+    Buffers() = default;
+    // For at least so many of at least so many pieces; what is there stays. Throws std::bad_alloc.
+    void resize(DAT_COUNT capacity, DAT_COUNT iov);
+
+    // Where the pieces of the next one are prepared: there is always one place more than the
+    // capacity. post() queues it.
+    [[nodiscard]] std::span<DAT_LMR_TRIPLET> room() noexcept;
+    void post(const Buffer &buffer) noexcept;
+
+    [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
+    [[nodiscard]] Slot peek(std::size_t place) noexcept { return queue_[place]; } // of the waiting
+    [[nodiscard]] Slot take() noexcept;                         // the oldest; waiting() > 0
+    void release(Slot slot) noexcept { free_.push_back(slot); } // taken before
+    [[nodiscard]] const Buffer &operator[](Slot slot) const noexcept { return buffers_[slot]; }
+    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> pieces(Slot slot) const noexcept;
+
+  private:
+    void move_to(std::size_t slots, std::size_t iov);
+
+    std::unique_ptr<Buffer[]> buffers_;
+    std::unique_ptr<DAT_LMR_TRIPLET[]> pieces_;
+    std::vector<Slot> free_; // reserved for all
+    Fifo<Slot> queue_;
+    std::size_t slots_ = 0;
+    std::size_t iov_ = 0;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// dat_psp_* and dat_rsp_*.
+#include "libdat/api/functions.h"
+
+#include "engine/connect/service.h"
+#include "engine/core/joined.h"
+#include "engine/loop/random.h"
+#include "libdat/api/query.h"
+
+namespace rsmdat::api {
+namespace {
+
+// The range that dat_psp_create_any chooses from: such a qualifier fits wherever a port does.
+constexpr std::uint32_t FIRST_ANY = 1024;
+constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
+
+// From a random one on, so that programs that start together do not all try the same.
+DAT_RETURN listen_anywhere(const Ia &ia, DAT_CONN_QUAL &qualifier, Listener &listener) noexcept {
+    std::uint32_t start = 0;
+    if (!fill_random(std::as_writable_bytes(std::span(&start, 1))))
+        return no_resource(DAT_RESOURCE_MEMORY);
+    start %= COUNT_ANY;
+    DAT_RETURN result = failure(DAT_CONN_QUAL_IN_USE);
+    for (std::uint32_t i = 0; i < COUNT_ANY && result == failure(DAT_CONN_QUAL_IN_USE); ++i) {
+        qualifier = FIRST_ANY + (start + i) % COUNT_ANY;
+        result = listen(ia, qualifier, listener);
+    }
+    return result == failure(DAT_CONN_QUAL_IN_USE) ? failure(DAT_CONN_QUAL_UNAVAILABLE) : result;
+}
+
+bool known(DAT_PSP_FLAGS flags) noexcept {
+    return flags == DAT_PSP_CONSUMER_FLAG || flags == DAT_PSP_PROVIDER_FLAG;
+}
+
+template <class Make>
+DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
+                      DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
+    return guarded([&]() -> DAT_RETURN {
+        join_for(ia, evd, DAT_EVD_CR_FLAG);
+        const auto entered = enter<Ia>(ia);
+        if (!entered)
+            return invalid_handle(DAT_INVALID_HANDLE_IA);
+        Evd *found = find_evd(evd, *entered);
+        if (found == nullptr)
+            return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
+        if (psp == nullptr)
+            return invalid_parameter(5);
+        if (qualifier == nullptr)
+            return invalid_parameter(2);
+        if (!known(flags))
+            return invalid_parameter(4);
+        if (!found->accepts(DAT_EVD_CR_FLAG))
+            return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
+        Listener listener;
+        const DAT_RETURN result = make(*entered, listener);
+        if (result == DAT_SUCCESS)
+            *psp = entered
+                       ->adopt(std::make_unique<Psp>(*entered, *qualifier, *found, flags,
+                                                     std::move(listener)))
+                       .handle();
+        return result;
+    });
+}
+
+// The endpoint of an RSP: none is fine.
+DAT_RETURN find_endpoint(const Ia &ia, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
+    if (handle == DAT_HANDLE_NULL)
+        return DAT_SUCCESS;
+    ep = find<Ep>(handle, ia);
+    return ep != nullptr ? DAT_RETURN{DAT_SUCCESS} : invalid_handle(DAT_INVALID_HANDLE_EP);
+}
+
+// None if it has gone with the open that it was of.
+DAT_EVD_HANDLE evd_of(const Sp &sp) noexcept {
+    return sp.evd != nullptr ? sp.evd->handle() : DAT_HANDLE_NULL;
+}
+
+DAT_RETURN check_rsp(DAT_CONN_QUAL qualifier, const Ep *ep, const Evd &evd,
+                     const DAT_RSP_HANDLE *rsp) noexcept {
+    if (rsp == nullptr)
+        return invalid_parameter(5);
+    if (ep != nullptr && ep->state != DAT_EP_STATE_UNCONNECTED)
+        return ep->wrong_state();
+    if (!evd.accepts(DAT_EVD_CR_FLAG))
+        return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
+    return qualifier != 0 ? DAT_RETURN{DAT_SUCCESS} : invalid_parameter(2);
+}
+
+} // namespace
+
+DAT_RETURN psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EVD_HANDLE evd,
+                      DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
+    return create_psp(ia, &qualifier, evd, flags, psp, [&](const Ia &its, Listener &listener) {
+        return qualifier != 0 ? listen(its, qualifier, listener) : invalid_parameter(2);
+    });
+}
+
+DAT_RETURN psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
+                          DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
+    return create_psp(ia, qualifier, evd, flags, psp, [&](const Ia &its, Listener &listener) {
+        return listen_anywhere(its, *qualifier, listener);
+    });
+}
+
+DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param) noexcept {
+    const auto entered = enter<Psp>(psp);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_PSP);
+    const DAT_RETURN result = check_query(mask, DAT_PSP_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered), entered->flags};
+    return result;
+}
+
+DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
+    const auto entered = enter<Psp>(psp);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_PSP);
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep,
+                      DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept {
+    return guarded([&]() -> DAT_RETURN {
+        join_for(ia, evd, DAT_EVD_CR_FLAG);
+        const auto entered = enter<Ia>(ia);
+        if (!entered)
+            return invalid_handle(DAT_INVALID_HANDLE_IA);
+        Ep *its_ep = nullptr;
+        DAT_RETURN result = find_endpoint(*entered, ep, its_ep);
+        if (result != DAT_SUCCESS)
+            return result;
+        Evd *found = find_evd(evd, *entered);
+        if (found == nullptr)
+            return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
+        Listener listener;
+        result = check_rsp(qualifier, its_ep, *found, rsp);
+        if (result == DAT_SUCCESS)
+            result = listen(*entered, qualifier, listener);
+        if (result == DAT_SUCCESS)
+            *rsp = entered
+                       ->adopt(std::make_unique<Rsp>(*entered, qualifier, its_ep, *found,
+                                                     std::move(listener)))
+                       .handle();
+        return result;
+    });
+}
+
+DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param) noexcept {
+    const auto entered = enter<Rsp>(rsp);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_RSP);
+    const DAT_RETURN result = check_query(mask, DAT_RSP_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered),
+                  entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL};
+    return result;
+}
+
+DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept {
+    const auto entered = enter<Rsp>(rsp);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_RSP);
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat::api

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Event dispatchers: making, changing and freeing them.
+#include "libdat/api/functions.h"
+
+#include "engine/event/cno.h"
+#include "engine/event/evd.h"
+#include "libdat/api/query.h"
+
+namespace rsmdat::api {
+
+namespace {
+
+constexpr int ALL_STREAMS = DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG;
+
+DAT_RETURN check_create(const Ia &ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
+                        const DAT_EVD_HANDLE *evd) noexcept {
+    if (min_qlen <= 0)
+        return invalid_parameter(2);
+    if (min_qlen > ia.limits.evd_length || ia.count(DAT_HANDLE_TYPE_EVD) >= ia.limits.evds)
+        return no_resource(DAT_RESOURCE_TEVD);
+    if (cno && !find<Cno>(cno, ia))
+        return invalid_handle(DAT_INVALID_HANDLE_CNO);
+    if (flags == 0 || (flags & ~ALL_STREAMS) != 0)
+        return invalid_parameter(4);
+    return evd ? DAT_RETURN{DAT_SUCCESS} : invalid_parameter(5);
+}
+
+} // namespace
+
+DAT_RETURN evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
+                      DAT_EVD_HANDLE *evd) noexcept {
+    if (evd)
+        *evd = DAT_HANDLE_NULL;
+    const auto entered = enter<Ia>(ia);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_IA);
+    const DAT_RETURN result = check_create(*entered, min_qlen, cno, flags, evd);
+    if (result != DAT_SUCCESS)
+        return result;
+    return guarded([&]() -> DAT_RETURN {
+        Cno *to = find<Cno>(cno, *entered);
+        *evd = entered->adopt(std::make_unique<Evd>(*entered, min_qlen, flags, to)).handle();
+        return DAT_SUCCESS;
+    });
+}
+
+DAT_RETURN evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param) noexcept {
+    const auto entered = enter<Evd>(evd);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE1);
+    const DAT_RETURN result = check_query(mask, DAT_EVD_FIELD_ALL, param);
+    if (result != DAT_SUCCESS)
+        return result;
+    param->ia_handle = entered->ia().handle();
+    param->evd_qlen = entered->length();
+    param->evd_state = entered->state();
+    param->cno_handle = entered->cno ? entered->cno->handle() : DAT_HANDLE_NULL;
+    param->evd_flags = entered->flags;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN evd_modify_cno(DAT_EVD_HANDLE evd, DAT_CNO_HANDLE cno) noexcept {
+    const auto entered = enter<Evd>(evd);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE1);
+    Cno *to = find<Cno>(cno, entered->ia());
+    if (cno && !to)
+        return invalid_handle(DAT_INVALID_HANDLE_CNO);
+    return guarded([&]() -> DAT_RETURN {
+        entered->set_cno(to);
+        return DAT_SUCCESS;
+    });
+}
+
+DAT_RETURN evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen) noexcept {
+    const auto entered = enter<Evd>(evd);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE1);
+    if (min_qlen <= 0 || min_qlen > entered->ia().limits.evd_length)
+        return invalid_parameter(2);
+    return guarded([&] { return entered->resize(min_qlen); });
+}
+
+DAT_RETURN evd_free(DAT_EVD_HANDLE evd) noexcept {
+    const auto entered = enter<Evd>(evd);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE1);
+    if (entered->users > 0)
+        return invalid_state(DAT_INVALID_STATE_EVD_IN_USE);
+    if (entered->waited)
+        return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat::api

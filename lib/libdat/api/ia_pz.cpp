@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Protection zones.
+#include "libdat/api/functions.h"
+
+#include "libdat/api/query.h"
+#include "memory/pz.h"
+
+namespace rsmdat::api {
+
+DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
+    const auto entered = enter<Ia>(ia);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_IA);
+    if (!pz)
+        return invalid_parameter(2);
+    if (entered->count(DAT_HANDLE_TYPE_PZ) >= entered->limits.pzs)
+        return no_resource(DAT_RESOURCE_PROTECTION_DOMAIN);
+    return guarded([&]() -> DAT_RETURN {
+        *pz = entered->adopt(std::make_unique<Pz>(*entered)).handle();
+        return DAT_SUCCESS;
+    });
+}
+
+DAT_RETURN pz_query(DAT_PZ_HANDLE pz, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param) noexcept {
+    const auto entered = enter<Pz>(pz);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_PZ);
+    const DAT_RETURN result = check_query(mask, DAT_PZ_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        param->ia_handle = entered->ia().handle();
+    return result;
+}
+
+DAT_RETURN pz_free(DAT_PZ_HANDLE pz) noexcept {
+    const auto entered = enter<Pz>(pz);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_PZ);
+    if (entered->users > 0)
+        return invalid_state(DAT_INVALID_STATE_PZ_IN_USE);
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat::api

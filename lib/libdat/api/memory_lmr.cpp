@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// dat_lmr_query, dat_lmr_free, dat_lmr_sync_rdma_read, dat_lmr_sync_rdma_write.
+#include "libdat/api/functions.h"
+
+#include "engine/memory/lmr.h"
+#include "libdat/api/query.h"
+
+#include <atomic>
+
+namespace rsmdat::api {
+
+namespace {
+
+// Memory is coherent: nothing is to be done but what a compiler or a CPU might reorder.
+DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count) noexcept {
+    const auto ia = enter<Ia>(handle);
+    if (!ia)
+        return invalid_handle(DAT_INVALID_HANDLE_IA);
+    if (count > 0 && !segments)
+        return invalid_parameter(2);
+    for (DAT_VLEN i = 0; i < count; ++i) {
+        const DAT_LMR_TRIPLET segment = segments[i];
+        if (segment.segment_length == 0)
+            continue;
+        const Region *region = ia->contexts->find(segment.lmr_context);
+        if (!region || !region->local ||
+            !region->contains(segment.virtual_address, segment.segment_length))
+            return invalid_parameter(2);
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return DAT_SUCCESS;
+}
+
+} // namespace
+
+DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param) noexcept {
+    const auto entered = enter<Lmr>(lmr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_LMR);
+    const DAT_RETURN result = check_query(mask, DAT_LMR_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = entered->param;
+    return result;
+}
+
+DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept {
+    std::shared_ptr<Pinned> pinned; // goes without the lock: unpinning can take long
+    const auto entered = enter<Lmr>(lmr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_LMR);
+    if (entered->bound_rmrs > 0)
+        return invalid_state(DAT_INVALID_STATE_LMR_IN_USE);
+    pinned = entered->region->pinned;
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+                              DAT_VLEN count) noexcept {
+    return sync(ia, segments, count);
+}
+
+DAT_RETURN lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+                               DAT_VLEN count) noexcept {
+    return sync(ia, segments, count);
+}
+
+} // namespace rsmdat::api

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// dat_rmr_create, dat_rmr_query, dat_rmr_bind, dat_rmr_free.
+#include "libdat/api/functions.h"
+
+#include "engine/connect/ep.h"
+#include "libdat/api/query.h"
+#include "memory/pz.h"
+#include "memory/rmr.h"
+
+namespace rsmdat::api {
+
+namespace {
+
+DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
+    DAT_RMR_PARAM param{};
+    param.ia_handle = rmr.ia().handle();
+    param.pz_handle = rmr.pz->handle();
+    param.lmr_triplet = rmr.triplet;
+    param.mem_priv = rmr.privileges;
+    param.rmr_context = rmr.rmr_context();
+    return param;
+}
+
+} // namespace
+
+DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
+    return guarded([&] {
+        const auto entered = enter<Pz>(pz);
+        if (!entered)
+            return invalid_handle(DAT_INVALID_HANDLE_PZ);
+        if (!rmr)
+            return invalid_parameter(2);
+        Ia &ia = entered->ia();
+        if (ia.count(DAT_HANDLE_TYPE_RMR) >= ia.limits.rmrs)
+            return no_resource(DAT_RESOURCE_MEMORY_REGION);
+        *rmr = ia.adopt(std::make_unique<Rmr>(ia, *entered)).handle();
+        return DAT_RETURN{DAT_SUCCESS};
+    });
+}
+
+DAT_RETURN rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param) noexcept {
+    const auto entered = enter<Rmr>(rmr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_RMR);
+    const DAT_RETURN result = check_query(mask, DAT_RMR_FIELD_ALL, param);
+    if (result == DAT_SUCCESS)
+        *param = describe(*entered);
+    return result;
+}
+
+DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
+                    DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+                    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) noexcept {
+    return guarded([&] {
+        const auto entered = enter<Rmr>(rmr);
+        if (!entered)
+            return invalid_handle(DAT_INVALID_HANDLE_RMR);
+        Ep *poster = find<Ep>(ep, entered->ia());
+        if (!poster)
+            return invalid_handle(DAT_INVALID_HANDLE_EP);
+        if (!triplet)
+            return invalid_parameter(2);
+        return poster->transfer.post_bind(*entered, *triplet, privileges, cookie, flags, context);
+    });
+}
+
+DAT_RETURN rmr_free(DAT_RMR_HANDLE rmr) noexcept {
+    const auto entered = enter<Rmr>(rmr);
+    if (!entered)
+        return invalid_handle(DAT_INVALID_HANDLE_RMR);
+    entered->ia().destroy(*entered);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat::api

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The provider's half of an Ep's state machine: how it gets a link, and how that ends.
+#pragma once
+
+#include "connect/link.h"
+#include "engine/connect/endings.h"
+#include "engine/event/feeders.h"
+
+#include <memory>
+#include <span>
+
+namespace rsmdat {
+
+class Ep;
+
+class Connector final : public Source, public Feeder {
+  public:
+    explicit Connector(Ep &ep) noexcept : ep_(ep) {}
+
+    // Asks at an address, or where another connection goes; the outcome comes as an event.
+    // DAT_SUCCESS or the post's error. Throws std::bad_alloc, and nothing has happened then.
+    DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
+                       std::span<const std::byte> private_data);
+    DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
+                            std::span<const std::byte> private_data);
+    // Takes over a request's link and accepts. DAT_SUCCESS or the accept's error; throws
+    // std::bad_alloc. Without success the link is left.
+    DAT_RETURN accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data);
+
+    // The Ep's: its link, which is not established, or which has ended, goes.
+    void give_up() noexcept;
+    void hang_up(Ending ending) noexcept;
+
+    // Source: a doorbell of, or the end of, the channel. Feeder: polled by an EVD's dequeue and
+    // wait.
+    void ready(std::uint32_t events) noexcept override;
+    void poll(bool again) noexcept override;
+    [[nodiscard]] bool has_listeners() const noexcept override;
+
+  private:
+    // connector.cpp: until it is connected.
+    DAT_RETURN connect(const sockaddr_storage &remote, std::uint32_t node, DAT_CONN_QUAL qualifier,
+                       DAT_TIMEOUT timeout, std::span<const std::byte> private_data);
+    void start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    void stop() noexcept;
+    void call();
+    void called(int status) noexcept;
+    void call_again() noexcept;
+    void call_off() noexcept;
+    void watch_listener();
+    void unheard(int status) noexcept;
+    void arrived() noexcept;
+    void attach(const SegmentAddress &peer);
+    void attached(int status) noexcept;
+    void set_up_active(LinkState said, bool gone) noexcept;
+    void set_up_passive(LinkState said, bool gone) noexcept;
+    void accepted() noexcept;
+    void establish(std::span<const std::byte> private_data) noexcept;
+
+    // connector_end.cpp
+    // Not inline, because poll() is shorter without them.
+    [[gnu::noinline]] void disarm() noexcept;
+    [[gnu::noinline]] void step() noexcept;
+    [[nodiscard]] LinkState expected() const noexcept;
+    void carry_on(LinkState said, bool gone) noexcept;
+    void tell_peer(LinkState what) const noexcept;
+    void drop_link() noexcept;
+
+    [[nodiscard]] Engine &engine() const noexcept;
+
+    Ep &ep_;
+    unsigned polls_ = 0;
+    std::shared_ptr<Channel> buried_; // ended, and not gone yet for want of memory
+};
+
+} // namespace rsmdat

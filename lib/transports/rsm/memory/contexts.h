@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Registered memory: what an lmr_context or rmr_context stands for, who may touch it, and how the
+// peer on the same node is let in.
+#pragma once
+
+#include "core/limits.h"
+#include "engine/core/ia.h"
+#include "wire/device.h"
+#include "wire/layout.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rsmdat {
+
+class Ep;
+class Lmr;
+class Pz;
+
+// Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
+//
+// The consumer may unmap its memory, or map something else in its place, without a word to us. So
+// nothing but a call of the consumer's own touches the pages by their address: requests of peers,
+// and requests of ours that had to wait, go through `view`, a mapping of the pages that the kernel
+// turns into a page of zeros when the pinned range ends. An access there never faults, and intact()
+// tells afterwards whether it reached the memory.
+struct Pinned {
+    Export handle;
+    std::uint64_t start;        // page-rounded
+    std::uint64_t length;       // page-rounded
+    bool writable;              // peers may be let in to write
+    std::optional<Import> view; // none without a kernel, in tests
+
+    [[nodiscard]] std::byte *at(std::uint64_t address) const noexcept {
+        return view ? view->mapping().data() + (address - start)
+                    : reinterpret_cast<std::byte *>(address);
+    }
+    // All accesses through at() so far were to the memory.
+    [[nodiscard]] bool intact() const noexcept { return !view || view->alive(); }
+};
+
+// Memory that a context names. Ia::lock guards it.
+struct Region {
+    DAT_LMR_CONTEXT context = 0;
+    Pz *pz = nullptr;
+    std::uint64_t address = 0; // byte-exact
+    std::uint64_t length = 0;
+    unsigned privileges = 0; // DAT_MEM_PRIV_*; of an RMR the two remote ones only
+    bool local = true;       // may be used in an LMR triplet: not an RMR's
+    bool open = true;        // peers may reach it; false until an RMR's bind takes effect
+    Lmr *lmr = nullptr;      // whose it is; null: an RMR's
+    std::shared_ptr<Pinned> pinned;
+    std::vector<const Ep *> holders; // EPs whose peers have tickets to it
+
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept { return context; }
+    [[nodiscard]] bool contains(std::uint64_t start, std::uint64_t bytes) const noexcept {
+        return start >= address && bytes <= length && start - address <= length - bytes;
+    }
+};
+
+using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;
+
+class Contexts {
+  public:
+    Contexts() noexcept;
+    ~Contexts();
+    Contexts(const Contexts &) = delete;
+    Contexts &operator=(const Contexts &) = delete;
+
+    // A region under a context never used lately; throws std::bad_alloc; null when all are in use.
+    Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
+                   std::uint64_t length, unsigned privileges, bool local);
+    void destroy(Region &region) noexcept; // revokes
+    [[nodiscard, gnu::always_inline]] Region *find(std::uint32_t context) const noexcept {
+        const std::uint32_t index = context % MOST_SLOTS;
+        if (context == 0 || index >= used_)
+            return nullptr;
+        Slot &region = slot(index);
+        return region.context == context ? &region : nullptr;
+    }
+
+    // Local side. Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets
+    // are skipped, unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG
+    // or _WRITE_FLAG. DAT_SUCCESS, or the post's error (a bad count, or more than fits in `pieces`,
+    // is argument 2; bad vectors are argument 3). Adds to `total`, overflow-safe.
+    DAT_RETURN gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                      unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
+                      DAT_VLEN &total) const noexcept;
+    // The same check for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the posts of
+    // small transfers begin with it.
+    [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
+                                                      unsigned privilege) const noexcept {
+        return usable(pz, piece, privilege) != nullptr;
+    }
+    // The same, and whose it is; null if it is not good.
+    [[nodiscard, gnu::always_inline]] const Region *
+    usable(const Pz *pz, const DAT_LMR_TRIPLET &piece, unsigned privilege) const noexcept {
+        const Region *region = find(piece.lmr_context);
+        const bool good = region && region->local && region->pz == pz &&
+                          (region->privileges & privilege) != 0 &&
+                          region->contains(piece.virtual_address, piece.segment_length);
+        return good ? region : nullptr;
+    }
+    // Pieces as they are seen through the views of their regions, as many as there are. False if
+    // one is not good. After the access, intact() has to be asked.
+    bool view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+              Pieces &seen) const noexcept;
+    [[nodiscard]] bool intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept;
+    // Copies into a vector from `offset` on, through views. False -> LOCAL_PROTECTION.
+    bool fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+              std::span<const std::byte> from) const noexcept;
+
+    // Target side: may the peer of an EP in `pz` touch these bytes? `privilege`:
+    // DAT_MEM_PRIV_REMOTE_READ_FLAG or _WRITE_FLAG. The bytes, through the region's view, or
+    // nothing.
+    struct Reached {
+        std::span<std::byte> bytes;
+        const Pinned *pinned; // whose intact() has to be asked after the access
+    };
+    [[nodiscard]] std::optional<Reached> reach(const Pz *pz, std::uint32_t context,
+                                               std::uint64_t address, std::uint64_t length,
+                                               unsigned privilege) const noexcept;
+    // Target side, same node: a ticket for the peer of `ep`, always the same one for a region.
+    // Nothing if it may not.
+    std::optional<Grant> grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept;
+    // The connection of `ep` has ended: its tickets are void.
+    void revoke(const Ep &ep) noexcept;
+
+    // LMRs of type SHARED_VIRTUAL, kept by themselves.
+    using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
+    std::multimap<Cookie, const Lmr *> shared;
+
+  private:
+    // A context is the slot's number and, above that, how often the slot has been used. No slot
+    // is used again before many others are waiting for that: a stale context stays one for long.
+    struct Slot : Region {
+        std::uint32_t uses = 0;
+        std::uint32_t next = 0; // waiting slot behind this one
+    };
+    static constexpr unsigned INDEX_BITS = 17;
+    static constexpr std::uint32_t MOST_SLOTS = 1U << INDEX_BITS;
+    static constexpr std::uint32_t CHUNK = 1024;
+    static constexpr std::uint32_t LEAST_WAITING = 4096;
+    using Holding = std::pair<const Ep *, Region *>;
+
+    [[nodiscard]] Slot &slot(std::uint32_t index) const noexcept {
+        return chunks_[index / CHUNK][index % CHUNK];
+    }
+    std::optional<std::uint32_t> take_slot();
+    void give_back(std::uint32_t index) noexcept;
+    [[nodiscard]] DAT_RETURN check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
+                                   unsigned privilege) const noexcept;
+    const Ticket *ticket_of(const Ep &ep, Region &region, std::uint32_t permission);
+
+    std::vector<std::unique_ptr<Slot[]>> chunks_;
+    std::uint32_t used_ = 0; // slots that have ever been used
+    std::uint32_t first_waiting_ = 0;
+    std::uint32_t last_waiting_ = 0;
+    std::uint32_t waiting_ = 0;
+    std::map<Holding, Ticket> tickets_;
+};
+
+// Initiator side, same node: memory of the peer that a Grant lets us reach.
+class RemoteRegion {
+  public:
+    // Null if the ticket is dead (the region is gone) or the grant makes no sense. Throws
+    // std::bad_alloc.
+    static std::unique_ptr<RemoteRegion> open(const Device &device, const Grant &grant);
+    ~RemoteRegion();
+    RemoteRegion(const RemoteRegion &) = delete;
+    RemoteRegion &operator=(const RemoteRegion &) = delete;
+
+    // DENIED: outside what was granted. GONE: the region, or the peer. FAULT: our own memory can't
+    // be read or written any more.
+    enum class Outcome { DONE, DENIED, GONE, FAULT };
+    // The part of the peer's memory that is mapped, for writes that need no more than that; empty
+    // if it is not mapped for writing. After the stores `import` has to be asked whether it is
+    // alive.
+    struct Window {
+        std::byte *start = nullptr;
+        std::uint64_t address = 0; // the peer's
+        std::uint64_t length = 0;
+        const Import *import = nullptr;
+    };
+    [[nodiscard]] Window window() const noexcept;
+
+    // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last
+    // bytes of a write become visible last. Local pieces are trusted memory of this process.
+    [[nodiscard]] Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+                                std::uint64_t length) const noexcept;
+    [[nodiscard]] Outcome read(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+                               std::uint64_t length) const noexcept;
+
+  private:
+    struct Inside;
+    std::unique_ptr<Inside> inside_;
+
+  public:
+    explicit RemoteRegion(std::unique_ptr<Inside> inside) noexcept; // for open() only
+};
+
+} // namespace rsmdat

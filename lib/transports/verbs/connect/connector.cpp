@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// An endpoint's way from UNCONNECTED to CONNECTED, or to DISCONNECTED when that fails.
+#include "engine/connect/address.h"
+#include "engine/connect/ep.h"
+#include "wire/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <netinet/in.h>
+
+namespace rsmdat {
+namespace {
+
+constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
+// The active side completes an accept on its own: if it has not by then it is stopped.
+constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
+// 4.096 us * 2^16, 7 times: a peer that has gone is noticed within about 3 s, and a link that is
+// down for a second is not. 7 retries are not one more, but without end on soft RoCE.
+constexpr std::uint8_t ACK_TIMEOUT = 16;
+constexpr std::uint8_t RETRIES = 6;
+constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receive
+
+std::uint32_t lesser(unsigned theirs, DAT_COUNT ours) noexcept {
+    return std::min(theirs, static_cast<std::uint32_t>(ours));
+}
+
+rdma_conn_param terms_of(const Ep &ep, DAT_COUNT read_in, DAT_COUNT read_out,
+                         const Greeting &greeting) noexcept {
+    rdma_conn_param terms{};
+    terms.private_data = greeting.bytes().data();
+    terms.private_data_len = static_cast<std::uint8_t>(greeting.bytes().size());
+    terms.responder_resources = static_cast<std::uint8_t>(read_in);
+    terms.initiator_depth = static_cast<std::uint8_t>(read_out);
+    terms.retry_count = RETRIES;
+    terms.rnr_retry_count = RETRY_FOREVER;
+    terms.srq = ep.srq != nullptr ? 1 : 0;
+    terms.qp_num = ep.transfer.qp().qp_num;
+    return terms;
+}
+
+// It takes effect for the peers of a connection each on its own.
+void limit_silence(const Identifier &id) noexcept {
+    std::uint8_t timeout = ACK_TIMEOUT;
+    (void)::rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+                            sizeof timeout);
+}
+
+// The address may be another device's, too.
+bool is_ours(const Identifier &id, const Device &device) noexcept {
+    return id->verbs != nullptr && std::strcmp(::ibv_get_device_name(id->verbs->device),
+                                               ::ibv_get_device_name(device.context().device)) == 0;
+}
+
+} // namespace
+
+DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
+                              DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
+    if (port_of(qualifier) == 0) {
+        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return DAT_SUCCESS;
+    }
+    auto fresh = make_link();
+    if (!fresh)
+        return no_resource(DAT_RESOURCE_TEP);
+    fresh->qualifier = qualifier;
+    fresh->remote = remote;
+    complete_scope(fresh->remote, ep_.ia().address());
+    greeting_ = Greeting(private_data);
+    ep_.prepare();
+    const DAT_RETURN result = start(fresh, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
+    if (result != DAT_SUCCESS)
+        return result;
+    ep_.state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+    resolve();
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN Connector::connect_like(const Link &model, DAT_TIMEOUT timeout,
+                                   std::span<const std::byte> private_data) {
+    return connect(model.remote, model.qualifier, timeout, private_data);
+}
+
+// Bound, so that its port is known; null if that can't be had.
+std::unique_ptr<Link> Connector::make_link() const {
+    Manager &manager = *ep_.ia().manager;
+    Identifier id = manager.create();
+    sockaddr_storage address = with_port(ep_.ia().address(), 0);
+    if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0)
+        return nullptr;
+    limit_silence(id);
+    auto link = std::make_unique<Link>(manager, std::move(id));
+    link->active = true;
+    link->local_port = ntohs(::rdma_get_src_port(link->id.get()));
+    return link;
+}
+
+// Terms go to the requester before it is told that they are there.
+DAT_RETURN Connector::accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) {
+    const DAT_RETURN result = start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    if (result != DAT_SUCCESS)
+        return result;
+    ep_.state = DAT_EP_STATE_COMPLETION_PENDING;
+    Link &link = *ep_.link;
+    link.max_rdma_read_out = lesser(link.max_rdma_read_out, ep_.attributes.max_rdma_read_out);
+    link.max_rdma_read_in = lesser(link.max_rdma_read_in, ep_.attributes.max_rdma_read_in);
+    if (link.over || !answer(Greeting(private_data)))
+        ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    return DAT_SUCCESS;
+}
+
+bool Connector::answer(const Greeting &greeting) const noexcept {
+    const Link &link = *ep_.link;
+    limit_silence(link.id);
+    rdma_conn_param terms = terms_of(ep_, static_cast<DAT_COUNT>(link.max_rdma_read_in),
+                                     static_cast<DAT_COUNT>(link.max_rdma_read_out), greeting);
+    return bring_up() && ::rdma_accept(link.id.get(), &terms) == 0;
+}
+
+bool Connector::bring_up() const noexcept {
+    ibv_qp &qp = ep_.transfer.qp();
+    return bring(qp, IBV_QPS_RTR, *ep_.link) && bring(qp, IBV_QPS_RTS, *ep_.link);
+}
+
+// Takes over a link; leaves it where it was if something throws or it returns an error. After
+// `timeout` the attempt has failed with the event `late`.
+DAT_RETURN Connector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
+                            DAT_EVENT_NUMBER late) {
+    const DAT_RETURN result = ep_.transfer.prepare();
+    if (result != DAT_SUCCESS)
+        return result;
+    try {
+        ep_.feed();
+        ep_.limit(timeout, late);
+    } catch (...) {
+        ep_.unfeed();
+        throw;
+    }
+    ep_.link = std::move(from);
+    ep_.link->ep = &ep_;
+    return DAT_SUCCESS;
+}
+
+void Connector::resolve() noexcept {
+    const Link &link = *ep_.link;
+    sockaddr_storage to = with_port(link.remote, port_of(link.qualifier));
+    if (::rdma_resolve_addr(link.id.get(), nullptr, reinterpret_cast<sockaddr *>(&to), RESOLVE) !=
+        0)
+        ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+}
+
+void Connector::set_up_active(const Happening &event) noexcept {
+    switch (event.type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+        return find_route();
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        return request();
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+        return answered(event);
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+        return ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+    case RDMA_CM_EVENT_REJECTED:
+        return ep_.fail(refusal_of(event.private_data()) == Refusal::BY_CONSUMER
+                            ? DAT_CONNECTION_EVENT_PEER_REJECTED
+                            : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    default:
+        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    }
+}
+
+void Connector::find_route() noexcept {
+    const Identifier &id = ep_.link->id;
+    if (!is_ours(id, *ep_.ia().device) || ::rdma_resolve_route(id.get(), RESOLVE) != 0)
+        ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+}
+
+// There is such a host: from now on it is late.
+void Connector::request() noexcept {
+    ep_.blame(DAT_CONNECTION_EVENT_TIMED_OUT);
+    rdma_conn_param terms =
+        terms_of(ep_, ep_.attributes.max_rdma_read_in, ep_.attributes.max_rdma_read_out, greeting_);
+    if (::rdma_connect(ep_.link->id.get(), &terms) != 0)
+        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+void Connector::answered(const Happening &event) noexcept {
+    Link &link = *ep_.link;
+    const auto data = Greeting::data_of(event.private_data());
+    link.remote_port = link.qualifier;
+    link.max_rdma_read_out = lesser(event.initiator_depth, ep_.attributes.max_rdma_read_out);
+    link.max_rdma_read_in = lesser(event.responder_resources, ep_.attributes.max_rdma_read_in);
+    if (!data || !bring_up() || ::rdma_establish(link.id.get()) != 0)
+        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    establish(*data);
+}
+
+// A peer that ends it right after it was established may be heard of first.
+void Connector::set_up_passive(const Happening &event) noexcept {
+    const bool established =
+        event.type == RDMA_CM_EVENT_ESTABLISHED || event.type == RDMA_CM_EVENT_DISCONNECTED;
+    if (established)
+        establish({});
+    else
+        ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+}
+
+// The queue is looked at after the event is posted.
+void Connector::establish(std::span<const std::byte> private_data) noexcept {
+    ep_.link->established = true;
+    ep_.establish(private_data);
+    ep_.transfer.connected();
+    ask_soon();
+    ep_.transfer.progress();
+}
+
+} // namespace rsmdat

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The private data of rdma_cm's messages. IB pads it, so it starts with two bytes of ours: a mark
+// and how much is the consumer's; of a rejection, who rejects.
+#pragma once
+
+#include "engine/connect/endings.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace rsmdat {
+
+// The bytes that fit into a request on every transport, and so those that the consumer may have.
+constexpr std::size_t REQUEST_ROOM = 56;
+constexpr std::size_t GREETING_HEAD = 2;
+constexpr std::size_t GREETING_ROOM = REQUEST_ROOM - GREETING_HEAD;
+
+class Greeting {
+  public:
+    // At most GREETING_ROOM bytes.
+    explicit Greeting(std::span<const std::byte> data) noexcept;
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return std::span(bytes_).first(size_);
+    }
+    // The consumer's part of what came; nothing if it is no greeting. It refers to `from`.
+    static std::optional<std::span<const std::byte>>
+    data_of(std::span<const std::byte> from) noexcept;
+
+  private:
+    std::array<std::byte, REQUEST_ROOM> bytes_{};
+    std::size_t size_;
+};
+
+using Rejection = std::array<std::byte, GREETING_HEAD>;
+Rejection rejection(Refusal how) noexcept;
+// A rejection that is not ours is the kernel's: nobody listens, or the program has gone.
+Refusal refusal_of(std::span<const std::byte> from) noexcept;
+
+} // namespace rsmdat

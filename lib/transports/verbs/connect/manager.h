@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The connection manager: takes the events of rdma_cm to those whom they concern, and keeps what
+// has yet to hear that its peer knows of the end.
+#pragma once
+
+#include "connect/identifier.h"
+#include "engine/loop/engine.h"
+
+#include <array>
+#include <cstddef>
+#include <unordered_map>
+
+namespace rsmdat {
+
+// An event of rdma_cm, copied: the original has been acknowledged.
+struct Happening {
+    rdma_cm_event_type type{};
+    int status = 0;
+    Identifier request; // of a CONNECT_REQUEST: what the connection would be
+    unsigned responder_resources = 0;
+    unsigned initiator_depth = 0;
+    std::array<std::byte, 255> data{};
+    std::size_t size = 0; // of the data; IB pads it
+
+    [[nodiscard]] std::span<const std::byte> private_data() const noexcept {
+        return std::span(data).first(size);
+    }
+};
+
+class Manager final : public Source {
+  public:
+    Manager();                  // throws Unavailable
+    void start(Engine &engine); // from then on; throws std::bad_alloc
+
+    // An identifier whose events come here; none, and errno, if it can't be had.
+    [[nodiscard]] Identifier create() const noexcept { return Identifier::create(events_); }
+    // Takes the events that have come, but not so many that nobody else has a turn.
+    void look() noexcept;
+    // Ends an identifier: when its peer has answered the end of the connection, if that is to be
+    // waited for.
+    void bury(Identifier id, bool answer_expected) noexcept;
+
+    void ready(std::uint32_t events) noexcept override;
+
+  private:
+    bool take() noexcept;
+    void dispatch(Party *party, const rdma_cm_id *id, Happening &event) noexcept;
+    void drop(Identifier id) noexcept;
+
+    Identifier::Events events_;
+    Engine *engine_ = nullptr;
+    std::unordered_map<const rdma_cm_id *, Identifier> leaving_;
+};
+
+} // namespace rsmdat

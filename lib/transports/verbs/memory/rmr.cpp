@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "memory/rmr.h"
+
+#include "engine/memory/bind.h"
+#include "memory/access.h"
+#include "memory/pz.h"
+#include "wire/device.h"
+
+#include <utility>
+
+namespace rsmdat {
+
+namespace {
+
+// A bind that is under way keeps the protection domain, too.
+std::shared_ptr<ibv_mw> new_window(const Pz &pz) {
+    Owned<ibv_mw, ibv_dealloc_mw> made(::ibv_alloc_mw(pz.domain.get(), IBV_MW_TYPE_1));
+    if (!made)
+        throw std::bad_alloc();
+    return {made.release(), [domain = pz.domain](ibv_mw *last) { (void)::ibv_dealloc_mw(last); }};
+}
+
+} // namespace
+
+Rmr::Rmr(Ia &ia, Pz &its)
+    : Object(KIND, ia), pz(&its), self_(std::make_shared<Rmr *>(this)), window_(new_window(its)) {
+    ++pz->users;
+}
+
+Rmr::~Rmr() {
+    *self_ = nullptr;
+    window_.reset();
+    unbind();
+    --pz->users;
+}
+
+void Rmr::unbind() noexcept {
+    if (lmr != nullptr)
+        --std::exchange(lmr, nullptr)->bound_rmrs;
+    triplet = {};
+    privileges = DAT_MEM_PRIV_NONE_FLAG;
+}
+
+DAT_RETURN Rmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
+                        Prepared &prepared) {
+    Lmr *to = nullptr;
+    const DAT_RETURN status =
+        check_bind(ia(), pz, ep_pz, asked, static_cast<unsigned>(allowed), to);
+    if (status != DAT_SUCCESS)
+        return status;
+    if (to != nullptr && !to->region->pinned->bindable)
+        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
+    if (!window_)
+        window_ = new_window(*pz);
+    prepared = {self_, window_, to, to != nullptr ? nullptr : last_, asked, allowed};
+    if (to != nullptr)
+        ++to->bound_rmrs;
+    return DAT_SUCCESS;
+}
+
+// An unbind has a length of 0 and names the memory all the same: soft RoCE's library wants it.
+int Rmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number, unsigned flags) noexcept {
+    const auto &memory = prepared.lmr != nullptr ? prepared.lmr->region->pinned : prepared.unbound;
+    ibv_mw_bind bind{};
+    bind.wr_id = number;
+    bind.send_flags = flags;
+    bind.bind_info.mr = memory->keys.get();
+    if (prepared.lmr != nullptr) {
+        bind.bind_info.addr = prepared.triplet.virtual_address;
+        bind.bind_info.length = prepared.triplet.segment_length;
+        bind.bind_info.mw_access_flags =
+            remote_access_of(static_cast<unsigned>(prepared.privileges));
+    }
+    const int error = ::ibv_bind_mw(&qp, prepared.window.get(), &bind);
+    if (error == 0)
+        (*prepared.rmr)->last_ = prepared.lmr != nullptr ? memory : nullptr;
+    return error;
+}
+
+void Rmr::cancel(Prepared &prepared) noexcept {
+    if (prepared.lmr != nullptr)
+        --prepared.lmr->bound_rmrs;
+    prepared = {};
+}
+
+void Rmr::apply(Prepared &prepared) noexcept {
+    Rmr *rmr = *prepared.rmr;
+    if (rmr == nullptr)
+        return drop(prepared);
+    rmr->unbind();
+    rmr->lmr = std::exchange(prepared.lmr, nullptr);
+    if (rmr->lmr != nullptr) {
+        rmr->triplet = prepared.triplet;
+        rmr->privileges = prepared.privileges;
+    }
+    prepared = {};
+}
+
+// The window goes, so it is bound to nothing, before the LMR may.
+void Rmr::drop(Prepared &prepared) noexcept {
+    Lmr *to = prepared.lmr;
+    if (Rmr *rmr = *prepared.rmr; rmr != nullptr && rmr->window_ == prepared.window) {
+        rmr->window_.reset();
+        rmr->last_.reset();
+        rmr->unbind();
+    }
+    prepared = {};
+    if (to != nullptr)
+        --to->bound_rmrs;
+}
+
+} // namespace rsmdat

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Remote memory regions: memory windows of type 1, which serve all queue pairs of the protection
+// zone.
+#pragma once
+
+#include "engine/memory/lmr.h"
+
+#include <infiniband/verbs.h>
+#include <memory>
+
+namespace rsmdat {
+
+class Rmr final : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
+
+    Rmr(Ia &ia, Pz &its); // throws std::bad_alloc
+    ~Rmr() override;
+
+    // A bind is prepared at post (everything that can fail) and handed to the queue pair. When that
+    // has carried it out, apply(); if it was flushed nobody knows whether it was: drop() leaves the
+    // RMR unbound. The RMR may be freed in between; the LMR, which counts as bound from here on,
+    // may not.
+    struct Prepared {
+        std::shared_ptr<Rmr *> rmr; // points to null when the RMR is gone
+        std::shared_ptr<ibv_mw> window;
+        Lmr *lmr = nullptr;              // null: unbind
+        std::shared_ptr<Pinned> unbound; // of an unbind: from what; null: from nothing
+        DAT_LMR_TRIPLET triplet{};
+        DAT_MEM_PRIV_FLAGS privileges{};
+    };
+    // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included. Throws std::bad_alloc.
+    DAT_RETURN prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
+                       Prepared &prepared);
+    // An unbind of what is not bound: there is nothing to hand over.
+    [[nodiscard]] static bool is_void(const Prepared &prepared) noexcept {
+        return prepared.lmr == nullptr && !prepared.unbound;
+    }
+    // Hands it over; errno.
+    static int post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
+                    unsigned flags) noexcept;
+    static void cancel(Prepared &prepared) noexcept; // never handed over
+    static void apply(Prepared &prepared) noexcept;
+    static void drop(Prepared &prepared) noexcept;
+
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept {
+        return lmr != nullptr ? window_->rkey : 0;
+    }
+
+    Pz *pz;
+    Lmr *lmr = nullptr; // bound to
+    DAT_LMR_TRIPLET triplet{};
+    DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
+
+  private:
+    void unbind() noexcept;
+    std::shared_ptr<Rmr *> self_;
+    std::shared_ptr<ibv_mw> window_; // null after a flushed bind
+    std::shared_ptr<Pinned> last_;   // what it will be bound to when all binds are done
+};
+
+} // namespace rsmdat

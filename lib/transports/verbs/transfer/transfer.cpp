@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/transfer.h"
+
+#include "engine/connect/ep.h"
+#include "transfer/inbound.h"
+#include "transfer/outbound.h"
+#include "transfer/queue_pair.h"
+#include "transfer/srq.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+namespace rsmdat {
+
+struct Transfer::Inside final : Channel::Owner, Feeder {
+    explicit Inside(Ep &owner); // throws std::bad_alloc
+    virtual ~Inside();
+    Inside(const Inside &) = delete;
+    Inside(Inside &&) = delete;
+    Inside &operator=(const Inside &) = delete;
+    Inside &operator=(Inside &&) = delete;
+
+    // The SRQ asks what has been taken from it.
+    void poll(bool /*again*/) noexcept override { progress(); }
+    // As an owner of completions, and for the SRQ, which does not ask.
+    [[nodiscard]] bool has_listeners() const noexcept override {
+        return ep.connector.has_listeners();
+    }
+    void completed(const ibv_wc &completion) noexcept override;
+    void failed() noexcept override { ep.broken(); }
+
+    [[nodiscard]] QueueSizes sizes() const noexcept;
+    [[nodiscard]] Channel::Room room_for_receives(const QueueSizes &wanted) const noexcept;
+    bool find_channels(const QueueSizes &wanted);
+    bool open();
+    void abandon() noexcept;
+    template <class Post>
+    DAT_RETURN post(Post what);
+    void posted() noexcept;
+    [[nodiscard]] bool has_backlog() const noexcept;
+    void hand_over() noexcept;
+    void progress() noexcept;
+    void take_all() const noexcept;
+    void take_all_of_evds() const noexcept;
+    void take_early() noexcept;
+    void take(const ibv_wc &completion) noexcept;
+    void settle() noexcept;
+    void close() noexcept;
+    void flush() noexcept;
+
+    Ep &ep;
+    Outbound out;
+    Inbound in;
+    Channel::Place requests; // where they complete
+    Channel::Place receives; // none where that is the same channel
+    QueuePair pair;
+    QueueSizes most{};         // that the device has of each direction at a time
+    std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
+    bool live = false;
+    bool pinged = false;     // and no answer yet
+    bool unheard = false;    // nor will there be one
+    bool backlogged = false; // the engine knows
+};
+
+Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
+    if (ep.srq != nullptr)
+        ep.srq->takers.add(*this);
+}
+
+Transfer::Inside::~Inside() {
+    if (ep.srq != nullptr)
+        ep.srq->takers.remove(*this);
+}
+
+// With room for a ping. The rest of queues that are longer than a completion queue waits here.
+QueueSizes Transfer::Inside::sizes() const noexcept {
+    const DAT_EP_ATTR &attributes = ep.attributes;
+    const ibv_device_attr &has = ep.ia().device->attributes();
+    const auto longest = static_cast<std::uint32_t>(std::min(has.max_qp_wr, has.max_cqe));
+    const bool own = ep.srq == nullptr;
+    return {.requests = std::min(at_least_one(attributes.max_request_dtos) + PINGS, longest),
+            .receives = own ? std::min(at_least_one(attributes.max_recv_dtos), longest) : 0,
+            .request_pieces = at_least_one(out.widest()),
+            .receive_pieces = own ? at_least_one(attributes.max_recv_iov) : 0};
+}
+
+// An SRQ's receives may all be this endpoint's.
+Channel::Room Transfer::Inside::room_for_receives(const QueueSizes &wanted) const noexcept {
+    const bool own = ep.srq == nullptr;
+    return {.entries = static_cast<int>(wanted.receives),
+            .srq = ep.srq,
+            .shared = own ? 0 : static_cast<int>(at_least_one(ep.ia().limits.recvs_per_srq))};
+}
+
+// One for both directions if they have one EVD, or only one of them has any.
+bool Transfer::Inside::find_channels(const QueueSizes &wanted) {
+    Channels &channels = *ep.ia().channels;
+    Engine &engine = *ep.ia().engine;
+    const Evd *request_evd = ep.request_evd != nullptr ? ep.request_evd : ep.recv_evd;
+    const Evd *recv_evd = ep.recv_evd != nullptr ? ep.recv_evd : ep.request_evd;
+    const Channel::Room in_room = room_for_receives(wanted);
+    Channel::Room room{.entries = static_cast<int>(wanted.requests), .srq = nullptr, .shared = 0};
+    const int both = room.entries + in_room.entries + in_room.shared;
+    const bool together = request_evd == recv_evd && both <= ep.ia().device->attributes().max_cqe;
+    if (together)
+        room = {.entries = room.entries + in_room.entries,
+                .srq = in_room.srq,
+                .shared = in_room.shared};
+    requests = channels.get(engine, request_evd, room);
+    if (!requests || together)
+        return static_cast<bool>(requests);
+    receives = channels.get(engine, recv_evd, in_room);
+    return static_cast<bool>(receives);
+}
+
+bool Transfer::Inside::open() {
+    const QueueSizes wanted = sizes();
+    if (!find_channels(wanted))
+        return false;
+    ibv_cq &in_queue = receives ? *receives->queue() : *requests->queue();
+    if (!pair.open(ep, *requests->queue(), in_queue, wanted))
+        return false;
+    requests->add((*pair).qp_num, *this);
+    if (receives)
+        receives->add((*pair).qp_num, *this);
+    most = {wanted.requests - PINGS, wanted.receives, 0, 0};
+    return in.start(*pair, most.receives);
+}
+
+// There was no connection with it.
+void Transfer::Inside::abandon() noexcept {
+    close();
+    in.withdraw();
+}
+
+// A queue that is full may be so only because nobody has looked how far the device has come.
+template <class Post>
+DAT_RETURN Transfer::Inside::post(Post what) {
+    DAT_RETURN result = what();
+    if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
+        progress();
+        result = what();
+    }
+    if (result == DAT_SUCCESS)
+        posted();
+    return result;
+}
+
+// There is something new in the queue.
+void Transfer::Inside::posted() noexcept {
+    if (!live)
+        return flush();
+    hand_over();
+    settle();
+}
+
+bool Transfer::Inside::has_backlog() const noexcept {
+    return live && (out.has_backlog() || in.has_backlog());
+}
+
+// As much as the device may have. The engine sees to the rest if nobody polls: it must have armed
+// the channels.
+void Transfer::Inside::hand_over() noexcept {
+    if (!ep.transferring())
+        return;
+    out.start(*pair, pair.inline_limit(), most.requests);
+    if (!in.start(*pair, most.receives))
+        return ep.broken();
+    const bool before = std::exchange(backlogged, has_backlog());
+    if (backlogged && !before)
+        ep.ia().engine->arm_all();
+}
+
+void Transfer::Inside::progress() noexcept {
+    if (!live)
+        return;
+    if (!early.empty()) [[unlikely]]
+        take_early();
+    take_all();
+    settle();
+}
+
+void Transfer::Inside::take_all() const noexcept {
+    requests->take_all();
+    if (receives)
+        receives->take_all();
+}
+
+// Takes those of other endpoints, too: this one may have no place in the channels.
+void Transfer::Inside::take_all_of_evds() const noexcept {
+    Channels &channels = *ep.ia().channels;
+    channels.take_all(ep.request_evd);
+    if (ep.recv_evd != ep.request_evd)
+        channels.take_all(ep.recv_evd);
+}
+
+// Those of an Ep that is not CONNECTED yet wait: another Ep's look at the queue has found them.
+void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
+    if (live) {
+        take(completion);
+        if (backlogged)
+            hand_over();
+        return settle();
+    }
+    try {
+        early.push_back(completion);
+    } catch (const std::bad_alloc &) {
+        unheard = true;
+    }
+}
+
+void Transfer::Inside::take_early() noexcept {
+    for (const ibv_wc &completion : std::exchange(early, {}))
+        take(completion);
+}
+
+void Transfer::Inside::take(const ibv_wc &completion) noexcept {
+    switch (kind_of(completion.wr_id)) {
+    case Work::REQUEST:
+        return out.completed(completion.status);
+    case Work::RECEIVE:
+        return in.completed(completion);
+    case Work::PING:
+        pinged = false;
+        unheard |= completion.status != IBV_WC_SUCCESS;
+    }
+}
+
+void Transfer::Inside::settle() noexcept {
+    if (out.failed() || in.failed() || ep.lost_event || unheard)
+        ep.broken();
+    else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
+        ep.drained();
+}
+
+// The queue pair's last completions come until it is destroyed, and none of its number is left in
+// the queues then. Buffers of an SRQ come back even if there never was a connection.
+void Transfer::Inside::close() noexcept {
+    const std::uint32_t number = pair ? (*pair).qp_num : 0;
+    pair.close();
+    if (requests) {
+        take_all();
+        requests->remove(number);
+    }
+    if (receives)
+        receives->remove(number);
+    for (ibv_wc completion : std::exchange(early, {}))
+        if (kind_of(completion.wr_id) == Work::RECEIVE && ep.srq != nullptr) {
+            completion.status = IBV_WC_WR_FLUSH_ERR;
+            in.completed(completion);
+        }
+    requests = {};
+    receives = {};
+}
+
+// Work that the device has done until it stops counts, the rest is flushed: behind the events of
+// other endpoints on its EVDs whose causes came before.
+void Transfer::Inside::flush() noexcept {
+    if (pair) {
+        if (live) {
+            pair.stop();
+            take_all();
+        }
+        close();
+        live = false;
+    } else {
+        take_all_of_evds();
+    }
+    pinged = unheard = backlogged = false;
+    out.flush();
+    in.flush();
+}
+
+Transfer::Transfer(Ep &ep) : inside_(std::make_unique<Inside>(ep)) {
+    resized();
+    if (ep.srq != nullptr)
+        set_watermarks(ep.attributes.srq_soft_hw, ep.attributes.max_recv_dtos);
+}
+
+Transfer::~Transfer() = default;
+
+void Transfer::resized() {
+    inside_->in.resize();
+    inside_->out.resize();
+}
+
+DAT_RETURN Transfer::prepare() {
+    Inside &inside = *inside_;
+    if (inside.ep.pz == nullptr)
+        return inside.ep.wrong_state();
+    if (inside.open())
+        return DAT_SUCCESS;
+    const int error = errno;
+    inside.abandon();
+    return no_resource(error == ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEP);
+}
+
+ibv_qp &Transfer::qp() const noexcept {
+    return *inside_->pair;
+}
+
+DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+    return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
+}
+
+DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+                               DAT_COMPLETION_FLAGS flags) {
+    return inside_->post([&] {
+        return inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
+    });
+}
+
+// The key of a window is known when its bind has started.
+DAT_RETURN Transfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
+                               DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
+                               DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
+    std::shared_ptr<ibv_mw> window;
+    const DAT_RETURN result = inside_->post([&] {
+        return inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, window);
+    });
+    if (result == DAT_SUCCESS && context != nullptr && window)
+        *context = window->rkey;
+    return result;
+}
+
+DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+    Inside &inside = *inside_;
+    const DAT_RETURN result = inside.in.post({segments, iov, cookie, flags});
+    if (result != DAT_SUCCESS)
+        return result;
+    if (inside.ep.state == DAT_EP_STATE_DISCONNECTED)
+        inside.flush();
+    else if (inside.live)
+        inside.posted();
+    else if (inside.pair && !inside.in.start(*inside.pair, inside.most.receives))
+        inside.ep.broken();
+    else if (inside.in.failed())
+        inside.settle();
+    return result;
+}
+
+void Transfer::connected() noexcept {
+    Inside &inside = *inside_;
+    inside.live = true;
+    inside.out.connected();
+    inside.in.connected();
+    inside.backlogged = inside.has_backlog();
+    inside.requests->arm();
+    if (inside.receives)
+        inside.receives->arm();
+}
+
+bool Transfer::has_backlog() const noexcept {
+    return inside_->has_backlog();
+}
+
+void Transfer::progress() noexcept {
+    inside_->progress();
+}
+
+void Transfer::disconnected() noexcept {
+    inside_->flush();
+}
+
+void Transfer::flush() noexcept {
+    inside_->flush();
+}
+
+void Transfer::reset() noexcept {
+    Ep &ep = inside_->ep;
+    for (Evd *evd : {ep.recv_evd, ep.request_evd})
+        if (evd != nullptr)
+            evd->purge(ep.handle());
+}
+
+// A write of nothing to nowhere: it is acknowledged all the same.
+void Transfer::ping() noexcept {
+    Inside &inside = *inside_;
+    if (!inside.live || inside.pinged || !inside.out.idle())
+        return;
+    ibv_send_wr work{};
+    work.wr_id = number_of(Work::PING);
+    work.opcode = IBV_WR_RDMA_WRITE;
+    work.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr *bad = nullptr;
+    inside.pinged = ::ibv_post_send(&*inside.pair, &work, &bad) == 0;
+}
+
+void Transfer::disarm() noexcept {
+    inside_->requests->disarm();
+    if (inside_->receives)
+        inside_->receives->disarm();
+}
+
+bool Transfer::recv_idle() const noexcept {
+    return inside_->in.idle();
+}
+
+bool Transfer::request_idle() const noexcept {
+    return inside_->out.idle();
+}
+
+bool Transfer::receives_were_posted() const noexcept {
+    return inside_->in.ever_posted();
+}
+
+// Messages come in order, and each takes its buffer when its turn has come: so no message before
+// the last one that holds a buffer is without one.
+void Transfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
+    allocated = span = inside_->in.held();
+}
+
+void Transfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+    inside_->in.set_watermarks(soft, hard);
+    if (inside_->in.failed())
+        inside_->settle();
+}
+
+} // namespace rsmdat

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "wire/news.h"
+
+#include "connect/manager.h"
+#include "engine/connect/ep.h"
+#include "transfer/srq.h"
+#include "wire/channel.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <utility>
+#include <vector>
+
+namespace rsmdat {
+namespace {
+
+constexpr int EVENTS_PER_LOOK = 64;
+
+void make_nonblocking(int fd) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+        throw Unavailable("the device's events can't be polled");
+}
+
+// Whose queue pair that is: the queue pair ends before its Ep.
+Ep &ep_of(const ibv_qp &qp) noexcept {
+    return *static_cast<Ep *>(qp.qp_context);
+}
+
+Srq &srq_of(const ibv_srq &srq) noexcept {
+    return *static_cast<Srq *>(srq.srq_context);
+}
+
+} // namespace
+
+News::News(const Device &device)
+    : device_(device), completions_(device.completions()), troubles_(device.context()) {
+    make_nonblocking(device.completions().fd);
+    make_nonblocking(device.context().async_fd);
+}
+
+void News::start(Ia &ia) {
+    troubles_.ia = &ia;
+    sentinel_ = ia.manager->create();
+    sockaddr_storage address = ia.address();
+    if (sentinel_ && ::rdma_bind_addr(sentinel_.get(), reinterpret_cast<sockaddr *>(&address)) == 0)
+        sentinel_.belongs_to(&troubles_);
+    ia.engine->watch(device_.completions().fd, EPOLLIN, completions_);
+    ia.engine->watch(device_.context().async_fd, EPOLLIN, troubles_);
+}
+
+void News::Completions::ready(std::uint32_t /*events*/) noexcept {
+    for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
+    }
+}
+
+// Acknowledged before it is used: a queue can't end before that.
+bool News::Completions::take() noexcept {
+    ibv_cq *queue = nullptr;
+    void *context = nullptr;
+    if (::ibv_get_cq_event(&from_, &queue, &context) != 0)
+        return false;
+    ::ibv_ack_cq_events(queue, 1);
+    static_cast<Channel *>(context)->woken();
+    return true;
+}
+
+void News::Troubles::ready(std::uint32_t /*events*/) noexcept {
+    for (int i = 0; i < EVENTS_PER_LOOK; ++i) {
+        ibv_async_event event{};
+        if (::ibv_get_async_event(&from_, &event) != 0)
+            return;
+        ::ibv_ack_async_event(&event);
+        take(event);
+    }
+}
+
+void News::Troubles::happened(Happening &event) noexcept {
+    if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        device_gone();
+}
+
+void News::Troubles::take(const ibv_async_event &event) noexcept {
+    switch (event.event_type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_PATH_MIG_ERR:
+        return ep_of(*event.element.qp).broken();
+    case IBV_EVENT_COMM_EST:
+        return ep_of(*event.element.qp).connector.communication_established();
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+        return srq_of(*event.element.srq).limit_reached();
+    case IBV_EVENT_SRQ_ERR:
+        return ia->report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
+                          srq_of(*event.element.srq).handle(), DAT_SRQ_TRANSFER_TO_ERROR);
+    case IBV_EVENT_CQ_ERR:
+        return static_cast<Channel *>(event.element.cq->cq_context)->failed();
+    case IBV_EVENT_DEVICE_FATAL:
+        return device_gone();
+    default:
+        return; // ports, addresses: what rests on them ends by itself
+    }
+}
+
+// Handles, as an Ep that ends may take others with it. Those for whom there is no memory end by
+// what their queue pairs say.
+void News::Troubles::device_gone() noexcept {
+    if (std::exchange(gone_, true))
+        return;
+    ia->engine->forget(from_.async_fd);
+    ia->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia->handle(), DAT_IA_CATASTROPHIC_ERROR);
+    try {
+        std::vector<DAT_HANDLE> handles;
+        for (const auto &object : ia->objects())
+            if (object->kind() == Ep::KIND)
+                handles.push_back(object->handle());
+        for (DAT_HANDLE handle : handles)
+            if (Ep *ep = find<Ep>(handle, *ia))
+                ep->broken();
+    } catch (const std::bad_alloc &) {
+        return;
+    }
+}
+
+} // namespace rsmdat
