@@ -2,8 +2,8 @@
 // Which memory can be registered, and for what.
 #include "memory/memory.hpp"
 
-#include "core/error.h"
-#include "memory/sharing.h"
+#include "engine/core/error.h"
+#include "engine/memory/sharing.h"
 
 #include <fcntl.h>
 #include <sys/ipc.h>

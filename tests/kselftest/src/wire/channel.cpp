@@ -5,9 +5,9 @@
 #include "support/raw.hpp"
 #include "support/system.hpp"
 
-#include "event/evd.h"
+#include "engine/event/evd.h"
+#include "engine/loop/engine.h"
 #include "wire/channel.h"
-#include "wire/engine.h"
 
 #include <array>
 #include <cstring>
