@@ -33,23 +33,20 @@ namespace {
 
 constexpr std::size_t ring_size = 16384;
 
-std::unique_ptr<Channel> half(const Device &device)
-{
+std::unique_ptr<Channel> half(const Device &device) {
     std::unique_ptr<Channel> result;
     EXPECT_EQ(Channel::create(device, "loopback", device.node(), ring_size, result), RSM_SUCCESS);
     return result;
 }
 
-bool send(Channel &channel, Ring ring, std::string_view text)
-{
+bool send(Channel &channel, Ring ring, std::string_view text) {
     const std::array pieces{std::as_bytes(std::span(text))};
     MessageHeader header{};
     header.kind = MessageKind::SEND;
     return channel.send(ring, header, pieces);
 }
 
-std::string receive(Channel &channel, Ring ring)
-{
+std::string receive(Channel &channel, Ring ring) {
     Message message{};
     if (channel.receive(ring, message) != Arrived::MESSAGE)
         return "nothing";
@@ -59,22 +56,19 @@ std::string receive(Channel &channel, Ring ring)
     return text;
 }
 
-bool ready(int fd, short events)
-{
+bool ready(int fd, short events) {
     pollfd entry{fd, events, 0};
     return poll(&entry, 1, 0) == 1 && (entry.revents & events) != 0;
 }
 
 class ChannelTest : public testing::Test {
-protected:
-    void SetUp() override
-    {
+  protected:
+    void SetUp() override {
         ASSERT_TRUE(left && right);
         ASSERT_EQ(left->attach(right->address()), RSM_SUCCESS);
         ASSERT_EQ(right->attach(left->address()), RSM_SUCCESS);
     }
-    bool right_was_rung()
-    {
+    bool right_was_rung() {
         const bool rung = ready(right->bell_fd(), POLLIN);
         right->take_bells();
         return rung;
@@ -88,12 +82,11 @@ protected:
 
 // The left side as a program that leaves the library out has it.
 class HostileChannel : public ChannelTest {
-protected:
+  protected:
     Front &front_of_right() const { return *reinterpret_cast<Front *>(&left->peers()); }
     std::byte *start_of_right() const { return reinterpret_cast<std::byte *>(&left->peers()); }
     // The answer to a segment that says this of itself.
-    int attach_to(const std::function<void(rsmdat::Handshake &)> &change) const
-    {
+    int attach_to(const std::function<void(rsmdat::Handshake &)> &change) const {
         const auto channel = half(other);
         change(channel->ours());
         return half(device)->attach(channel->address());
@@ -102,8 +95,7 @@ protected:
 
 } // namespace
 
-TEST_F(ChannelTest, messages_both_ways)
-{
+TEST_F(ChannelTest, messages_both_ways) {
     ASSERT_TRUE(left->local());
     for (const Ring ring : {Ring::REQUEST, Ring::RESPONSE}) {
         EXPECT_EQ(receive(*right, ring), "nothing");
@@ -117,8 +109,7 @@ TEST_F(ChannelTest, messages_both_ways)
     }
 }
 
-TEST_F(ChannelTest, rings_do_not_hold_each_other_up)
-{
+TEST_F(ChannelTest, rings_do_not_hold_each_other_up) {
     const std::string large(left->limit(Ring::REQUEST), 'x');
     int sent = 0;
     while (send(*left, Ring::REQUEST, large))
@@ -130,8 +121,7 @@ TEST_F(ChannelTest, rings_do_not_hold_each_other_up)
     EXPECT_TRUE(send(*left, Ring::REQUEST, large));
 }
 
-TEST_F(ChannelTest, nobody_rings_for_those_who_poll)
-{
+TEST_F(ChannelTest, nobody_rings_for_those_who_poll) {
     right->disarm();
     EXPECT_FALSE(right->armed());
     left->ring();
@@ -142,8 +132,7 @@ TEST_F(ChannelTest, nobody_rings_for_those_who_poll)
     EXPECT_TRUE(right_was_rung());
 }
 
-TEST_F(ChannelTest, a_sleeper_is_rung_once)
-{
+TEST_F(ChannelTest, a_sleeper_is_rung_once) {
     left->ring();
     EXPECT_TRUE(ready(right->bell_fd(), POLLIN));
     right->disarm();
@@ -154,8 +143,7 @@ TEST_F(ChannelTest, a_sleeper_is_rung_once)
     EXPECT_TRUE(right_was_rung());
 }
 
-TEST_F(ChannelTest, rung_again_after_taking_the_bells)
-{
+TEST_F(ChannelTest, rung_again_after_taking_the_bells) {
     for (int i = 0; i < 3; i++) {
         left->ring();
         ASSERT_TRUE(right_was_rung()) << i;
@@ -167,8 +155,7 @@ TEST_F(ChannelTest, rung_again_after_taking_the_bells)
     EXPECT_FALSE(right_was_rung());
 }
 
-TEST_F(ChannelTest, counts_what_was_executed)
-{
+TEST_F(ChannelTest, counts_what_was_executed) {
     EXPECT_EQ(left->executed(0), 0u);
     right->set_executed(3);
     EXPECT_EQ(left->executed(5), 3u);
@@ -176,8 +163,7 @@ TEST_F(ChannelTest, counts_what_was_executed)
     EXPECT_EQ(left->executed(5), 5u);
 }
 
-TEST_F(ChannelTest, the_end_of_the_peer)
-{
+TEST_F(ChannelTest, the_end_of_the_peer) {
     ASSERT_TRUE(send(*left, Ring::REQUEST, "last words"));
     right->set_executed(1);
     EXPECT_EQ(left->executed(1), 1u);
@@ -194,20 +180,19 @@ TEST_F(ChannelTest, the_end_of_the_peer)
     EXPECT_EQ(right->executed(UINT64_MAX), 0u);
 }
 
-TEST_F(ChannelTest, peer_killed)
-{
+TEST_F(ChannelTest, peer_killed) {
     Child child([](Link &link) {
         const Device its_device;
         const auto channel = half(its_device);
         const SegmentAddress address = channel->address();
-        for (const auto word : {address.ticket[0], address.ticket[1], address.nonce[0],
-                                address.nonce[1]})
+        for (const auto word :
+             {address.ticket[0], address.ticket[1], address.nonce[0], address.nonce[1]})
             link.tell(word);
         link.hear();
     });
     SegmentAddress address{device.node(), 0, {}, {}};
-    for (auto *word : {&address.ticket[0], &address.ticket[1], &address.nonce[0],
-                       &address.nonce[1]})
+    for (auto *word :
+         {&address.ticket[0], &address.ticket[1], &address.nonce[0], &address.nonce[1]})
         *word = child.hear();
     const auto channel = half(device);
     ASSERT_EQ(channel->attach(address), RSM_SUCCESS);
@@ -217,8 +202,7 @@ TEST_F(ChannelTest, peer_killed)
     EXPECT_TRUE(eventually([&] { return ready(channel->peer_fd(), POLLRDHUP); }));
 }
 
-TEST_F(ChannelTest, only_the_right_segment_is_attached_to)
-{
+TEST_F(ChannelTest, only_the_right_segment_is_attached_to) {
     const auto channel = half(device);
     const auto wrong = half(other);
     const auto good = half(other);
@@ -240,11 +224,10 @@ TEST_F(ChannelTest, only_the_right_segment_is_attached_to)
     EXPECT_TRUE(channel->attached());
 }
 
-TEST_F(ChannelTest, unusual_sizes_are_refused)
-{
+TEST_F(ChannelTest, unusual_sizes_are_refused) {
     std::unique_ptr<Channel> result;
-    for (const std::size_t size : {std::size_t{0}, std::size_t{2048}, ring_size + 4096,
-                                   std::size_t{1} << 21, SIZE_MAX})
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{2048}, ring_size + 4096, std::size_t{1} << 21, SIZE_MAX})
         EXPECT_EQ(Channel::create(device, "loopback", device.node(), size, result),
                   RSMERR_BAD_LENGTH);
     EXPECT_EQ(result, nullptr);
@@ -252,8 +235,7 @@ TEST_F(ChannelTest, unusual_sizes_are_refused)
               RSMERR_CTLR_NOT_PRESENT);
 }
 
-TEST_F(ChannelTest, a_child_inherits_no_mapping)
-{
+TEST_F(ChannelTest, a_child_inherits_no_mapping) {
     std::byte *ours = reinterpret_cast<std::byte *>(&right->ours());
     std::byte *peers = reinterpret_cast<std::byte *>(&right->peers());
     unsigned char resident = 0;
@@ -268,8 +250,7 @@ TEST_F(ChannelTest, a_child_inherits_no_mapping)
     EXPECT_EQ(receive(*right, Ring::REQUEST), "still here");
 }
 
-TEST_F(ChannelTest, descriptors_leave_room_for_select)
-{
+TEST_F(ChannelTest, descriptors_leave_room_for_select) {
     for (const int fd : {left->bell_fd(), left->peer_fd(), device.control_fd()})
         EXPECT_GE(fd, FD_SETSIZE);
     in_child([] {
@@ -291,8 +272,7 @@ TEST_F(ChannelTest, descriptors_leave_room_for_select)
     });
 }
 
-TEST_F(HostileChannel, can_not_make_up_progress)
-{
+TEST_F(HostileChannel, can_not_make_up_progress) {
     front_of_right().words.executed = 6;
     EXPECT_EQ(left->executed(5), std::nullopt);
     front_of_right().words.executed = 4;
@@ -301,22 +281,19 @@ TEST_F(HostileChannel, can_not_make_up_progress)
     EXPECT_EQ(left->executed(5), 4u);
 }
 
-TEST_F(HostileChannel, nonsense_in_the_rings_is_found)
-{
+TEST_F(HostileChannel, nonsense_in_the_rings_is_found) {
     std::memset(start_of_right() + rsmdat::RINGS, 0xFF, 64);
     Message message{};
     EXPECT_EQ(right->receive(Ring::REQUEST, message), Arrived::NONSENSE);
     EXPECT_EQ(right->receive(Ring::RESPONSE, message), Arrived::NOTHING);
 }
 
-TEST_F(HostileChannel, sizes_are_not_believed)
-{
+TEST_F(HostileChannel, sizes_are_not_believed) {
     using rsmdat::Handshake;
     EXPECT_EQ(attach_to([](Handshake &) {}), RSM_SUCCESS);
-    for (const std::uint32_t size : {0u, 1u, 2048u, 12288u, 32768u, 1u << 20, 1u << 21, 1u << 31,
-                                     UINT32_MAX})
-        EXPECT_EQ(attach_to([=](Handshake &own) { own.request_ring = size; }),
-                  RSMERR_CONN_ABORTED)
+    for (const std::uint32_t size :
+         {0u, 1u, 2048u, 12288u, 32768u, 1u << 20, 1u << 21, 1u << 31, UINT32_MAX})
+        EXPECT_EQ(attach_to([=](Handshake &own) { own.request_ring = size; }), RSMERR_CONN_ABORTED)
             << size;
     EXPECT_EQ(attach_to([](Handshake &own) { own.response_ring = ring_size; }),
               RSMERR_CONN_ABORTED);
@@ -328,15 +305,13 @@ namespace {
 
 // Takes messages, as an endpoint does.
 class Taker : public rsmdat::Feeder, public rsmdat::Source {
-public:
+  public:
     explicit Taker(Channel &its_channel) : channel(its_channel) {}
-    void ready(std::uint32_t) noexcept override
-    {
+    void ready(std::uint32_t) noexcept override {
         channel.take_bells();
         poll(false);
     }
-    void poll(bool again) noexcept override
-    {
+    void poll(bool again) noexcept override {
         if (again)
             channel.disarm();
         while (receive(channel, Ring::REQUEST) == "work")
@@ -350,28 +325,24 @@ public:
 };
 
 class EngineWithChannel : public ChannelTest {
-protected:
-    void SetUp() override
-    {
+  protected:
+    void SetUp() override {
         ChannelTest::SetUp();
         const rsmdat::Guard guard(lock);
         engine.watch(right->bell_fd(), EPOLLIN, taker);
     }
-    void TearDown() override
-    {
+    void TearDown() override {
         const rsmdat::Guard guard(lock);
         engine.forget(right->bell_fd());
         engine.gone(*right);
     }
-    bool taken(int count)
-    {
+    bool taken(int count) {
         return eventually([&] {
             const rsmdat::Guard guard(lock);
             return taker.taken == count;
         });
     }
-    bool armed()
-    {
+    bool armed() {
         const rsmdat::Guard guard(lock);
         return right->armed();
     }
@@ -383,8 +354,7 @@ protected:
 
 } // namespace
 
-TEST_F(EngineWithChannel, works_when_rung)
-{
+TEST_F(EngineWithChannel, works_when_rung) {
     for (int i = 1; i <= 5; i++) {
         ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
         left->ring();
@@ -392,8 +362,7 @@ TEST_F(EngineWithChannel, works_when_rung)
     }
 }
 
-TEST_F(EngineWithChannel, arms_what_nobody_polls)
-{
+TEST_F(EngineWithChannel, arms_what_nobody_polls) {
     {
         const rsmdat::Guard guard(lock);
         right->disarm();
@@ -409,8 +378,7 @@ TEST_F(EngineWithChannel, arms_what_nobody_polls)
     EXPECT_TRUE(taken(2));
 }
 
-TEST_F(EngineWithChannel, leaves_alone_what_was_polled)
-{
+TEST_F(EngineWithChannel, leaves_alone_what_was_polled) {
     const auto start = std::chrono::steady_clock::now();
     {
         const rsmdat::Guard guard(lock);
@@ -423,8 +391,7 @@ TEST_F(EngineWithChannel, leaves_alone_what_was_polled)
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(8));
 }
 
-TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to)
-{
+TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to) {
     {
         const rsmdat::Guard guard(lock);
         taker.listeners = false;
@@ -438,8 +405,7 @@ TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to)
     EXPECT_TRUE(right->armed());
 }
 
-TEST_F(EngineWithChannel, arm_all_finds_what_came_before)
-{
+TEST_F(EngineWithChannel, arm_all_finds_what_came_before) {
     const rsmdat::Guard guard(lock);
     right->disarm();
     engine.disarmed(*right, taker);
@@ -451,8 +417,7 @@ TEST_F(EngineWithChannel, arm_all_finds_what_came_before)
     EXPECT_TRUE(right->armed());
 }
 
-TEST_F(EngineWithChannel, forgets_a_channel_that_has_gone)
-{
+TEST_F(EngineWithChannel, forgets_a_channel_that_has_gone) {
     const rsmdat::Guard guard(lock);
     right->disarm();
     engine.disarmed(*right, taker);
