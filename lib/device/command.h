@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Commands to a handle of /dev/rsm, for librsm and for libdat's provider rsm.
+// Commands to a handle of /dev/rsm, and what their results mean.
 #pragma once
+
+#include "device/policy.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -35,11 +37,6 @@ inline int status_of_errno(int error) noexcept {
     }
 }
 
-// Why /dev/rsm could not be opened: the kernel agent is not there.
-inline bool is_absence(int error) noexcept {
-    return error == ENOENT || error == ENXIO || error == ENODEV;
-}
-
 // One command. The result is that of the kernel, or what errno means.
 template <class Argument>
 int command(int handle, unsigned long request, Argument &argument) noexcept {
@@ -56,6 +53,14 @@ int persistent_command(int handle, unsigned long request, Argument &argument) no
     while (status == RSMERR_INTERRUPTED)
         status = command(handle, request, argument);
     return status;
+}
+
+// One command, by the policy of a client.
+template <class Argument>
+int command_by(const Policy &policy, int handle, unsigned long request,
+               Argument &argument) noexcept {
+    return policy.repeats_interrupted ? persistent_command(handle, request, argument)
+                                      : command(handle, request, argument);
 }
 
 // Goes on behind what a transfer that a signal has ended has done.

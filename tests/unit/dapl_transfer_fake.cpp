@@ -43,16 +43,16 @@ std::map<std::uint64_t, Held> tickets;
 
 namespace rsmdat {
 
-Device::Device() = default;
+namespace {
+
+constexpr rsmdev::Policy no_policy{};
+
+} // namespace
+
+Device::Device() : Table(no_policy) {}
 Device::~Device() = default;
 bool Device::has_controller(std::string_view /*name*/) const noexcept {
     return false;
-}
-std::uint32_t Device::generation(std::uint32_t /*slot*/) const noexcept {
-    return 0;
-}
-std::uint32_t Device::take_events(std::uint32_t /*slot*/) const noexcept {
-    return 0;
 }
 
 struct Channel::Inside {

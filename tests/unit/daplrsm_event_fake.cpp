@@ -8,7 +8,13 @@
 
 namespace rsmdat {
 
-Device::Device() = default;
+namespace {
+
+constexpr rsmdev::Policy no_policy{};
+
+} // namespace
+
+Device::Device() : Table(no_policy) {}
 Device::~Device() = default;
 bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";

@@ -7,8 +7,8 @@
 namespace rsm::test {
 namespace {
 
-UniqueFd memory_file(std::size_t size) {
-    UniqueFd file(::memfd_create("segment", MFD_CLOEXEC));
+Descriptor memory_file(std::size_t size) {
+    Descriptor file(::memfd_create("segment", MFD_CLOEXEC));
     if (!file || ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         throw std::runtime_error("no memory file");
     return file;
@@ -21,14 +21,13 @@ FakeSegment::FakeSegment(const FakeOptions &options) : words_(std::size_t{2} * R
     auto file = memory_file(size);
     memory_ =
         Mapping(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0), size);
-    table_.status = words_.data();
-    table_.consumed = words_.data() + RSM_SLOT_SIZE;
+    table_.adopt(words_.data(), words_.data() + RSM_SLOT_SIZE);
     rsm_connect connection{};
     connection.length = size;
     connection.permission = options.rights;
     connection.mappable = options.mappable ? 1 : 0;
     handle_ = handle_of<rsm_memseg_import_handle_t>(
-        create<ImportSegment>(std::move(file), &table_, connection));
+        create<ImportSegment>(rsmdev::Import::adopt(table_, std::move(file), connection)));
 }
 
 FakeSegment::~FakeSegment() {

@@ -42,7 +42,7 @@ class FakeSegment {
 
     Mapping memory_;
     mutable std::vector<std::byte> words_;
-    EventTable table_;
+    Table table_{device_policy};
     rsm_memseg_import_handle_t handle_;
 };
 

@@ -7,9 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api.h"
-#include "mapping.h"
-#include "unique_fd.h"
+#include "device.h"
 #include "window_range.h"
 
 namespace {
@@ -26,13 +24,18 @@ class WindowRange : public testing::Test {
     }
     volatile char &text() const { return *reinterpret_cast<char *>(memory.data()); }
 
-    rsm::UniqueFd file{::memfd_create("segment", MFD_CLOEXEC)};
+    static rsmdev::Export segment_of(int file) {
+        return rsmdev::Export::adopt(rsm::device_policy, rsmdev::Descriptor(::dup(file)));
+    }
+
+    const rsmdev::Descriptor file{::memfd_create("segment", MFD_CLOEXEC)};
+    const rsmdev::Export segment = segment_of(file.get());
     rsm::Mapping memory{
         ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page};
 };
 
 TEST_F(WindowRange, ShowsTheSegmentInPlace) {
-    ASSERT_EQ(rsm::show_segment(file.get(), memory.data(), page), RSM_SUCCESS);
+    ASSERT_EQ(rsm::show_segment(segment, memory.data(), page), RSM_SUCCESS);
     EXPECT_EQ(text(), 's');
     text() = 't';
     char written = 0;
@@ -43,24 +46,24 @@ TEST_F(WindowRange, ShowsTheSegmentInPlace) {
 // Its pages may be gone again: access to them would kill the program.
 TEST_F(WindowRange, DoesNotTouchTheRange) {
     ASSERT_EQ(::ftruncate(file.get(), 0), 0);
-    EXPECT_EQ(rsm::show_segment(file.get(), memory.data(), page), RSM_SUCCESS);
+    EXPECT_EQ(rsm::show_segment(segment, memory.data(), page), RSM_SUCCESS);
 }
 
 TEST_F(WindowRange, WhatCanNotBeMappedLeavesTheRangeAlone) {
-    EXPECT_EQ(rsm::show_segment(-1, memory.data(), page), RSMERR_INTERNAL_ERROR);
-    const rsm::UniqueFd readable(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
-    EXPECT_EQ(rsm::show_segment(readable.get(), memory.data(), page), RSMERR_PERM_DENIED);
+    EXPECT_EQ(rsm::show_segment(rsmdev::Export(), memory.data(), page), RSMERR_INTERNAL_ERROR);
+    const rsmdev::Descriptor readable(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(rsm::show_segment(segment_of(readable.get()), memory.data(), page), RSMERR_PERM_DENIED);
     EXPECT_EQ(text(), 'm');
 }
 
 TEST_F(WindowRange, WithoutAnAnswerNothingIsReplaced) {
-    ASSERT_EQ(rsm::show_segment(file.get(), memory.data(), page), RSM_SUCCESS);
-    rsm::bring_contents_home(file.get());
+    ASSERT_EQ(rsm::show_segment(segment, memory.data(), page), RSM_SUCCESS);
+    rsm::bring_contents_home(segment);
     text() = 't';
     char written = 0;
     EXPECT_EQ(::pread(file.get(), &written, 1, 0), 1);
     EXPECT_EQ(written, 't');
-    EXPECT_EQ(rsm::rebind_in_window(file.get(), memory.data(), page), RSMERR_INTERNAL_ERROR);
+    EXPECT_EQ(rsm::rebind_in_window(segment, memory.data(), page), RSMERR_INTERNAL_ERROR);
 }
 
 } // namespace

@@ -2,29 +2,26 @@
 // Descriptors of the library.
 #pragma once
 
-#include <utility>
+#include "device/descriptor.h"
 
 namespace rsmdat {
 
-// A descriptor, at 1024 or above where the limit allows it: those below are the program's, for
-// select(). When the soft limit is reached it is raised to the hard one. A forked child closes all
-// of them at once.
-class HandleFd {
+// At 1024 or above where the limit allows it: descriptors below are the program's, for select().
+// When the soft limit is reached it is raised to the hard one. A forked child closes all of them at
+// once.
+extern const rsmdev::DescriptorPolicy descriptor_policy;
+
+class HandleFd : public rsmdev::Descriptor {
   public:
     HandleFd() noexcept = default;
-    HandleFd(HandleFd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    HandleFd &operator=(HandleFd &&other) noexcept;
-    ~HandleFd();
-    // 0, or errno; not inherited by programs.
-    static int open(const char *path, int flags, HandleFd &handle) noexcept;
-    // A new descriptor of another kind, or of none (-1), that is to be kept in the same way.
-    static HandleFd keep(int fd) noexcept;
-    [[nodiscard]] int get() const noexcept { return fd_; }
-    explicit operator bool() const noexcept { return fd_ >= 0; }
+    // A new descriptor, or none (-1), that is to be kept by this policy.
+    static HandleFd keep(int fd) noexcept {
+        return HandleFd(rsmdev::Descriptor::keep(fd, descriptor_policy));
+    }
 
   private:
-    explicit HandleFd(int fd) noexcept;
-    int fd_ = -1;
+    explicit HandleFd(rsmdev::Descriptor descriptor) noexcept
+        : rsmdev::Descriptor(std::move(descriptor)) {}
 };
 
 // For descriptors that other libraries make: raises the soft limit when one comes near it.

@@ -38,12 +38,11 @@ rsmapi_controller_attr_t attributes_of(const rsm_attr &attr) noexcept {
 
 // Asks the kernel, which may load a module for it: no lock is held.
 int query(const ControllerName &name, rsmapi_controller_attr_t &attributes) noexcept {
-    EventTable *table = nullptr;
+    Table *table = nullptr;
     rsm_attr attr{};
-    store_name(attr.controller, name.data());
     int status = event_table(table);
     if (status == RSM_SUCCESS)
-        status = command(table->control.get(), RSM_IOC_ATTR, attr);
+        status = table->ask_attributes(name.data(), attr);
     if (status == RSM_SUCCESS)
         attributes = attributes_of(attr);
     // Whatever else is in the way, the controller can't be had.

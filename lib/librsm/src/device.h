@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// /dev/rsm: opening it and giving it commands.
+// How librsm uses /dev/rsm.
 #pragma once
 
 #include "api.h"
-#include "device/command.h"
-#include "unique_fd.h"
+#include "device/export.h"
+#include "device/import.h"
+#include "device/mapping.h"
+#include "device/table.h"
 
 namespace rsm {
 
 using rsmdev::address_of;
-using rsmdev::command;
-using rsmdev::persistent_command;
+using rsmdev::Descriptor;
+using rsmdev::Direction;
+using rsmdev::Mapping;
 using rsmdev::status_of_errno;
-using rsmdev::store_name;
+using rsmdev::Table;
 
-// Both return RSM_SUCCESS and the descriptor, or an error. Descriptors of
-// segments are moved out of the way, to 256 or above, if there is room.
-int open_control_device(UniqueFd &device) noexcept;
-int open_segment_device(UniqueFd &device) noexcept;
+extern const rsmdev::Policy device_policy;
+
+std::size_t page_size() noexcept;
+
+inline bool page_aligned(std::uint64_t value) noexcept {
+    return value % page_size() == 0;
+}
 
 } // namespace rsm

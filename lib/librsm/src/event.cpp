@@ -9,9 +9,7 @@ int rsm_intr_signal_post(void *memseg, uint_t flags) {
     const auto *segment = find_segment(memseg);
     if (segment == nullptr)
         return RSMERR_BAD_SEG_HNDL;
-    rsm_post post{};
-    post.flags = flags & RSM_SIGPOST_NO_ACCUMULATE;
-    return rsm::command(segment->device(), RSM_IOC_POST, post);
+    return segment->handle().post(flags & RSM_SIGPOST_NO_ACCUMULATE);
 }
 
 int rsm_intr_signal_wait(void *memseg, int timeout) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rsm_memseg_export_* functions.
-#include "binding.h"
 #include "controller.h"
 #include "device.h"
+#include "event_table.h"
 #include "export_segment.h"
 #include "window_range.h"
 
@@ -25,22 +25,23 @@ int check_size(const Controller &controller, const void *address, std::size_t si
 }
 
 int show(const ExportSegment &segment, void *address, std::size_t size) noexcept {
-    return segment.in_window ? show_segment(segment.device(), address, size) : RSM_SUCCESS;
+    return segment.memory.in_window() ? show_segment(segment.memory, address, size) : RSM_SUCCESS;
 }
 
 int export_create(const Controller &controller, void *address, std::size_t size,
                   std::uint32_t flags, rsm_memseg_export_handle_t *result) noexcept {
     if (const int status = check_size(controller, address, size); status != RSM_SUCCESS)
         return status;
-    EventTable *table = nullptr;
+    Table *table = nullptr;
     if (const int status = event_table(table); status != RSM_SUCCESS)
         return status;
-    Binding binding;
-    const BindRequest request{controller.name_text(), address, size,
-                              flags & (RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT), table};
-    if (const int status = bind_memory(request, binding); status != RSM_SUCCESS)
+    rsmdev::Export binding;
+    if (const int status =
+            rsmdev::Export::bind(*table, controller.name_text(), address, size,
+                                 flags & (RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT), binding);
+        status != RSM_SUCCESS)
         return status;
-    auto *segment = create<ExportSegment>(std::move(binding), table);
+    auto *segment = create<ExportSegment>(std::move(binding));
     if (segment == nullptr)
         return RSMERR_INSUFFICIENT_MEM;
     if (const int status = show(*segment, address, size); status != RSM_SUCCESS) {
@@ -51,21 +52,17 @@ int export_create(const Controller &controller, void *address, std::size_t size,
     return RSM_SUCCESS;
 }
 
-rsm_publish publish_argument(const rsmapi_access_entry_t *list, std::uint32_t length) noexcept {
+rsmdev::AccessList list_of(const rsmapi_access_entry_t *list, std::uint32_t length) noexcept {
     // The kernel reads the caller's list where it is.
     static_assert(sizeof(rsmapi_access_entry_t) == sizeof(rsm_acl_entry));
     static_assert(offsetof(rsmapi_access_entry_t, ae_node) == offsetof(rsm_acl_entry, node));
-    rsm_publish publish{};
-    publish.acl_count = length;
-    publish.acl = address_of(list);
-    return publish;
+    return rsmdev::AccessList::at(list, length);
 }
 
 // RSMERR_SEG_NOT_PUBLISHED if that is what the segment is, else another error:
 // asks for something that a published segment must be refused.
 int probe_published(const ExportSegment &segment) noexcept {
-    auto publish = publish_argument(nullptr, impossible_acl_count);
-    return command(segment.device(), RSM_IOC_REPUBLISH, publish);
+    return segment.memory.republish(rsmdev::AccessList::at(nullptr, impossible_acl_count));
 }
 
 int republish_without_list(const ExportSegment &segment) noexcept {
@@ -79,14 +76,13 @@ int unpublish(const ExportSegment &segment) {
         const int status = probe_published(segment);
         return status == RSMERR_SEG_NOT_PUBLISHED ? status : RSMERR_POLLFD_IN_USE;
     }
-    rsm_unpublish argument{};
-    return command(segment.device(), RSM_IOC_UNPUBLISH, argument);
+    return segment.memory.unpublish();
 }
 
 int rebind(const ExportSegment &segment, void *address, std::size_t size) {
-    if (segment.in_window)
-        return rebind_in_window(segment.device(), address, size);
-    return rebind_device(segment.device(), address, size);
+    if (segment.memory.in_window())
+        return rebind_in_window(segment.memory, address, size);
+    return segment.memory.rebind(address, size);
 }
 
 } // namespace
@@ -114,9 +110,8 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_BAD_SEG_HNDL;
         if (rsm::pollfd_in_use(*segment))
             return RSMERR_POLLFD_IN_USE;
-        if (segment->in_window)
-            rsm::bring_contents_home(segment->device());
-        rsm::end_binding(segment->descriptor());
+        if (segment->memory.in_window())
+            rsm::bring_contents_home(segment->memory);
         rsm::destroy(segment);
         return RSM_SUCCESS;
     });
@@ -131,12 +126,7 @@ int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t
         return RSMERR_BAD_SEG_HNDL;
     if (access_list == nullptr && access_list_length != 0)
         return RSMERR_BAD_ACL;
-    auto publish = rsm::publish_argument(access_list, access_list_length);
-    publish.id = *segment_id;
-    const int status = rsm::command(segment->device(), RSM_IOC_PUBLISH, publish);
-    if (status == RSM_SUCCESS)
-        *segment_id = publish.id;
-    return status;
+    return segment->memory.publish(*segment_id, rsm::list_of(access_list, access_list_length));
 }
 
 int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg,
@@ -146,8 +136,7 @@ int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg,
         return RSMERR_BAD_SEG_HNDL;
     if (access_list == nullptr && access_list_length != 0)
         return rsm::republish_without_list(*segment);
-    auto publish = rsm::publish_argument(access_list, access_list_length);
-    return rsm::command(segment->device(), RSM_IOC_REPUBLISH, publish);
+    return segment->memory.republish(rsm::list_of(access_list, access_list_length));
 }
 
 int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg) {

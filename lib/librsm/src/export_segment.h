@@ -2,7 +2,7 @@
 // A segment of the process's own memory.
 #pragma once
 
-#include "binding.h"
+#include "device/export.h"
 #include "segment.h"
 
 namespace rsm {
@@ -12,10 +12,10 @@ namespace rsm {
 struct ExportSegment : Segment {
     static constexpr Kind kind = Kind::export_segment;
 
-    ExportSegment(Binding binding, const EventTable *table) noexcept
-        : Segment(std::move(binding.device), table, binding.slot), in_window(binding.in_window) {}
+    explicit ExportSegment(rsmdev::Export binding) noexcept
+        : Segment(memory), memory(std::move(binding)) {}
 
-    const bool in_window;
+    const rsmdev::Export memory;
 };
 
 } // namespace rsm

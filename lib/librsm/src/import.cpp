@@ -2,9 +2,9 @@
 // rsm_memseg_import_connect, get_length, disconnect, map, unmap, set_mode and get_mode.
 #include <cstring>
 
-#include "binding.h"
 #include "controller.h"
 #include "device.h"
+#include "event_table.h"
 #include "import_segment.h"
 
 namespace rsm {
@@ -30,21 +30,15 @@ int import_connect(const Controller &controller, const Target &target,
                    rsm_memseg_import_handle_t *result) noexcept {
     if ((target.permission & ~std::uint32_t{RSM_PERM_RDWR}) != 0)
         return RSMERR_PERM_DENIED;
-    EventTable *table = nullptr;
+    Table *table = nullptr;
     if (const int status = event_table(table); status != RSM_SUCCESS)
         return status;
-    UniqueFd device;
-    if (const int status = open_segment_device(device); status != RSM_SUCCESS)
+    rsmdev::Import connection;
+    if (const int status = rsmdev::Import::connect(*table, controller.name_text(), target.node,
+                                                   target.id, target.permission, connection);
+        status != RSM_SUCCESS)
         return status;
-    rsm_connect connect{};
-    store_name(connect.controller, controller.name_text());
-    connect.node = target.node;
-    connect.id = target.id;
-    connect.permission = target.permission;
-    connect.control_fd = table->control.get();
-    if (const int status = command(device.get(), RSM_IOC_CONNECT, connect); status != RSM_SUCCESS)
-        return status;
-    const auto *segment = create<ImportSegment>(std::move(device), table, connect);
+    const auto *segment = create<ImportSegment>(std::move(connection));
     if (segment == nullptr)
         return RSMERR_INSUFFICIENT_MEM;
     *result = handle_of<rsm_memseg_import_handle_t>(segment);

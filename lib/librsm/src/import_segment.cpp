@@ -56,13 +56,11 @@ bool overlaps(const std::byte *begin, const std::byte *end, const Mapping &mappi
 
 } // namespace
 
-ImportSegment::ImportSegment(UniqueFd device, const EventTable *table,
-                             const rsm_connect &connection) noexcept
-    : Segment(std::move(device), table, connection.slot), size_(connection.length),
-      rights_(connection.permission),
-      mappable_(connection.mappable != 0), window_{0, connection.length} {
-    path_.generation_word = &table->status_slot(connection.slot)->generation;
-    path_.generation = connection.generation;
+ImportSegment::ImportSegment(rsmdev::Import connection) noexcept
+    : Segment(import_), import_(std::move(connection)),
+      mappable_(import_.mappable()), window_{0, import_.length()} {
+    path_.generation_word = import_.generation_word();
+    path_.generation = import_.generation();
 }
 
 std::mutex &ImportSegment::lock() const noexcept {
@@ -74,7 +72,7 @@ void ImportSegment::refresh() noexcept {
     const bool implicit = path_.implicit.load(std::memory_order_relaxed);
     const bool ready = implicitly_mapped_ && (!implicit || current_barrier_ != nullptr);
     const auto end_for = [&](std::uint32_t right) {
-        return ready && (rights_ & right) != 0 ? window_.end : 0;
+        return ready && (rights() & right) != 0 ? window_.end : 0;
     };
     path_.window_begin.store(window_.begin, std::memory_order_relaxed);
     path_.put_end.store(end_for(RSM_PERM_WRITE), std::memory_order_release);
@@ -83,8 +81,7 @@ void ImportSegment::refresh() noexcept {
 
 int ImportSegment::ensure_mapping() noexcept {
     if (!mapping_) {
-        Mapping mapping(::mmap(nullptr, size_, protection_for(rights_), MAP_SHARED, device(), 0),
-                        size_);
+        Mapping mapping = import_.view(0, size(), protection_for(rights()));
         if (!mapping && errno == EACCES) {
             // A forked child of the process that connected for writing only.
             mappable_.store(false, std::memory_order_relaxed);
@@ -108,7 +105,7 @@ int ImportSegment::prepare_mapping() {
 }
 
 int ImportSegment::check_range(const Transfer &transfer) const noexcept {
-    if (transfer.negative_offset || transfer.offset > size_)
+    if (transfer.negative_offset || transfer.offset > size())
         return RSMERR_BAD_OFFSET;
     const bool inside = transfer.offset >= window_.begin && transfer.offset <= window_.end &&
                         transfer.length <= window_.end - transfer.offset;
@@ -122,7 +119,7 @@ int ImportSegment::admit(Direction direction, const Transfer &transfer) {
     if (mappable())
         if (const int status = ensure_mapping(); status != RSM_SUCCESS)
             return status;
-    if ((rights_ & right_for(direction)) == 0)
+    if ((rights() & right_for(direction)) == 0)
         return RSMERR_PERM_DENIED;
     if (const int status = check_range(transfer); status != RSM_SUCCESS)
         return status;
@@ -136,9 +133,7 @@ bool ImportSegment::make_view(const MapRequest &request, Mapping &result) const 
     // The kernel puts each below the one before: a target has room for parts of two.
     std::array<Mapping, 3> views;
     for (Mapping &view : views) {
-        view = Mapping(::mmap(nullptr, request.length, protection_for(request.permission),
-                              MAP_SHARED, device(), static_cast<off_t>(request.offset)),
-                       request.length);
+        view = import_.view(request.offset, request.length, protection_for(request.permission));
         if (!view)
             return false;
         const auto *target = static_cast<const std::byte *>(request.address);
@@ -156,7 +151,8 @@ int ImportSegment::map(const MapRequest &request, void **address) {
     if (mapped_)
         return RSMERR_SEG_ALREADY_MAPPED;
     Mapping mapping;
-    if (!make_view(request, mapping) || (request.fixed && !move_to(request.address, mapping)))
+    if (!make_view(request, mapping) ||
+        (request.fixed && !rsmdev::move_to(request.address, mapping)))
         return status_of_map_error(errno);
     void *mapped = request.fixed ? request.address : mapping.release();
     mapped_ = true;
@@ -171,12 +167,7 @@ int ImportSegment::map(const MapRequest &request, void **address) {
 void ImportSegment::remove_views(std::byte *begin, std::byte *end) noexcept {
     if (begin >= end)
         return;
-    rsm_unmap range{};
-    range.vaddr = rsmdev::address_of(begin);
-    range.length = static_cast<std::uint64_t>(end - begin);
-    range.size = sizeof(range);
-    if (::ioctl(device(), RSM_IOC_UNMAP, &range) != 0 && errno == ENOTTY)
-        ::munmap(begin, range.length); // rsm.ko is older than the command
+    import_.unmap(begin, static_cast<std::size_t>(end - begin));
 }
 
 // A program may have unmapped the range itself, and anybody may have something there since: so only
@@ -198,7 +189,7 @@ int ImportSegment::unmap() {
         remove_explicit_mapping();
     mapped_ = false;
     implicitly_mapped_ = false;
-    window_ = {0, size_};
+    window_ = {0, size()};
     refresh();
     return RSM_SUCCESS;
 }

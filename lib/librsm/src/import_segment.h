@@ -5,15 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <linux/rsm.h>
 
-#include "api.h"
-#include "mapping.h"
+#include "device.h"
 #include "segment.h"
 
 namespace rsm {
-
-enum class Direction { put, get };
 
 constexpr std::uint32_t right_for(Direction direction) noexcept {
     return direction == Direction::put ? RSM_PERM_WRITE : RSM_PERM_READ;
@@ -35,7 +31,7 @@ struct DataPath {
     std::atomic<bool> implicit = true;
 
     [[nodiscard]] bool connected() const noexcept {
-        return load_word(*generation_word, __ATOMIC_RELAXED) == generation;
+        return __atomic_load_n(generation_word, __ATOMIC_RELAXED) == generation;
     }
 
     // Whether all accesses before the call reached the segment.
@@ -73,11 +69,12 @@ class ImportSegment : public Segment {
   public:
     static constexpr Kind kind = Kind::import_segment;
 
-    ImportSegment(UniqueFd device, const EventTable *table, const rsm_connect &connection) noexcept;
+    explicit ImportSegment(rsmdev::Import connection) noexcept;
 
     [[nodiscard]] const DataPath &data_path() const noexcept { return path_; }
-    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-    [[nodiscard]] std::uint32_t rights() const noexcept { return rights_; }
+    [[nodiscard]] const rsmdev::Import &import() const noexcept { return import_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return import_.length(); }
+    [[nodiscard]] std::uint32_t rights() const noexcept { return import_.permission(); }
     // Whether this process can reach the segment by mapping it; else the kernel moves
     // all data. Turns false when the kernel refuses a mapping for its rights.
     [[nodiscard]] bool mappable() const noexcept {
@@ -117,8 +114,7 @@ class ImportSegment : public Segment {
     };
 
     DataPath path_;
-    std::uint64_t size_;
-    std::uint32_t rights_;
+    const rsmdev::Import import_;
     std::atomic<bool> mappable_;
 
     // The rest is guarded by lock().

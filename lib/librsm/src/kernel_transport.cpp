@@ -5,16 +5,14 @@
 
 namespace rsm {
 
-std::uint32_t asynchronous_if_explicit(const ImportSegment &segment,
-                                       Direction direction) noexcept {
+std::uint32_t asynchronous_if_explicit(const ImportSegment &segment, Direction direction) noexcept {
     const bool implicit = segment.data_path().implicit.load(std::memory_order_relaxed);
     return implicit || direction == Direction::get ? 0U : RSM_TRANSFER_ASYNC;
 }
 
 int transfer_by_kernel(const ImportSegment &segment, Direction direction,
                        std::span<rsm_transfer_entry> entries, rsm_transfer &request) noexcept {
-    const auto number = direction == Direction::put ? RSM_IOC_PUTV : RSM_IOC_GETV;
-    return rsmdev::transfer(segment.device(), number, entries, request);
+    return segment.import().transfer(direction, entries, request);
 }
 
 int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Transfer &transfer,
@@ -33,9 +31,7 @@ int transfer_by_kernel(const ImportSegment &segment, Direction direction, const 
 }
 
 int barrier_by_kernel(const ImportSegment &segment, rsm_barrier_op operation) noexcept {
-    rsm_barrier_request request{};
-    request.op = operation;
-    return command(segment.device(), RSM_IOC_BARRIER, request);
+    return segment.import().barrier(operation);
 }
 
 } // namespace rsm

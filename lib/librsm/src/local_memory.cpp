@@ -2,7 +2,6 @@
 // rsm_create_localmemory_handle and rsm_free_localmemory_handle.
 #include "local_memory.h"
 
-#include "binding.h"
 #include "controller.h"
 #include "device.h"
 
@@ -15,12 +14,13 @@ int create_local_memory(const Controller &controller, void *address, std::size_t
     if (length > SIZE_MAX - mask)
         return RSMERR_BAD_ADDR;
     const auto rounded = (length + mask) & ~mask;
-    Binding binding;
-    const BindRequest request{controller.name_text(), address, rounded, RSM_BIND_LOCAL, nullptr};
-    if (const int status = bind_memory(request, binding); status != RSM_SUCCESS)
+    rsmdev::Export binding;
+    if (const int status = rsmdev::Export::bind(device_policy, nullptr, controller.name_text(),
+                                                address, rounded, RSM_BIND_LOCAL, binding);
+        status != RSM_SUCCESS)
         return status;
     const auto *memory = create<LocalMemory>(
-        LocalMemory{std::move(binding.device), static_cast<std::byte *>(address), rounded});
+        LocalMemory{std::move(binding), static_cast<std::byte *>(address), rounded});
     if (memory == nullptr)
         return RSMERR_INSUFFICIENT_MEM;
     *result = handle_of<rsm_localmemory_handle_t>(memory);
@@ -58,7 +58,6 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
     if (memory == nullptr)
         return RSMERR_BAD_LOCALMEM_HNDL;
     return rsm::guarded([&] {
-        rsm::end_binding(memory->device);
         rsm::destroy(memory);
         return RSM_SUCCESS;
     });

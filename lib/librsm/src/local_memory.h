@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include "device/export.h"
 #include "handle_pool.h"
-#include "unique_fd.h"
 
 namespace rsm {
 
@@ -13,7 +13,7 @@ namespace rsm {
 struct LocalMemory {
     static constexpr Kind kind = Kind::local_memory;
 
-    UniqueFd device;
+    rsmdev::Export pinned;
     std::byte *base;
     std::size_t length;
 };

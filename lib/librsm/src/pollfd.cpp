@@ -118,9 +118,9 @@ int rsm_memseg_get_pollfd(void *memseg, struct pollfd *pollfd) {
             return RSMERR_BAD_ADDR;
         const std::lock_guard guard(rsm::locks.pollfds);
         if (segment->pollfd_references == 0)
-            rsm::registry().insert_or_assign(segment->device(), segment);
+            rsm::registry().insert_or_assign(segment->fd(), segment);
         ++segment->pollfd_references;
-        pollfd->fd = segment->device();
+        pollfd->fd = segment->fd();
         pollfd->events = POLLRDNORM;
         return RSM_SUCCESS;
     });
@@ -133,7 +133,7 @@ int rsm_memseg_release_pollfd(void *memseg) {
             return RSMERR_BAD_SEG_HNDL;
         const std::lock_guard guard(rsm::locks.pollfds);
         if (segment->pollfd_references != 0 && --segment->pollfd_references == 0)
-            rsm::registry().erase(segment->device());
+            rsm::registry().erase(segment->fd());
         return RSM_SUCCESS;
     });
 }

@@ -54,7 +54,7 @@ int find_local(const rsm_iovec_t &entry, rsm_transfer_entry &kernel_form, LocalE
     if (memory == nullptr)
         return RSMERR_BAD_SGIO;
     end = {reinterpret_cast<std::uintptr_t>(memory->base), memory->length, RSMERR_BAD_LENGTH};
-    kernel_form.fd = memory->device.get();
+    kernel_form.fd = memory->pinned.fd();
     return RSM_SUCCESS;
 }
 
@@ -113,9 +113,7 @@ int copy_pieces(const DataPath &path, Direction direction, const Request &reques
 }
 
 int post(const ImportSegment &segment, uint_t flags) noexcept {
-    rsm_post argument{};
-    argument.flags = flags & RSM_SIGPOST_NO_ACCUMULATE;
-    return command(segment.device(), RSM_IOC_POST, argument);
+    return segment.handle().post(flags & RSM_SIGPOST_NO_ACCUMULATE);
 }
 
 int transfer_mapped(const ImportSegment &segment, Direction direction, const Request &request,

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The common part of export and import segments: a descriptor, and events.
+// The common part of export and import segments: a handle, and events.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
-#include "event_table.h"
+#include "device/handle.h"
 #include "handle_pool.h"
-#include "unique_fd.h"
 
 namespace rsm {
 
 class Segment {
   public:
-    Segment(UniqueFd device, const EventTable *table, std::uint32_t slot) noexcept
-        : table_(table), device_(std::move(device)), slot_(slot) {}
+    // The handle lives as long as the segment.
+    explicit Segment(const rsmdev::Handle &handle) noexcept : handle_(handle) {}
 
-    [[nodiscard]] const UniqueFd &descriptor() const noexcept { return device_; }
-    [[nodiscard]] int device() const noexcept { return device_.get(); }
+    [[nodiscard]] const rsmdev::Handle &handle() const noexcept { return handle_; }
+    [[nodiscard]] int fd() const noexcept { return handle_.fd(); }
 
     // Waits for an event and consumes it; milliseconds as for poll(). RSM_SUCCESS,
     // RSMERR_TIMEOUT, RSMERR_INTERRUPTED or what went wrong.
@@ -27,12 +23,7 @@ class Segment {
     unsigned pollfd_references = 0;
 
   private:
-    enum class Attempt { consumed, none_pending, not_possible };
-    Attempt try_consume() noexcept;
-
-    const EventTable *table_;
-    UniqueFd device_;
-    std::uint32_t slot_;
+    const rsmdev::Handle &handle_;
 };
 
 // The segment behind a handle of either kind, nullptr if it is neither.

@@ -42,7 +42,7 @@ void store_controller(rsm_connections_t &to, const rsm_topology_controller &from
 
 // Asks until the picture fits: it may grow between two calls.
 int query(TopologyPicture &picture) {
-    EventTable *table = nullptr;
+    Table *table = nullptr;
     if (const int status = event_table(table); status != RSM_SUCCESS)
         return status;
     for (;;) {
@@ -51,7 +51,7 @@ int query(TopologyPicture &picture) {
         argument.peers = address_of(picture.peers.data());
         argument.controller_count = static_cast<std::uint32_t>(picture.controllers.size());
         argument.peer_count = static_cast<std::uint32_t>(picture.peers.size());
-        const int status = command(table->control.get(), RSM_IOC_TOPOLOGY, argument);
+        const int status = table->ask_topology(argument);
         if (status != RSM_SUCCESS)
             return status;
         const bool complete = argument.controller_count <= picture.controllers.size() &&

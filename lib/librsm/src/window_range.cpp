@@ -6,18 +6,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "binding.h"
 #include "device.h"
 #include "locks.h"
-#include "mapping.h"
 
 namespace rsm {
 namespace {
 
+using rsmdev::Export;
+using rsmdev::move_to;
+
 constexpr int both = PROT_READ | PROT_WRITE;
 
-Mapping view_of(int device, std::size_t length) noexcept {
-    return {::mmap(nullptr, length, both, MAP_SHARED, device, 0), length};
+Mapping view_of(const Export &segment, std::size_t length) noexcept {
+    return {::mmap(nullptr, length, both, MAP_SHARED, segment.fd(), 0), length};
 }
 
 Mapping ordinary_memory(std::size_t length) noexcept {
@@ -28,18 +29,17 @@ Mapping ordinary_memory(std::size_t length) noexcept {
 // the old one away, and that would keep the handle. While there is a view this fails for want
 // of memory only, also for a segment that has died meanwhile: the kernel unmaps the target
 // first, and another thread's mmap() could get the hole.
-bool map_over(void *target, int device, std::size_t length) noexcept {
-    return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, device, 0) == target;
+bool map_over(void *target, const Export &segment, std::size_t length) noexcept {
+    return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, segment.fd(), 0) == target;
 }
 
 // From now on the end of the mapping is the end of the export: the kernel has looked at it. Create
 // and rebind never touch a range of the program, which another thread may unmap at any time.
 // Where that has happened already the export ends here.
-void look_at_range(int device) noexcept {
+void look_at_range(const Export &segment) noexcept {
     rsm_range range{};
-    rsm_destroy destroy{};
-    if (persistent_command(device, RSM_IOC_RANGE, range) == RSM_SUCCESS && range.shown == 0)
-        (void)persistent_command(device, RSM_IOC_DESTROY, destroy);
+    if (segment.range(range) == RSM_SUCCESS && range.shown == 0)
+        segment.destroy();
 }
 
 // Stops where the target is not there any more.
@@ -73,26 +73,27 @@ void *start_of(const rsm_range &range) noexcept {
 }
 
 // The segment has its old contents again and belongs to the old range.
-void go_back(int device, void *old, const Mapping &view, const Mapping &contents) noexcept {
+void go_back(const Export &segment, void *old, const Mapping &view,
+             const Mapping &contents) noexcept {
     std::memcpy(view.data(), contents.data(), contents.size());
-    while (rebind_device(device, old, contents.size()) == RSMERR_INTERRUPTED)
+    while (segment.rebind(old, contents.size()) == RSMERR_INTERRUPTED)
         ;
 }
 
-int move_segment(int device, void *old, void *target, std::size_t length) noexcept {
-    Mapping view = view_of(device, length);
+int move_segment(const Export &segment, void *old, void *target, std::size_t length) noexcept {
+    Mapping view = view_of(segment, length);
     Mapping contents = ordinary_memory(length);
     if (!view || !contents)
         return RSMERR_INSUFFICIENT_MEM;
     std::memcpy(contents.data(), view.data(), length);
-    if (const int status = rebind_device(device, target, length); status != RSM_SUCCESS)
+    if (const int status = segment.rebind(target, length); status != RSM_SUCCESS)
         return status;
-    if (!map_over(target, device, length)) {
+    if (!map_over(target, segment, length)) {
         (void)fill(target, view, MAP_FIXED_NOREPLACE);
-        go_back(device, old, view, contents);
+        go_back(segment, old, view, contents);
         return RSMERR_INSUFFICIENT_MEM;
     }
-    look_at_range(device);
+    look_at_range(segment);
     // There is no way back from here, so the old range gets its memory even if
     // others could see it empty for a moment.
     if (!move_to(old, contents))
@@ -102,12 +103,12 @@ int move_segment(int device, void *old, void *target, std::size_t length) noexce
 
 } // namespace
 
-int show_segment(int device, void *range, std::size_t length) noexcept {
-    Mapping view = view_of(device, length);
+int show_segment(const Export &segment, void *range, std::size_t length) noexcept {
+    Mapping view = view_of(segment, length);
     if (!view)
         return status_of_view_error(errno);
-    if (map_over(range, device, length)) {
-        look_at_range(device);
+    if (map_over(range, segment, length)) {
+        look_at_range(segment);
         return RSM_SUCCESS;
     }
     const int status = status_of_view_error(errno);
@@ -115,11 +116,11 @@ int show_segment(int device, void *range, std::size_t length) noexcept {
     return status;
 }
 
-void bring_contents_home(int device) noexcept {
-    rsm_unpublish unpublish{};
-    (void)persistent_command(device, RSM_IOC_UNPUBLISH, unpublish);
+void bring_contents_home(const Export &segment) noexcept {
+    while (segment.unpublish() == RSMERR_INTERRUPTED)
+        ;
     rsm_range range{};
-    if (persistent_command(device, RSM_IOC_RANGE, range) != RSM_SUCCESS || range.shown == 0)
+    if (segment.range(range) != RSM_SUCCESS || range.shown == 0)
         return;
     Mapping contents = ordinary_memory(range.length);
     if (!contents)
@@ -129,16 +130,16 @@ void bring_contents_home(int device) noexcept {
         (void)fill(start_of(range), contents, MAP_FIXED_NOREPLACE);
 }
 
-int rebind_in_window(int device, void *range, std::size_t length) {
+int rebind_in_window(const Export &segment, void *range, std::size_t length) {
     const std::lock_guard guard(locks.ranges);
     rsm_range old{};
-    const int status = persistent_command(device, RSM_IOC_RANGE, old);
+    const int status = segment.range(old);
     // REBIND itself refuses a child, after other errors.
     if (status != RSM_SUCCESS && status != RSMERR_NOT_CREATOR)
         return status;
     const bool moves = old.shown != 0 && start_of(old) != range && old.length == length;
-    return moves ? move_segment(device, start_of(old), range, length)
-                 : rebind_device(device, range, length);
+    return moves ? move_segment(segment, start_of(old), range, length)
+                 : segment.rebind(range, length);
 }
 
 } // namespace rsm

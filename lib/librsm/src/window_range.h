@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The exporter's memory while its segment lives in a window of the interconnect:
-// the device is mapped over it, so that the program's pointers stay good.
+// the handle is mapped over it, so that the program's pointers stay good.
 #pragma once
 
 #include <cstddef>
 
+#include "device/export.h"
+
 namespace rsm {
 
-// Maps the device over the range that was bound to it. RSM_SUCCESS or what went
+// Maps the handle over the range that was bound to it. RSM_SUCCESS or what went
 // wrong; the range then has its contents still.
-int show_segment(int device, void *range, std::size_t length) noexcept;
+int show_segment(const rsmdev::Export &segment, void *range, std::size_t length) noexcept;
 
 // To be called before the export ends: breaks all connections, and puts ordinary
 // memory with the contents where the process sees the segment. If there is none to
 // be had, or the process is not the creator, the kernel keeps them where they are.
 // Leaves mappings alone that the program itself has put there.
-void bring_contents_home(int device) noexcept;
+void bring_contents_home(const rsmdev::Export &segment) noexcept;
 
 // RSM_IOC_REBIND, and ordinary memory with its contents for the old range. On
 // failure everything is as it was.
-int rebind_in_window(int device, void *range, std::size_t length);
+int rebind_in_window(const rsmdev::Export &segment, void *range, std::size_t length);
 
 } // namespace rsm

@@ -3,7 +3,8 @@
 
 #include "require.hpp"
 
-#include "wire/command.h"
+#include "device/open.h"
+#include "device/handle.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -136,17 +137,17 @@ extern "C" int __wrap_ioctl(int handle, unsigned long command, ...)
 
 } // namespace rsmtest::fuzz
 
-namespace rsmdat {
+namespace rsmdev {
 
 // The tables of words of the control handle end behind RSM_MMAP_CONSUMED; nothing of it is used
 // before it is touched.
-int open_handle(int /*flags*/, HandleFd &handle) noexcept
+int open_device(HandleKind /*kind*/, const Policy &policy, Descriptor &handle) noexcept
 {
     constexpr off_t TABLES = RSM_MMAP_CONSUMED + off_t{RSM_TABLE_SLOTS} * RSM_SLOT_SIZE;
     const int fd = ::memfd_create("rsm", MFD_CLOEXEC);
     rsmtest::fuzz::require(fd >= 0 && ::ftruncate(fd, TABLES) == 0, "there is a descriptor");
-    handle = HandleFd::keep(fd);
+    handle = Descriptor::keep(fd, policy.segments);
     return RSM_SUCCESS;
 }
 
-} // namespace rsmdat
+} // namespace rsmdev

@@ -55,7 +55,7 @@ public:
 
 private:
     static constexpr std::size_t SIZE = LISTENER_SLOTS * sizeof(ListenerSlot);
-    rsmdat::Mapping memory_;
+    rsmdev::Mapping memory_;
 };
 
 bool same(const ListenerSlot &one, const ListenerSlot &other)

@@ -2,7 +2,6 @@
 #include "memory/kernel_copy.h"
 
 #include <algorithm>
-#include <sys/ioctl.h>
 
 namespace rsmdat {
 
@@ -10,8 +9,8 @@ namespace {
 
 using Outcome = RemoteRegion::Outcome;
 
-// A signal makes the kernel leave an entry half done, to be started again, but only between pages:
-// entries of a page get done however often signals come.
+// A kernel agent that does not tell how much of an entry it has copied begins the entry anew after a
+// signal, which comes between pages: entries of a page get done however often signals come.
 constexpr std::uint64_t LARGEST_ENTRY = 4096;
 
 // The rest that is to be copied: all but the last bytes, then these.
@@ -42,7 +41,7 @@ bool add_entry(Batch &batch, Rest &rest, PieceCursor &cursor) noexcept {
     return !bytes.empty();
 }
 
-Outcome outcome_of(std::uint32_t status) noexcept {
+Outcome outcome_of(int status) noexcept {
     switch (status) {
     case RSM_SUCCESS:
         return Outcome::DONE;
@@ -60,19 +59,10 @@ Outcome outcome_of(std::uint32_t status) noexcept {
 
 // Entries are copied in order.
 Outcome run(const KernelCopy &how, Batch &batch) noexcept {
-    std::uint32_t done = 0;
-    while (done < batch.count) {
-        rsm_transfer request{};
-        request.size = sizeof(request);
-        request.count = batch.count - done;
-        request.entries = reinterpret_cast<std::uintptr_t>(&batch.entries[done]);
-        if (::ioctl(how.fd, how.write ? RSM_IOC_PUTV : RSM_IOC_GETV, &request) != 0)
-            return Outcome::GONE;
-        if (request.status != RSM_SUCCESS && request.status != RSMERR_INTERRUPTED)
-            return outcome_of(request.status);
-        done = batch.count - std::min(request.residual, batch.count - done);
-    }
-    return Outcome::DONE;
+    using rsmdev::Direction;
+    rsm_transfer request{};
+    return outcome_of(how.import.transfer(how.write ? Direction::put : Direction::get,
+                                          std::span(batch.entries).first(batch.count), request));
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 namespace rsmdat {
 
 struct KernelCopy {
-    int fd; // an import handle
+    const Import &import;
     bool write;
     bool ends_request; // the last bytes are the last ones of all: stored last
 };

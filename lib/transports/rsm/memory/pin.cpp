@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/pin.h"
 
+#include "engine/loop/handle_fd.h"
+
 namespace rsmdat {
 
 namespace {

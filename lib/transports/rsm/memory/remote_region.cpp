@@ -105,13 +105,13 @@ RemoteRegion::Outcome RemoteRegion::Inside::copy_range(bool write, std::uint64_t
     const std::uint64_t last = std::clamp(mapped_to, first, to);
     if (from < first) {
         const auto outcome =
-            copy_by_kernel({import.fd(), write, first == to}, from, cursor, first - from);
+            copy_by_kernel({import, write, first == to}, from, cursor, first - from);
         if (outcome != Outcome::DONE)
             return outcome;
     }
     if (first < last)
         copy_mapped(write, first, last, cursor);
-    return last < to ? copy_by_kernel({import.fd(), write, true}, last, cursor, to - last)
+    return last < to ? copy_by_kernel({import, write, true}, last, cursor, to - last)
                      : Outcome::DONE;
 }
 

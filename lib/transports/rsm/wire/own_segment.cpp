@@ -20,9 +20,10 @@ std::size_t whole_pages(std::size_t length) noexcept {
 // A segment in a window is not in the memory that was bound; the view replaces that memory.
 int OwnSegment::show() noexcept {
     const std::size_t length = memory_.bytes().size();
-    Mapping view(::mmap(nullptr, length, BOTH, MAP_SHARED, handle_.fd(), 0), length);
+    rsmdev::Mapping view(::mmap(nullptr, length, BOTH, MAP_SHARED, handle_.fd(), 0), length);
     if (!view)
         return errno == ENODEV ? RSMERR_CTLR_NOT_PRESENT : RSMERR_INSUFFICIENT_MEM;
+    view.keep_from_children();
     memory_ = std::move(view);
     return RSM_SUCCESS;
 }
@@ -32,9 +33,11 @@ int OwnSegment::create(const Device &device, std::string_view controller, std::s
     const bool local = controller.empty();
     const std::size_t size = whole_pages(length);
     OwnSegment made;
-    made.memory_ = Mapping(::mmap(nullptr, size, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
+    made.memory_ =
+        rsmdev::Mapping(::mmap(nullptr, size, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
     if (!made.memory_)
         return RSMERR_INSUFFICIENT_MEM;
+    made.memory_.keep_from_children();
     int status =
         Export::bind(device, local ? NO_INTERCONNECT : controller, made.memory_.bytes().data(),
                      size, local ? RSM_BIND_LOCAL : 0, made.handle_);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "wire/device.h"
-#include "wire/mapping.h"
 
 namespace rsmdat {
 
@@ -20,7 +19,7 @@ class OwnSegment {
   private:
     int show() noexcept;
 
-    Mapping memory_;
+    rsmdev::Mapping memory_;
     Export handle_; // ends before its memory goes
 };
 

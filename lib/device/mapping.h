@@ -3,19 +3,22 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <sys/mman.h>
 #include <utility>
 
-namespace rsm {
+namespace rsmdev {
 
 class Mapping {
   public:
     Mapping() noexcept = default;
-    // Takes over what mmap() returned; empty if that was MAP_FAILED.
+    // Takes over the result of mmap(); empty if that was MAP_FAILED.
     Mapping(void *address, std::size_t length) noexcept
-        : address_(address == MAP_FAILED ? nullptr : address), length_(length) {}
+        : address_(address == MAP_FAILED ? nullptr : address),
+          length_(address == MAP_FAILED ? 0 : length) {}
     Mapping(Mapping &&other) noexcept
-        : address_(std::exchange(other.address_, nullptr)), length_(other.length_) {}
+        : address_(std::exchange(other.address_, nullptr)),
+          length_(std::exchange(other.length_, 0)) {}
     Mapping &operator=(Mapping &&other) noexcept {
         std::swap(address_, other.address_);
         std::swap(length_, other.length_);
@@ -24,18 +27,29 @@ class Mapping {
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
     ~Mapping() {
-        // The kernel may lack the few bytes that this takes; what stayed behind would
-        // keep a segment alive.
+        // munmap() needs memory to split a range and may fail once. A mapping that stays keeps its
+        // segment alive.
         if (address_ != nullptr && ::munmap(address_, length_) != 0)
             ::munmap(address_, length_);
     }
 
     [[nodiscard]] std::byte *data() const noexcept { return static_cast<std::byte *>(address_); }
     [[nodiscard]] std::size_t size() const noexcept { return length_; }
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data(), length_}; }
     explicit operator bool() const noexcept { return address_ != nullptr; }
 
+    // A forked child does not inherit the range. madvise() may fail for want of memory: then the
+    // child inherits a mapping that it does not use.
+    void keep_from_children() const noexcept {
+        if (address_ != nullptr)
+            (void)::madvise(address_, length_, MADV_DONTFORK);
+    }
+
     // Gives up ownership without unmapping.
-    void *release() noexcept { return std::exchange(address_, nullptr); }
+    void *release() noexcept {
+        length_ = 0;
+        return std::exchange(address_, nullptr);
+    }
 
   private:
     void *address_ = nullptr;
@@ -53,4 +67,4 @@ inline bool move_to(void *target, Mapping &from) noexcept {
     return true;
 }
 
-} // namespace rsm
+} // namespace rsmdev
