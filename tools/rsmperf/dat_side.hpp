@@ -2,7 +2,9 @@
 // One side of a uDAPL connection that is measured. Throws what DAT returns.
 #pragma once
 
+#include <deque>
 #include <string>
+#include <vector>
 
 #include <dat/udat.h>
 #include <sys/socket.h>
@@ -49,17 +51,30 @@ class DatAdapter {
     DAT_PZ_HANDLE pz_ = nullptr;
 };
 
-// An endpoint, one EVD for all it has to say, and registered memory.
+// A part of a page that a region begins with, and what its peers may do.
+struct DatRegion {
+    std::size_t size;
+    std::size_t offset = 0;
+    DAT_MEM_PRIV_FLAGS rights = DAT_MEM_PRIV_ALL_FLAG;
+};
+
+// Endpoints, one EVD for all they have to say, and registered memory. What names no endpoint uses
+// the first.
 class DatSide {
   public:
-    explicit DatSide(std::size_t size, const std::string &adapter = local_adapter);
+    explicit DatSide(std::size_t size, const std::string &adapter = local_adapter,
+                     std::size_t endpoints = 1);
+
+    // Registers other memory besides, until the side goes away.
+    DatMemory add_region(const DatRegion &region);
 
     void listen(); // under an own qualifier
     [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
-    void accept();
+    [[nodiscard]] std::size_t endpoints() const { return eps_.size(); }
+    void accept(std::size_t endpoint = 0);
     // Wait for ESTABLISHED; the first connects to this node.
-    void connect(DAT_CONN_QUAL qualifier);
-    void connect(sockaddr &address, DAT_CONN_QUAL qualifier);
+    void connect(DAT_CONN_QUAL qualifier, std::size_t endpoint = 0);
+    void connect(sockaddr &address, DAT_CONN_QUAL qualifier, std::size_t endpoint = 0);
     void hang_up(); // and be ready to connect again
     void wait_for_hang_up();
 
@@ -68,23 +83,31 @@ class DatSide {
     void read(const DatMemory &from, std::size_t size);
     // Writes `count` times, with a window of writes that are under way.
     void write_many(const DatMemory &to, std::size_t size, std::size_t count, std::size_t window);
+    // The same, but only the last write of each window has an event.
+    void write_quietly(const DatMemory &to, std::size_t size, std::size_t count,
+                       std::size_t window);
     void send(std::size_t size);
     void post_receive(std::size_t size);
-    void reap(); // spins
+    void reap();                     // spins
+    void sleep_until_done();         // the same in dat_evd_wait()
+    [[nodiscard]] bool poll() const; // looks once; true if there was an event
 
     [[nodiscard]] DatMemory memory() const;
     [[nodiscard]] char *data() const { return memory_.data(); }
 
   private:
     [[nodiscard]] DAT_LMR_TRIPLET piece(std::size_t size) const;
-    void post_write(const DatMemory &to, std::size_t size);
+    void add_endpoint();
+    void post_write(const DatMemory &to, std::size_t size,
+                    DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG);
     DAT_EVENT next(DAT_EVENT_NUMBER number) const; // sleeps
 
     DatAdapter adapter_;
     PrivateMemory memory_;
+    std::deque<PrivateMemory> others_;
     DAT_EVD_HANDLE evd_ = nullptr;
     DAT_EVD_HANDLE requests_ = nullptr;
-    DAT_EP_HANDLE ep_ = nullptr;
+    std::vector<DAT_EP_HANDLE> eps_;
     DAT_PSP_HANDLE psp_ = nullptr;
     DAT_CONN_QUAL qualifier_ = 0;
     DAT_LMR_HANDLE lmr_ = nullptr;

@@ -3,65 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <limits>
+#include <fstream>
+#include <iostream>
 
 #include <CLI/CLI.hpp>
-#include <sys/mman.h>
 
-#include "memory.hpp"
-#include "peer.hpp"
+#include "attempt.hpp"
+#include "compare.hpp"
 #include "rdma_service.hpp"
 #include "report.hpp"
 #include "rows.hpp"
 #include "service.hpp"
+#include "units.hpp"
 
 namespace rsmperf {
 
 namespace {
-
-constexpr std::size_t most_error_text = 160;
-// By so much memory is displaced from one process to the next.
-constexpr std::size_t displacement_pages = 53;
-
-struct Outcome {
-    Times times;
-    char error[most_error_text] = {};
-};
-
-// One process's best times. Its leftovers, and the cause of its death, do not reach the next.
-Outcome run_once(const Settings &settings, const Row &row, unsigned attempt) {
-    Peer worker([&](Channel &channel) {
-        run_on(Place::measuring);
-        const Mapping displacement((attempt + 1) * displacement_pages * page_size(),
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1);
-        Outcome outcome;
-        try {
-            outcome.times = row.run(settings);
-        } catch (const std::exception &error) {
-            std::strncpy(outcome.error, error.what(), most_error_text - 1);
-        }
-        channel.send(outcome);
-    });
-    if (const auto outcome = worker.channel().receive<Outcome>()) {
-        return *outcome;
-    }
-    return {{}, "the measuring process has died"};
-}
-
-// The best of several processes, as each has its memory at other addresses: some addresses are
-// slower together than others, and that is not what is to be compared.
-Result run(const Settings &settings, const Row &row) {
-    constexpr auto never = std::numeric_limits<double>::infinity();
-    Result result{row, {never, never}, {}};
-
-    for (unsigned attempt = 0; attempt < settings.processes && result.measured(); attempt++) {
-        const auto outcome = run_once(settings, row, attempt);
-        result.error = outcome.error;
-        result.times.figure_ns = std::min(result.times.figure_ns, outcome.times.figure_ns);
-        result.times.floor_ns = std::min(result.times.floor_ns, outcome.times.floor_ns);
-    }
-    return result;
-}
 
 std::vector<Row> all_rows() {
     auto rows = loopback_rows();
@@ -81,8 +38,11 @@ std::vector<std::string> all_names() {
 // Options of the command line besides the settings.
 struct Options {
     Settings settings;
+    Axes axes;
     std::vector<std::string> only;
+    std::string compare;
     bool json = false;
+    bool csv = false;
     bool list = false;
     bool enforce = false;
     bool serve = false;
@@ -95,11 +55,14 @@ void add_measuring_options(CLI::App &app, Settings &settings) {
         ->check(CLI::Range(1, 1000))
         ->take_last()
         ->capture_default_str();
-    app.add_option("--rounds", settings.rounds, "take the best of so many rounds in each process")
+    app.add_option("--rounds", settings.rounds, "measure in so many rounds in each process")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
     app.add_option("--batch-ms", settings.batch_ms, "least time of a batch of short operations")
         ->check(CLI::Range(1, 10000))
+        ->capture_default_str();
+    app.add_option("--samples", settings.samples, "samples of a round, for percentiles")
+        ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--large-mib", settings.large_mib, "segment size of the map and export figures")
         ->check(CLI::Range(1, 65536))
@@ -109,10 +72,37 @@ void add_measuring_options(CLI::App &app, Settings &settings) {
         ->capture_default_str();
 }
 
-void add_options(CLI::App &app, Options &options) {
-    app.add_flag("--json", options.json, "report as JSON");
+// An option that takes a list as parse_list() reads it.
+void add_list(CLI::App &app, const char *name, std::vector<std::size_t> &list, const char *text) {
+    const auto parse = [&list](const std::string &word) {
+        try {
+            list = parse_list(word);
+        } catch (const std::invalid_argument &error) {
+            throw CLI::ValidationError(error.what());
+        }
+    };
+    app.add_option_function<std::string>(name, parse, text)->type_name("LIST");
+}
+
+void add_axes(CLI::App &app, Axes &axes) {
+    add_list(app, "--sizes", axes.sizes, "sizes of operations: 8,4K,1M or 8:64M or 8:64M:4");
+    add_list(app, "--window", axes.windows, "operations under way");
+    add_list(app, "--endpoints", axes.endpoints, "endpoints of an event dispatcher");
+    add_list(app, "--contexts", axes.contexts, "remote regions that are used in turn");
+    add_list(app, "--threads", axes.threads, "threads that do the same at once");
+}
+
+void add_reports(CLI::App &app, Options &options) {
+    auto *json = app.add_flag("--json", options.json, "report as JSON, with all samples");
+    app.add_flag("--csv", options.csv, "report as comma-separated values")->excludes(json);
+    app.add_option("--compare", options.compare, "show ratios beside those of this report in JSON")
+        ->check(CLI::ExistingFile);
     app.add_flag("--list", options.list, "show what is measured, measure nothing");
-    app.add_flag("--enforce", options.enforce, "exit with 1 when a figure misses its target");
+    app.add_flag("--enforce", options.enforce,
+                 "exit with 1 when a figure misses its target or, with --compare, got worse");
+}
+
+void add_options(CLI::App &app, Options &options) {
     app.add_option("--only", options.only, "measure this figure (may be repeated)")
         ->check(CLI::IsMember(all_names()));
     app.add_option("--controller", options.settings.controller, "for figures between nodes")
@@ -128,6 +118,8 @@ void add_options(CLI::App &app, Options &options) {
            "measure over RDMA with the host at this address, where rsmperf --serve-rdma runs")
         ->excludes(peer);
     app.add_flag("--serve-rdma", options.serve_rdma, "serve a host that measures, for ever");
+    add_reports(app, options);
+    add_axes(app, options.axes);
     add_measuring_options(app, options.settings);
 }
 
@@ -141,36 +133,74 @@ std::vector<Row> rows_of(const Options &options) {
     return options.settings.peer > 0 ? peer_rows() : loopback_rows();
 }
 
+// A list of sizes, say, chooses the figures that have sizes.
 std::vector<Row> chosen(const Options &options) {
     auto rows = rows_of(options);
-    const auto &only = options.only;
-    if (!only.empty()) {
-        std::erase_if(rows,
-                      [&](const Row &row) { return std::ranges::count(only, row.name) == 0; });
+    std::erase_if(rows, [&](const Row &row) {
+        const bool named = options.only.empty() || std::ranges::count(options.only, row.name) > 0;
+        return !named || !knows(row.axes, options.axes);
+    });
+    if (rows.empty()) {
+        throw std::runtime_error("no figure has all that; rsmperf --list shows what each has");
+    }
+    for (auto &row : rows) {
+        row.axes = chosen_axes(row.axes, options.axes);
     }
     return rows;
 }
 
 std::vector<Result> run_all(const Settings &settings, const std::vector<Row> &rows) {
-    std::vector<Result> results;
-    results.reserve(rows.size());
+    std::vector<std::pair<const Row *, Point>> all;
     for (const auto &row : rows) {
-        results.push_back(run(settings, row));
+        for (const auto &point : all_points(row.axes)) {
+            all.emplace_back(&row, point);
+        }
+    }
+    std::vector<Result> results;
+    Progress progress(all.size());
+    for (const auto &[row, point] : all) {
+        progress.next(label(row->name, point));
+        results.push_back(run(settings, *row, point, progress));
     }
     return results;
 }
 
-int measure_and_report(const Options &options) {
-    const auto results = run_all(options.settings, chosen(options));
+void report(const Options &options, const std::vector<Result> &results) {
     if (options.json) {
-        print_json(options.settings, results);
+        print_json(std::cout, options.settings, results);
+    } else if (options.csv) {
+        print_csv(std::cout, results);
     } else {
         print_table(results);
     }
+}
+
+// True unless something got worse. What programs read stays as it is: then the comparison is for
+// those who look.
+bool compare(const Options &options, const std::map<std::string, double> &earlier,
+             const std::vector<Result> &results) {
+    auto &to = options.json || options.csv ? std::cerr : std::cout;
+    return options.compare.empty() || print_comparison(to, earlier, results);
+}
+
+std::map<std::string, double> earlier_of(const Options &options) {
+    if (options.compare.empty()) {
+        return {};
+    }
+    std::ifstream file(options.compare);
+    return earlier_ratios(file);
+}
+
+int measure_and_report(const Options &options) {
+    const auto earlier = earlier_of(options);
+    const auto results = run_all(options.settings, chosen(options));
+    report(options, results);
+    const bool as_before = compare(options, earlier, results);
     if (!std::ranges::all_of(results, &Result::measured)) {
         return 2;
     }
-    return options.enforce && !std::ranges::all_of(results, &Result::passed) ? 1 : 0;
+    const bool good = as_before && std::ranges::all_of(results, &Result::passed);
+    return options.enforce && !good ? 1 : 0;
 }
 
 int run_command(int argc, char **argv) {

@@ -6,7 +6,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "point.hpp"
+#include "statistics.hpp"
 
 namespace rsmperf {
 
@@ -14,17 +16,24 @@ struct Settings {
     unsigned processes = 5;     // processes that measure each figure, one after another
     unsigned rounds = 5;        // in each of them floor, figure, floor, figure ... this often
     unsigned batch_ms = 20;     // least time of one timed batch of short operations
+    unsigned samples = 100;     // of each round, for percentiles
     std::size_t large_mib = 64; // size of the segment in the map and export figures
     unsigned segments = 50000;  // published segments in the crowded connect figure
     std::string controller = "ivshmem0"; // leads to the node of the figures between nodes
     unsigned peer = 0;                   // that node; 0: measure loopback
     std::string host;                    // the other one of figures over RDMA
+    Point point;                         // of the figure that is measured now
 };
 
-// Best times of one operation, of two kinds measured in the same run.
+// Times of one operation, of two kinds measured in the same run.
 struct Times {
-    double figure_ns = 0;
-    double floor_ns = 0;
+    Samples figure;
+    Samples floor;
+
+    void divide(double by) {
+        figure.divide(by);
+        floor.divide(by);
+    }
 };
 
 struct Row {
@@ -33,6 +42,7 @@ struct Row {
     std::string floor;
     std::optional<double> at_most; // nothing: reported without a verdict
     Times (*run)(const Settings &);
+    Axes axes = {}; // and what it is measured with if nothing else is asked for
 };
 
 // Runs an operation the given number of times.
@@ -48,16 +58,24 @@ Batch repeat(Operation operation) {
     };
 }
 
-// Best time per operation of both, measured in turns. Short operations are repeated until a
-// batch lasts batch_ms.
+// Adds the times of one round.
+using Round = std::function<void(Samples &)>;
+
+// A round of a short operation: one batch that lasts batch_ms, which counts for the minimum, and
+// then samples of few operations each, which count for percentiles. Calibrates first.
+Round batches(const Settings &settings, const Batch &batch);
+// A round is one time that the function takes itself.
+Round single(std::function<double()> time);
+
+// Times per operation of both, measured in turns. Short operations are repeated until a batch lasts
+// batch_ms.
 Times compare(const Settings &settings, const Batch &figure, const Batch &floor);
 
 // The same, one operation per batch: for operations that take milliseconds.
 Times compare_single(const Settings &settings, const Batch &figure, const Batch &floor);
 
-// The same for functions that take a time per operation themselves.
-Times best_of(unsigned rounds, const std::function<double()> &figure,
-              const std::function<double()> &floor);
+// The same for rounds of any kind.
+Times in_turns(const Settings &settings, const Round &figure, const Round &floor);
 
 // Time per operation of one batch of count operations.
 double time_batch(const Batch &batch, std::size_t count);

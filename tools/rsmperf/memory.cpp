@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -37,6 +38,10 @@ std::size_t page_size() {
     return size;
 }
 
+std::size_t whole_pages(std::size_t size) {
+    return (size + page_size() - 1) / page_size() * page_size();
+}
+
 Mapping::Mapping(std::size_t size, int flags, int descriptor)
     : start_(mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor, 0)), size_(size) {
     if (start_ == MAP_FAILED) {
@@ -70,6 +75,20 @@ Descriptor filled_memfd(std::size_t size) {
     const Mapping mapping(size, MAP_SHARED, file.get());
     std::memset(mapping.data(), 1, size);
     return file;
+}
+
+void raise_limit(__rlimit_resource resource, rlim_t wanted) {
+    rlimit limit{};
+    check_errno(getrlimit(resource, &limit), "getrlimit");
+    if (limit.rlim_cur >= wanted) {
+        return;
+    }
+    const rlimit higher{wanted, std::max(limit.rlim_max, wanted)};
+    if (setrlimit(resource, &higher) == 0) {
+        return;
+    }
+    limit.rlim_cur = std::min(wanted, limit.rlim_max);
+    check_errno(setrlimit(resource, &limit), "setrlimit");
 }
 
 [[gnu::noinline]] void touch_pages(char *start, std::size_t size) {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <sys/resource.h>
+
 #include "peer.hpp"
 
 namespace rsmperf {
@@ -13,6 +15,8 @@ constexpr std::size_t KiB = 1024;
 constexpr std::size_t MiB = 1024 * KiB;
 
 std::size_t page_size();
+// Rounded up to pages.
+std::size_t whole_pages(std::size_t size);
 
 // Owns an mmap()ed range.
 class Mapping {
@@ -58,6 +62,9 @@ class PosixShm : public Mapping {
   public:
     explicit PosixShm(std::size_t size);
 };
+
+// Raises a limit of this process and of its children, as far as it may.
+void raise_limit(__rlimit_resource resource, rlim_t wanted);
 
 // Writes a byte to every page.
 void touch_pages(char *start, std::size_t size);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -59,6 +60,22 @@ class Channel {
         if (!receive_bytes(&value, sizeof(value)))
             return std::nullopt;
         return value;
+    }
+
+    // Many values, and how many they are.
+    template <typename Value>
+    void send_all(const std::vector<Value> &values) {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        send(values.size());
+        send_bytes(values.data(), values.size() * sizeof(Value));
+    }
+
+    template <typename Value>
+    std::vector<Value> expect_all() {
+        std::vector<Value> values(expect<std::size_t>());
+        if (!receive_bytes(values.data(), values.size() * sizeof(Value)))
+            throw std::runtime_error("a helper process of the measurement has died");
+        return values;
     }
 
     // For what must arrive.

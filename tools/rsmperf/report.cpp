@@ -1,102 +1,179 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-#include <sys/utsname.h>
-#include <unistd.h>
+#include "units.hpp"
 
 namespace rsmperf {
 
 namespace {
 
-// Three digits that mean something, whatever the size.
-std::string time_text(double ns) {
-    const char *units[] = {"ns", "us", "ms", "s"};
-    unsigned unit = 0;
-    while (ns >= 1000 && unit < 3) {
-        ns /= 1000;
-        unit++;
-    }
-    char text[32];
-    (void)std::snprintf(text, sizeof(text),
-                        ns < 10    ? "%.2f %s"
-                        : ns < 100 ? "%.1f %s"
-                                   : "%.0f %s",
-                        ns, units[unit]);
-    return text;
+std::string number_text(const char *format, double number) {
+    std::array<char, 48> text{};
+    (void)std::snprintf(text.data(), text.size(), format, number);
+    return text.data();
 }
 
-const char *verdict(const Result &result) {
-    if (!result.measured()) {
-        return "error";
-    }
-    if (!result.row.at_most) {
-        return "reported";
-    }
-    return result.passed() ? "pass" : "miss";
+std::string optional_time(const std::optional<double> &ns) {
+    return ns ? time_text(*ns) : "-";
 }
 
 std::string limit_text(const Row &row) {
-    char text[32] = "-";
-    if (row.at_most) {
-        (void)std::snprintf(text, sizeof(text), "%g", *row.at_most);
+    return row.at_most ? number_text("%.3g", *row.at_most) : "-";
+}
+
+// Lists of what the figure is measured with: size 8,64,4K.
+std::string lists_text(const Axes &axes) {
+    std::string text;
+    for (const auto &axis : axes_of_points) {
+        const auto &list = axes.*axis.list;
+        for (std::size_t at = 0; at < list.size(); at++) {
+            text += at > 0 ? "," : (text.empty() ? "" : "; ") + (axis.name + std::string(" "));
+            text += size_text(list[at]);
+        }
     }
     return text;
+}
+
+// A column of the table: its head, its width, and its text of a result.
+struct Column {
+    const char *head;
+    std::size_t width;
+    std::function<std::string(const Result &, const Summary &)> text;
+};
+
+std::string throughput(const Result &result, const Summary &summary) {
+    return result.point.size > 0 ? rate_text(result.point.size, summary.minimum) : "-";
+}
+
+std::vector<Column> columns() {
+    return {
+        {"minimum", 9, [](auto &, auto &summary) { return time_text(summary.minimum); }},
+        {"median", 9, [](auto &, auto &summary) { return optional_time(summary.median); }},
+        {"p99", 9, [](auto &, auto &summary) { return optional_time(summary.p99); }},
+        {"p99.9", 9, [](auto &, auto &summary) { return optional_time(summary.p999); }},
+        {"per time", 9, throughput},
+        {"floor", 9, [](auto &result, auto &) { return time_text(result.times.floor.best_ns); }},
+        {"ratio", 8, [](auto &result, auto &) { return number_text("%.3f", result.ratio()); }},
+        {"at most", 7, [](auto &result, auto &) { return limit_text(result.row); }},
+    };
+}
+
+std::size_t name_width(const std::vector<Result> &results) {
+    std::size_t width = 15;
+    for (const auto &result : results) {
+        width = std::max(width, result.name().size());
+    }
+    return width;
+}
+
+std::string line_of(const Result &result, const std::vector<Column> &all) {
+    if (!result.measured()) {
+        return " error: " + result.error;
+    }
+    std::string line;
+    const auto summary = summarise(result.times.figure);
+    for (const auto &column : all) {
+        line += " " + padded_left(column.text(result, summary), column.width);
+    }
+    return line + "  " + result.verdict();
+}
+
+// A field that a comma or a quotation mark does not break.
+std::string csv_field(const std::string &text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "\"";
+    for (const char character : text) {
+        quoted += character == '"' ? "\"\"" : std::string(1, character);
+    }
+    return quoted + "\"";
+}
+
+std::string csv_number(const std::optional<double> &number) {
+    return number ? number_text("%.6g", *number) : "";
+}
+
+void csv_side(std::ostream &to, const Samples &samples) {
+    const auto summary = summarise(samples);
+    to << ',' << csv_number(summary.minimum) << ',' << csv_number(summary.median) << ','
+       << csv_number(summary.p99) << ',' << csv_number(summary.p999);
+}
+
+void csv_line(std::ostream &to, const Result &result) {
+    to << result.row.name;
+    for (const auto &axis : axes_of_points) {
+        const auto value = result.point.*axis.value;
+        to << ',' << (value > 0 ? std::to_string(value) : "");
+    }
+    to << ',' << csv_field(result.row.figure) << ',' << csv_field(result.row.floor);
+    if (result.measured()) {
+        csv_side(to, result.times.figure);
+        csv_side(to, result.times.floor);
+        to << ',' << csv_number(result.ratio());
+    } else {
+        to << ",,,,,,,,,";
+    }
+    to << ',' << csv_number(result.row.at_most) << ',' << result.verdict() << ','
+       << csv_field(result.error) << '\n';
 }
 
 } // namespace
 
+const char *Result::verdict() const {
+    if (!measured()) {
+        return "error";
+    }
+    if (!row.at_most) {
+        return "reported";
+    }
+    return passed() ? "pass" : "miss";
+}
+
 void print_list(const std::vector<Row> &rows) {
     for (const auto &row : rows) {
-        std::printf("%-15s %s\n%-15s   against %s, at most %s\n", row.name.c_str(),
+        const auto lists = lists_text(row.axes);
+        std::printf("%-20s %s\n%-20s   against %s, at most %s\n", row.name.c_str(),
                     row.figure.c_str(), "", row.floor.c_str(), limit_text(row).c_str());
+        if (!lists.empty()) {
+            std::printf("%-20s   %s\n", "", lists.c_str());
+        }
     }
 }
 
 void print_table(const std::vector<Result> &results) {
-    std::printf("%-15s %10s %10s %8s %8s\n", "name", "time", "floor", "ratio", "at most");
+    const auto all = columns();
+    const auto width = name_width(results);
+    std::string heads = padded_right("name", width);
+    for (const auto &column : all) {
+        heads += " " + padded_left(column.head, column.width);
+    }
+    std::cout << heads << '\n';
     for (const auto &result : results) {
-        if (!result.measured()) {
-            std::printf("%-15s error: %s\n", result.row.name.c_str(), result.error.c_str());
-            continue;
-        }
-        std::printf("%-15s %10s %10s %8.3f %8s  %s\n", result.row.name.c_str(),
-                    time_text(result.times.figure_ns).c_str(),
-                    time_text(result.times.floor_ns).c_str(), result.ratio(),
-                    limit_text(result.row).c_str(), verdict(result));
+        std::cout << padded_right(result.name(), width) << line_of(result, all) << '\n';
     }
 }
 
-void print_json(const Settings &settings, const std::vector<Result> &results) {
-    utsname system{};
-    uname(&system);
-    nlohmann::json document = {{"kernel", system.release},
-                               {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
-                               {"processes", settings.processes},
-                               {"rounds", settings.rounds},
-                               {"figures", nlohmann::json::array()}};
-
-    for (const auto &result : results) {
-        nlohmann::json entry = {{"name", result.row.name},
-                                {"figure", result.row.figure},
-                                {"floor", result.row.floor},
-                                {"verdict", verdict(result)}};
-        if (result.row.at_most) {
-            entry["at_most"] = *result.row.at_most;
-        }
-        if (result.measured()) {
-            entry["figure_ns"] = result.times.figure_ns;
-            entry["floor_ns"] = result.times.floor_ns;
-            entry["ratio"] = result.ratio();
-        } else {
-            entry["error"] = result.error;
-        }
-        document["figures"].push_back(entry);
+void print_csv(std::ostream &to, const std::vector<Result> &results) {
+    to << "name";
+    for (const auto &axis : axes_of_points) {
+        to << ',' << axis.name;
     }
-    std::cout << document.dump(2) << '\n';
+    to << ",figure,floor";
+    for (const char *side : {"figure", "floor"}) {
+        for (const char *value : {"min", "median", "p99", "p99.9"}) {
+            to << ',' << side << '_' << value << "_ns";
+        }
+    }
+    to << ",ratio,at_most,verdict,error\n";
+    for (const auto &result : results) {
+        csv_line(to, result);
+    }
 }
 
 } // namespace rsmperf

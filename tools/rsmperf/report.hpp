@@ -2,6 +2,8 @@
 // How figures are shown.
 #pragma once
 
+#include <cstdio>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,16 +13,23 @@ namespace rsmperf {
 
 struct Result {
     Row row;
+    Point point;
     Times times;
     std::string error; // empty unless the figure could not be taken
 
-    double ratio() const { return times.figure_ns / times.floor_ns; }
-    bool measured() const { return error.empty(); }
-    bool passed() const { return measured() && (!row.at_most || ratio() <= *row.at_most); }
+    [[nodiscard]] std::string name() const { return label(row.name, point); }
+    [[nodiscard]] double ratio() const { return times.figure.best_ns / times.floor.best_ns; }
+    [[nodiscard]] bool measured() const { return error.empty(); }
+    [[nodiscard]] bool passed() const {
+        return measured() && (!row.at_most || ratio() <= *row.at_most);
+    }
+    // "pass", "miss", "reported" or "error".
+    [[nodiscard]] const char *verdict() const;
 };
 
 void print_list(const std::vector<Row> &rows);
 void print_table(const std::vector<Result> &results);
-void print_json(const Settings &settings, const std::vector<Result> &results);
+void print_csv(std::ostream &to, const std::vector<Result> &results);
+void print_json(std::ostream &to, const Settings &settings, const std::vector<Result> &results);
 
 } // namespace rsmperf

@@ -2,7 +2,84 @@
 // The figures, and their limits.
 #include "rows.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "units.hpp"
+
 namespace rsmperf {
+
+namespace {
+
+constexpr auto no_limit = std::nullopt;
+
+std::vector<std::size_t> list(const char *text) {
+    return parse_list(text);
+}
+
+Axes sizes(const char *text) {
+    return {.sizes = list(text)};
+}
+
+Axes sizes_and_threads(const char *text) {
+    return {.sizes = list(text), .threads = {1}};
+}
+
+std::vector<Row> dat_transfers() {
+    const std::string half = "uDAPL send -> receive, half a round trip";
+    const std::string memcpy = "memcpy to POSIX shm";
+    return {
+        {"dat_write", "uDAPL RDMA write, posted and reaped", memcpy, no_limit, dat_write,
+         sizes_and_threads("8:16M:8,16M")},
+        {"dat_read", "uDAPL RDMA read, posted and reaped", memcpy, no_limit, dat_read,
+         sizes_and_threads("8:16M:8,16M")},
+        {"dat_write_stream",
+         "uDAPL RDMA writes, time of each",
+         "UCX put bandwidth, time of each",
+         no_limit,
+         dat_write_stream,
+         {.sizes = list("8,4K,64K"), .windows = {16}}},
+        {"dat_write_pingpong", "uDAPL RDMA write there and back, half of both",
+         "UCX put latency, POSIX shm", no_limit, dat_write_pingpong, sizes("8,4K,64K")},
+        {"dat_send", half, memcpy, no_limit, dat_send, sizes("8:64M:8,64M")},
+        {"dat_send_ucx", half, "UCX tag latency, POSIX shm", no_limit, dat_send_ucx,
+         sizes("8,4K,64K,1M")},
+        {"dat_send_fabric", half, "libfabric's shm, fi_pingpong", no_limit, dat_send_fabric,
+         sizes("8,4K,64K,1M")},
+        {"dat_send_tcp", half, "TCP over lo", no_limit, dat_send_tcp, sizes("8,4K,64K,1M")},
+        {"dat_wake", "uDAPL send -> dat_evd_wait of 8 bytes, half a round trip",
+         "eventfd write -> read", no_limit, dat_wake},
+    };
+}
+
+std::vector<Row> dat_cases() {
+    return {
+        {"dat_unaligned", "uDAPL RDMA write to a region that is not page aligned",
+         "the same to one that is", no_limit, dat_unaligned, sizes("8,4K,64K")},
+        {"dat_write_only", "uDAPL RDMA write to a write-only region",
+         "the same to one with all rights", no_limit, dat_write_only, sizes("8,4K,64K")},
+        {"dat_contexts",
+         "uDAPL RDMA writes to remote regions in turn",
+         "all to one region",
+         no_limit,
+         dat_contexts,
+         {.sizes = {8}, .contexts = {2, 17, 64}}},
+        {"dat_suppress",
+         "uDAPL RDMA writes, events suppressed but of the last of a window",
+         "an event of each",
+         no_limit,
+         dat_suppress,
+         {.sizes = {8}, .windows = {16}}},
+        {"dat_poll",
+         "dat_evd_dequeue of an empty EVD of many endpoints",
+         "the same with one endpoint",
+         no_limit,
+         dat_poll,
+         {.endpoints = {1, 10, 100, 1000}}},
+    };
+}
+
+} // namespace
 
 std::vector<Row> loopback_rows() {
     return {
@@ -26,11 +103,15 @@ std::vector<Row> loopback_rows() {
          "AF_UNIX connect + SCM_RIGHTS memfd + mmap + munmap", 1.0, connect_cycle},
         {"connect_crowd", "the same with 50,000 segments published", "itself with 10", 1.2,
          connect_crowd},
+        {"put", "put, implicit barrier mode", "memcpy to POSIX shm", no_limit, put,
+         sizes_and_threads("8:16M:8,16M")},
+        {"get", "get, implicit barrier mode", "memcpy to POSIX shm", no_limit, get,
+         sizes_and_threads("8:16M:8,16M")},
     };
 }
 
 std::vector<Row> dat_rows() {
-    return {
+    std::vector<Row> rows{
         {"dat_write8", "uDAPL RDMA write of 8 bytes, posted and reaped",
          "UCX put latency of 8 bytes, POSIX shm", 0.5, dat_write8},
         {"dat_write_1m", "uDAPL RDMA write of 1 MiB, posted and reaped", "memcpy to POSIX shm",
@@ -42,6 +123,9 @@ std::vector<Row> dat_rows() {
         {"dat_connect", "uDAPL connect + disconnect + reset", "TCP connect + one byte + close",
          std::nullopt, dat_connect},
     };
+    std::ranges::move(dat_transfers(), std::back_inserter(rows));
+    std::ranges::move(dat_cases(), std::back_inserter(rows));
+    return rows;
 }
 
 std::vector<Row> peer_rows() {

@@ -3,6 +3,8 @@
 // its first RSMAPI call.
 #pragma once
 
+#include <vector>
+
 #include "measure.hpp"
 
 namespace rsmperf {
@@ -26,11 +28,27 @@ Times wake(const Settings &settings);
 Times post(const Settings &settings);
 Times connect_cycle(const Settings &settings);
 Times connect_crowd(const Settings &settings);
+Times put(const Settings &settings);
+Times get(const Settings &settings);
 Times dat_write8(const Settings &settings);
 Times dat_write_1m(const Settings &settings);
 Times dat_send8(const Settings &settings);
 Times dat_register(const Settings &settings);
 Times dat_connect(const Settings &settings);
+Times dat_write(const Settings &settings);
+Times dat_read(const Settings &settings);
+Times dat_write_stream(const Settings &settings);
+Times dat_write_pingpong(const Settings &settings);
+Times dat_send(const Settings &settings);
+Times dat_send_ucx(const Settings &settings);
+Times dat_send_fabric(const Settings &settings);
+Times dat_send_tcp(const Settings &settings);
+Times dat_wake(const Settings &settings);
+Times dat_unaligned(const Settings &settings);
+Times dat_write_only(const Settings &settings);
+Times dat_contexts(const Settings &settings);
+Times dat_suppress(const Settings &settings);
+Times dat_poll(const Settings &settings);
 Times peer_load_store(const Settings &settings);
 Times peer_put_1m(const Settings &settings);
 Times peer_signal(const Settings &settings);

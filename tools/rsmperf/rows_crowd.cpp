@@ -2,7 +2,6 @@
 // Does a connect get slower when the node has very many segments? Publishing them takes seconds, so
 // floor and figure take turns by processes here, not by rounds.
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include <sys/resource.h>
@@ -17,20 +16,6 @@ namespace {
 constexpr unsigned few_segments = 10;
 // Descriptors of a publisher that are not segments.
 constexpr rlim_t spare_descriptors = 300;
-
-void raise_limit(__rlimit_resource resource, rlim_t wanted) {
-    rlimit limit{};
-    check_errno(getrlimit(resource, &limit), "getrlimit");
-    if (limit.rlim_cur >= wanted) {
-        return;
-    }
-    const rlimit higher{wanted, std::max(limit.rlim_max, wanted)};
-    if (setrlimit(resource, &higher) == 0) {
-        return;
-    }
-    limit.rlim_cur = std::min(wanted, limit.rlim_max);
-    check_errno(setrlimit(resource, &limit), "setrlimit");
-}
 
 // How many segments a process can have, which its limit on descriptors decides.
 unsigned segments_per_process(unsigned wanted) {
@@ -80,22 +65,20 @@ class Crowd {
 
 Times connect_crowd(const Settings &settings) {
     const Exporter target(connect_size);
-    constexpr auto never = std::numeric_limits<double>::infinity();
-    Times best{never, never};
+    Times times;
 
     // The controller comes after the crowd: its publishers must not inherit it.
-    const auto measure = [&](unsigned published, double &result) {
+    const auto measure = [&](unsigned published, Samples &result) {
         const Crowd crowd(published);
         const Controller controller;
-        const Batch batch = connect_batch(controller, target.id());
-        const auto count = calibrate(settings, batch);
-        for (unsigned round = 0; round < settings.rounds; round++) {
-            result = std::min(result, time_batch(batch, count));
+        const auto round = batches(settings, connect_batch(controller, target.id()));
+        for (unsigned at = 0; at < settings.rounds; at++) {
+            round(result);
         }
     };
-    measure(few_segments, best.floor_ns);
-    measure(settings.segments, best.figure_ns);
-    return best;
+    measure(few_segments, times.floor);
+    measure(settings.segments, times.figure);
+    return times;
 }
 
 } // namespace rsmperf

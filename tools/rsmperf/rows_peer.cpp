@@ -32,9 +32,9 @@ Times compare_step(const Settings &settings, Step step) {
     const auto far_count = calibrate(settings, connect_batch(pair.far(), service_id));
     const auto near_count = calibrate(settings, connect_batch(pair.near(), pair.near_id()));
 
-    return best_of(
-        settings.rounds, [&] { return time_step(pair.far(), service_id, step, far_count); },
-        [&] { return time_step(pair.near(), pair.near_id(), step, near_count); });
+    return in_turns(
+        settings, single([&] { return time_step(pair.far(), service_id, step, far_count); }),
+        single([&] { return time_step(pair.near(), pair.near_id(), step, near_count); }));
 }
 
 } // namespace

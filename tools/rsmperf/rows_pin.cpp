@@ -18,9 +18,7 @@ Times export_destroy(const Settings &settings) {
     const auto floor = repeat([&ring, &memory] { ring.register_and_unregister(memory); });
     auto times = compare_single(settings, figure, floor);
 
-    const auto pages = static_cast<double>(size) / static_cast<double>(page_size());
-    times.figure_ns /= pages;
-    times.floor_ns /= pages;
+    times.divide(static_cast<double>(size) / static_cast<double>(page_size()));
     return times;
 }
 

@@ -56,9 +56,9 @@ double figure_of(const Settings &settings, RdmaRole role, std::size_t size,
 template <typename Pair>
 Times against(const Settings &settings, const std::string &test, RdmaRole role, std::size_t size,
               const Deed<Pair> &deed, double share = whole) {
-    return best_of(
-        settings.rounds, [&] { return figure_of<Pair>(settings, role, size, deed) * share; },
-        [&] { return floor_of(settings, test, size); });
+    return in_turns(settings,
+                    single([&] { return figure_of<Pair>(settings, role, size, deed) * share; }),
+                    single([&] { return floor_of(settings, test, size); }));
 }
 
 // Does one thing many times.

@@ -2,9 +2,6 @@
 // Signals to another node and back, against doorbells over loopback and against the bare doorbell
 // of the device. One driver at a time has the device, so there floor and figure take turns by
 // processes, not by rounds.
-#include <algorithm>
-#include <limits>
-
 #include <unistd.h>
 
 #include "bell_echo.hpp"
@@ -23,26 +20,26 @@ Batch signal_batch(const Import &import) {
     return repeat([handle = import.get()] { signal_round_trip(handle); });
 }
 
-double best_of_rounds(const Settings &settings, const Batch &batch) {
-    const auto count = calibrate(settings, batch);
-    double best = std::numeric_limits<double>::infinity();
-    for (unsigned round = 0; round < settings.rounds; round++) {
-        best = std::min(best, time_batch(batch, count));
+Samples all_rounds(const Settings &settings, const Batch &batch) {
+    const auto round = batches(settings, batch);
+    Samples samples;
+    for (unsigned at = 0; at < settings.rounds; at++) {
+        round(samples);
     }
-    return best;
+    return samples;
 }
 
-double time_doorbells(const Settings &settings, std::uint32_t address) {
+Samples time_doorbells(const Settings &settings, std::uint32_t address) {
     const Doorbell doorbell;
     doorbell.wait_for_answers(address);
 
     const Ticks limit(most_seconds * 1000);
-    return best_of_rounds(settings, repeat([&doorbell, address] {
-                              doorbell.ring(address);
-                              if (!doorbell.wait()) {
-                                  throw std::runtime_error("a doorbell was not answered");
-                              }
-                          }));
+    return all_rounds(settings, repeat([&doorbell, address] {
+                          doorbell.ring(address);
+                          if (!doorbell.wait()) {
+                              throw std::runtime_error("a doorbell was not answered");
+                          }
+                      }));
 }
 
 std::uint32_t doorbell_address(rsm_addr_t address) {
@@ -53,16 +50,16 @@ std::uint32_t doorbell_address(rsm_addr_t address) {
 }
 
 // Returns with the other node about to answer doorbells, and its address.
-double time_signals(const Settings &settings, std::uint32_t &peer) {
+Samples time_signals(const Settings &settings, std::uint32_t &peer) {
     const Controller controller = reach_service(settings);
     const Import service(controller, service_id);
     const Topology topology;
     const auto own = doorbell_address(topology.own_address(settings.controller));
     peer = doorbell_address(topology.address(settings.controller, settings.peer));
 
-    const auto best = best_of_rounds(settings, signal_batch(service));
+    auto samples = all_rounds(settings, signal_batch(service));
     order_doorbells(service, own);
-    return best;
+    return samples;
 }
 
 } // namespace
@@ -72,8 +69,8 @@ Times peer_signal(const Settings &settings) {
     check_doorbell_driver();
     Times times;
     std::uint32_t peer = 0;
-    times.figure_ns = time_signals(settings, peer);
-    times.floor_ns = time_doorbells(settings, peer);
+    times.figure = time_signals(settings, peer);
+    times.floor = time_doorbells(settings, peer);
     return times;
 }
 

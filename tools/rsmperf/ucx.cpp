@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ucx.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -12,7 +13,8 @@ namespace rsmperf {
 
 namespace {
 
-constexpr const char *iterations = "20000";
+// So that messages of many MiB take no minutes.
+constexpr std::size_t bytes_moved = std::size_t{1} << 31;
 
 // The last line is iterations,median,average,overall,...; times in microseconds.
 double overall(const std::string &text) {
@@ -29,11 +31,25 @@ double overall(const std::string &text) {
 
 } // namespace
 
+std::size_t iterations_of(std::size_t size) {
+    constexpr std::size_t most = 20000;
+    constexpr std::size_t least = 50;
+    return std::clamp(bytes_moved / size, least, most);
+}
+
 double ucx_latency(const std::string &test, std::size_t size) {
     const auto port = std::to_string(20000 + getpid() % 10000);
-    const Command listen = {
-        "ucx_perftest", "-t", test, "-s", std::to_string(size), "-n", iterations,
-        "-p",           port, "-f", "-v"};
+    const Command listen = {"ucx_perftest",
+                            "-t",
+                            test,
+                            "-s",
+                            std::to_string(size),
+                            "-n",
+                            std::to_string(iterations_of(size)),
+                            "-p",
+                            port,
+                            "-f",
+                            "-v"};
     Command ask = listen;
     ask.insert(ask.begin() + 1, "127.0.0.1");
     // The process is this figure's own.
