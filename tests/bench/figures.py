@@ -23,6 +23,24 @@ def save(reports, path=RECORDED):
     path.write_text(json.dumps(reports, indent=1) + "\n")
 
 
+def without_samples(report):
+    """The report that the tree keeps: of each figure's times the minimum and percentiles, not each sample."""
+    def side(figure, key):
+        return {key: {name: value for name, value in figure[key].items() if name != "samples_ns"}} if key in figure else {}
+    return report | {"figures": [figure | side(figure, "figure_times") | side(figure, "floor_times")
+                                 for figure in report["figures"]]}
+
+
+def has_sizes(figure):
+    """Whether a figure is a point of a curve."""
+    return "size" in figure.get("parameters", {}) and "ratio" in figure
+
+
+def test_name(figure):
+    """The name of a figure without its parameters."""
+    return figure["name"].split("/", 1)[0]
+
+
 def digest(report):
     """Names the contents of a report: a plot carries the name of the report that it shows."""
     return hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:16]
