@@ -8,7 +8,7 @@ from pathlib import Path
 from . import errors
 from .comments import DocumentError, functions
 from .errors import Error
-from .texts import Texts
+from .texts import Excerpts, Texts
 from .types import Types
 
 # Begins the paragraph of a function that returns no status.
@@ -57,6 +57,7 @@ class Library:
     # The version of each symbol, by its name.
     versions: dict
     texts: Texts
+    excerpts: Excerpts
 
     def find(self, name):
         for function in self.functions:
@@ -85,12 +86,13 @@ class Library:
         return own[0] if own else self.returns
 
     def examples_of(self, function):
-        """The programs that the comment names: (path, text)."""
+        """The programs that the comment names, (path, text), and excerpts without a path."""
         names = [each.removeprefix(EXAMPLE) for each in function.paragraphs if each.startswith(EXAMPLE)]
         for name in names:
             if not (self.tree / name).is_file():
                 raise DocumentError(f"{function.name}: there is no {name}")
-        return [(name, (self.tree / name).read_text()) for name in names]
+        return [(name, (self.tree / name).read_text()) for name in names] + \
+               [("", text) for text in self.excerpts.of(function.name)]
 
     @staticmethod
     def has_status(function):
@@ -124,8 +126,11 @@ class Library:
 
 def libraries(tree):
     texts = Texts(tree / "Documentation/man3")
-    found = [rsmapi(tree, texts), udapl(tree, texts)]
-    texts.check(each.name for library in found for each in library.functions if not each.page_of)
+    excerpts = Excerpts(tree / "Documentation/man3/examples")
+    found = [rsmapi(tree, texts, excerpts), udapl(tree, texts, excerpts)]
+    names = [each.name for library in found for each in library.functions if not each.page_of]
+    texts.check(names)
+    excerpts.check(names)
     return found
 
 
@@ -145,7 +150,7 @@ def read(names, headers):
     return found
 
 
-def rsmapi(tree, texts):
+def rsmapi(tree, texts, excerpts):
     common = (tree / "include/uapi/linux/rsm_common.h").read_text()
     codes = {name: meaning for meaning, name in
              re.findall(r"^(?:/\* ([^*\n]*) \*/\n)?#define (RSMERR_\w+)", common, re.M)}
@@ -155,7 +160,7 @@ def rsmapi(tree, texts):
     return Library("rsm", "rsmapi.h", "rsm", RSMAPI_RETURNS, errors.Rsmapi(codes), found,
                    rsmapi_handles, rsmapi_threads,
                    Types([include / name for name in ("sys/rsm/rsm_common.h", "sys/rsm/rsmapi_common.h",
-                                                      "rsmapi.h")]), tree, versions, texts)
+                                                      "rsmapi.h")]), tree, versions, texts, excerpts)
 
 
 def rsmapi_threads(function):
@@ -171,14 +176,14 @@ def rsmapi_handles(function):
     return list(implied.values())
 
 
-def udapl(tree, texts):
+def udapl(tree, texts, excerpts):
     directory = tree / "lib/libdat/include/dat"
     types, subtypes = dat_errors((directory / "dat_error.h").read_text())
     versions = exported(tree / "lib/libdat/libdat.map")
     headers = [directory / name for name in ("udat.h", "dat_functions.h", "dat_registry.h")]
     return Library("dat", "dat/udat.h", "libdat", UDAPL_RETURNS, errors.Udapl(types, subtypes),
                    read(set(versions) | {"dat_ia_open"}, headers), dat_handles, dat_threads,
-                   Types([directory / name for name in ("dat.h", "udat.h")]), tree, versions, texts)
+                   Types([directory / name for name in ("dat.h", "udat.h")]), tree, versions, texts, excerpts)
 
 
 def dat_errors(text):

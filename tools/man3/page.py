@@ -53,7 +53,6 @@ class Page:
                 ("DESCRIPTION", self.description()), ("PARAMETERS", self.parameters()),
                 ("TYPES", self.types()),
                 ("RETURN VALUE", self.returns()), ("ERRORS", self.errors()),
-                ("THREADS", self.paragraph(self.library.threads(self.function))),
                 ("HISTORY", self.paragraph(self.library.history_of(self.function))), ("NOTES", self.notes()),
                 ("EXAMPLES", self.examples()), ("SEE ALSO", self.see_also())]
 
@@ -97,7 +96,9 @@ class Page:
         return ".PP\n".join(block for block in blocks if block.strip())
 
     def notes(self):
-        return ".PP\n".join(map(self.paragraph, self.library.notes_of(self.function)))
+        """May threads call it at once? And what its text says besides."""
+        threads = self.library.threads(self.function)
+        return ".PP\n".join(map(self.paragraph, [threads, *self.library.notes_of(self.function)]))
 
     @staticmethod
     def guest(guest):
@@ -125,13 +126,13 @@ class Page:
         return self.paragraph(self.library.returns_of(self.function))
 
     def errors(self):
-        if not self.library.has_status(self.function):
-            return ""
-        return "".join(self.error(each) for each in self.library.errors_of(self.function))
+        listed = self.library.errors_of(self.function) if self.library.has_status(self.function) else []
+        return "".join(map(self.error, listed)) or "None.\n"
 
     def examples(self):
-        return "".join(f"{self.paragraph(name + ':')}.PP\n.nf\n{self.code(text)}\n.fi\n"
-                       for name, text in self.library.examples_of(self.function))
+        blocks = [(f"{self.paragraph(name + ':')}.PP\n" if name else "") + f".nf\n{self.code(text)}\n.fi\n"
+                  for name, text in self.library.examples_of(self.function)]
+        return ".PP\n".join(blocks)
 
     def error(self, error):
         names = error.name
