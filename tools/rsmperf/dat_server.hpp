@@ -9,7 +9,7 @@
 
 namespace rsmperf {
 
-// What the passive side does once it listens.
+// The passive side does this once it listens.
 enum class DatRole {
     stay,           // accepts for each endpoint, and does nothing
     echo,           // answers each message, polling
@@ -46,8 +46,8 @@ class DatServer {
     std::vector<DatMemory> regions_;
 };
 
-// Of a side that writes to and fro: what comes in has a half of the memory of its own. Every write
-// ends with another byte than the one before.
+// A side that writes to and fro receives in the second half of its memory. Every write ends with
+// another byte than the one before.
 inline volatile char &last_byte_in(const DatSide &side, std::size_t size) {
     return side.data()[whole_pages(size) + size - 1];
 }

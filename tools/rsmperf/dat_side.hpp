@@ -58,8 +58,8 @@ struct DatRegion {
     DAT_MEM_PRIV_FLAGS rights = DAT_MEM_PRIV_ALL_FLAG;
 };
 
-// Endpoints, one EVD for all they have to say, and registered memory. What names no endpoint uses
-// the first.
+// Endpoints, one EVD for all they have to say, and registered memory. Functions that name no
+// endpoint use the first.
 class DatSide {
   public:
     explicit DatSide(std::size_t size, const std::string &adapter = local_adapter,

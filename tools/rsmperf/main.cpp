@@ -175,8 +175,8 @@ void report(const Options &options, const std::vector<Result> &results) {
     }
 }
 
-// True unless something got worse. What programs read stays as it is: then the comparison is for
-// those who look.
+// True unless something got worse. Standard output stays as programs expect it: beside JSON or CSV,
+// the comparison goes to standard error.
 bool compare(const Options &options, const std::map<std::string, double> &earlier,
              const std::vector<Result> &results) {
     auto &to = options.json || options.csv ? std::cerr : std::cout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a figure may be measured with: a size, a window, and so on; and lists of each.
+// Parameters of figures: a size, a window, and so on; and lists of each.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is being measured, for the one who waits at a terminal.
+// Shows at a terminal which figure is being measured.
 #pragma once
 
 #include <cstddef>

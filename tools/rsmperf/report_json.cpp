@@ -26,7 +26,7 @@ std::string now_text() {
     return text.data();
 }
 
-// What stands behind a word and a colon in a file of /proc.
+// The text behind a word and a colon in a file of /proc.
 std::string value_in(const char *path, const std::string &word) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

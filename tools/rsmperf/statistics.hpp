@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a set of times says.
+// Minimum and percentiles of a set of times.
 #pragma once
 
 #include <cstddef>

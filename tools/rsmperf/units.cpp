@@ -20,7 +20,7 @@ constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     throw std::invalid_argument("'" + text + "' " + reason);
 }
 
-// What stands behind the digits, as a power of 1024; -1: nonsense.
+// The unit behind the digits, as a power of 1024; -1: nonsense.
 int power_of(std::string_view unit) {
     const std::string_view units = "KMG";
     if (unit.empty() || unit == "B") {
