@@ -264,6 +264,26 @@ TEST_F(FailNth, map_and_touch)
     });
 }
 
+TEST_F(FailNth, unmap_a_part)
+{
+    sweep([](Scene &scene) {
+        void *base = scene.map_import();
+        if (!base)
+            return Outcome{errno, 0};
+        // The mapping has to be split.
+        return raw::unmap(scene.imported.get(), static_cast<std::byte *>(base) + page_size(),
+                          page_size());
+    });
+}
+
+TEST_F(FailNth, range)
+{
+    sweep([](Scene &scene) {
+        rsm_range range{};
+        return raw::call(scene.published.handle.get(), RSM_IOC_RANGE, range);
+    });
+}
+
 TEST_F(FailNth, abort_of_a_mapping)
 {
     sweep([](Scene &scene) {

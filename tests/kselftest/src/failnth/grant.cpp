@@ -98,6 +98,23 @@ TEST_F(FailNthGrant, revoke)
     });
 }
 
+TEST_F(FailNthGrant, send_and_receive)
+{
+    sweep([](Scene &scene) {
+        rsm_grant to_send{};
+        to_send.flags = RSM_GRANT_SEND;
+        Outcome outcome = raw::call(scene.exported.get(), RSM_IOC_GRANT, to_send);
+        if (outcome == success)
+            outcome = raw::redeem(scene.blank.get(), {{to_send.ticket[0], to_send.ticket[1]}});
+        rsm_message message{};
+        if (outcome == success)
+            outcome = raw::call(scene.blank.get(), RSM_IOC_SEND, message);
+        if (outcome == success)
+            outcome = raw::call(scene.exported.get(), RSM_IOC_RECEIVE, message);
+        return outcome;
+    });
+}
+
 TEST_F(FailNthGrant, bind_to_read)
 {
     sweep([](Scene &scene) {

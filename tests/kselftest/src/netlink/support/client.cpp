@@ -156,15 +156,29 @@ void Client::limit_buffer(int bytes)
     setsockopt(descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
-bool Client::send(const Request &request, int flags)
+Client::Encoded Client::encode(const Request &request, int flags) const
 {
-    const std::unique_ptr<nl_msg, void (*)(nl_msg *)> message(nlmsg_alloc(), nlmsg_free);
+    Encoded message(nlmsg_alloc(), nlmsg_free);
     genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family_, 0, flags | request.flags,
                 static_cast<std::uint8_t>(request.command), RSM_FAMILY_VERSION);
     for (const auto &attribute : request.attributes)
         EXPECT_EQ(nla_put(message.get(), attribute.type,
                           static_cast<int>(attribute.bytes.size()), attribute.bytes.data()),
                   0);
+    return message;
+}
+
+std::vector<std::uint8_t> Client::encoded(const Request &request, int flags)
+{
+    const Encoded message = encode(request, flags);
+    nl_complete_msg(socket_.get(), message.get());
+    const auto *header = reinterpret_cast<const std::uint8_t *>(nlmsg_hdr(message.get()));
+    return {header, header + nlmsg_hdr(message.get())->nlmsg_len};
+}
+
+bool Client::send(const Request &request, int flags)
+{
+    const Encoded message = encode(request, flags);
     if (addressed)
         return nl_send_auto(socket_.get(), message.get()) > 0;
     nl_complete_msg(socket_.get(), message.get());

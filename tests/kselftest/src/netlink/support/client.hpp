@@ -90,10 +90,14 @@ class Client {
     // False if the kernel does not take it.
     bool send(const Request &request, int flags);
     Result answer();
+    // The bytes of a request, for somebody who sends them by a system call.
+    std::vector<std::uint8_t> encoded(const Request &request, int flags);
     // Does send() say that it is for the kernel?
     bool addressed = true;
 
   private:
+    using Encoded = std::unique_ptr<nl_msg, void (*)(nl_msg *)>;
+    Encoded encode(const Request &request, int flags) const;
     // False when the answer is complete.
     bool take(const nlmsghdr &header, Result &result);
 
