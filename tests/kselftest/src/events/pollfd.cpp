@@ -286,9 +286,9 @@ TEST_F(Pollfd, POLLRDHUP_tells_of_a_forced_disconnect)
     sleeper.join();
     EXPECT_EQ(woken, 1);
     EXPECT_EQ(asks.revents, POLLRDHUP);
-    EXPECT_EQ(poll(&asks_not, 1, 50), 0) << "woken without asking";
+    EXPECT_EQ(poll(&asks_not, 1, 0), 0) << "told without asking";
     EXPECT_EQ(asks_not.revents, 0);
-    EXPECT_EQ(rsm_intr_signal_wait(imported(), 20), RSMERR_TIMEOUT);
+    EXPECT_EQ(rsm_intr_signal_wait(imported(), 0), RSMERR_TIMEOUT);
 }
 
 TEST_F(Pollfd, POLLRDHUP_is_not_reported_to_the_exporter_or_a_live_importer)
