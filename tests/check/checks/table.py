@@ -96,6 +96,7 @@ def _stock(depth):
     return [
         Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock", tests), kind="tap",
               needs=BUILT),
+        Stage("selftests", "stock", 60, ("tests/check/selftests",), kind="tap", needs=BUILT),
         Stage("kselftest-verbs", "stock", 120, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
               kind="tap", needs=BUILT),
         # "make check-kernels" takes Debian 13's kernels, too.

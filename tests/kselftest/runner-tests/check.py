@@ -79,6 +79,33 @@ class RunnerTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, b""))
                 self.assertTrue(done.stderr)
 
+    def test_lists_kernel_selftests(self):
+        result = Run("--filter", "ktap.*", "--list")
+        self.assertEqual(sorted(result.lines), ["ktap.global.fails", "ktap.global.passes", "ktap.global.skips",
+                                                "ktap.global.stops", "ktap.several.one.is_one",
+                                                "ktap.several.two.is_one"])
+
+    def test_runs_one_kernel_selftest(self):
+        result = Run("--filter", "ktap.global.passes")
+        self.assertEqual(result.lines[-2:], ["ok 1 - ktap.global.passes", "1 passed, 0 failed, 0 skipped"])
+        self.assertEqual(result.status, 0)
+
+    def test_shows_why_kernel_selftests_failed(self):
+        result = Run("--filter", "ktap.global.[fs]*s", "--except", "*.skips")
+        self.assertEqual(result.lines[-1], "0 passed, 2 failed, 0 skipped", result.text)
+        self.assertRegex(result.text, r"(?m)^# # \S*ktap\.c:\d+:fails:Expected 1 \(1\) == 2 \(2\)")
+        self.assertRegex(result.text, r"(?m)^# # \S*ktap\.c:\d+:stops:Expected 3 \(3\) == 4 \(4\)")
+
+    def test_shows_why_a_kernel_selftest_was_skipped(self):
+        result = Run("--filter", "ktap.global.skips")
+        self.assertIn("ok 1 - ktap.global.skips # SKIP no device", result.lines)
+        self.assertEqual(result.lines[-1], "0 passed, 0 failed, 1 skipped")
+
+    def test_runs_each_variant_of_a_kernel_selftest(self):
+        result = Run("--filter", "ktap.several.*")
+        self.assertIn("ok 1 - ktap.several.one.is_one", result.lines)
+        self.assertIn("not ok 2 - ktap.several.two.is_one", result.lines)
+
     def test_shows_notes_of_a_test_that_passes(self):
         self.assertIn("ok 1 - sample.Results.Passes\n# a figure\n", self.passed("Results.Passes"))
 

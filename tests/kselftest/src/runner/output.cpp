@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "runner/output.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sstream>
 #include <sys/mman.h>
@@ -15,6 +16,13 @@ constexpr char note_mark[] = "note: ";
 bool begins(const std::string &line, const char *text)
 {
     return line.rfind(text, 0) == 0;
+}
+
+constexpr char skip_mark[] = "ok 1 # SKIP";
+
+bool skip_of_tap(const std::string &line)
+{
+    return begins(line, skip_mark);
 }
 
 // A test that writes without end shall not take the runner's memory.
@@ -53,14 +61,22 @@ Verdict verdict(const Lines &output)
             return Verdict::passed;
         if (begins(line, "[  FAILED  ]"))
             return Verdict::failed;
-        if (begins(line, "[  SKIPPED ]"))
+        if (begins(line, "[  SKIPPED ]") || skip_of_tap(line))
             return Verdict::skipped;
+        // Kernel selftests say it in KTAP.
+        if (begins(line, "ok 1 "))
+            return Verdict::passed;
+        if (begins(line, "not ok 1 "))
+            return Verdict::failed;
     }
     return Verdict::none;
 }
 
 std::string skip_reason(const Lines &output)
 {
+    const auto tap = std::ranges::find_if(output, skip_of_tap);
+    if (tap != output.end())
+        return tap->substr(std::min(tap->size(), sizeof(skip_mark)));
     for (std::size_t i = 0; i + 1 < output.size(); i++) {
         const std::string &line = output[i];
         if (line.size() > 9 && line.compare(line.size() - 9, 9, ": Skipped") == 0)

@@ -6,8 +6,34 @@
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <string>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <vector>
+
+namespace {
+
+class GoogleTests : public rsmtest::Tests {
+public:
+    std::vector<std::string> names() const override
+    {
+        std::vector<std::string> found;
+        const testing::UnitTest &all = *testing::UnitTest::GetInstance();
+        for (int i = 0; i < all.total_test_suite_count(); i++) {
+            const testing::TestSuite &suite = *all.GetTestSuite(i);
+            for (int j = 0; j < suite.total_test_count(); j++)
+                found.push_back(std::string(suite.name()) + "." + suite.GetTestInfo(j)->name());
+        }
+        return found;
+    }
+    int run(const std::string &name) const override
+    {
+        testing::GTEST_FLAG(filter) = name;
+        return RUN_ALL_TESTS();
+    }
+};
+
+} // namespace
 
 int main(int argc, char **argv)
 {
@@ -22,6 +48,6 @@ int main(int argc, char **argv)
     std::signal(SIGPIPE, SIG_IGN);
     testing::InitGoogleTest(&argc, argv);
     if (argc == 4 && std::strcmp(argv[1], "--serve") == 0)
-        return rsmtest::serve(std::atoi(argv[2]), std::atoi(argv[3]));
+        return rsmtest::serve(std::atoi(argv[2]), std::atoi(argv[3]), GoogleTests());
     return RUN_ALL_TESTS();
 }

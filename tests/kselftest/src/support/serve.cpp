@@ -10,8 +10,6 @@
 #include <cstring>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -31,15 +29,11 @@ bool send_number(int control, std::int64_t value)
     return send(control, &value, sizeof(value), MSG_NOSIGNAL) == sizeof(value);
 }
 
-bool send_list(int control)
+bool send_list(int control, const Tests &tests)
 {
-    const testing::UnitTest &all = *testing::UnitTest::GetInstance();
-    for (int i = 0; i < all.total_test_suite_count(); i++) {
-        const testing::TestSuite &suite = *all.GetTestSuite(i);
-        for (int j = 0; j < suite.total_test_count(); j++) {
-            if (!send_text(control, std::string(suite.name()) + "." + suite.GetTestInfo(j)->name()))
-                return false;
-        }
+    for (const std::string &name : tests.names()) {
+        if (!send_text(control, name))
+            return false;
     }
     return send_text(control, end_of_list);
 }
@@ -59,8 +53,8 @@ void prepare_stacks()
     backtrace(&frame, 1);
 }
 
-// The test's process before gtest goes on in it.
-void become_test(const std::string &name, int output)
+// The test's process before the test runs in it.
+void become_test(int output)
 {
     setsid();
     struct sigaction action {};
@@ -70,7 +64,6 @@ void become_test(const std::string &name, int output)
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     close(output);
-    testing::GTEST_FLAG(filter) = name;
 }
 
 // Orphans of the test end here, too, since this process adopts them.
@@ -101,12 +94,12 @@ bool tell_end(int control, pid_t test)
 
 } // namespace
 
-int serve(int control, int output)
+int serve(int control, int output, const Tests &tests)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prepare_stacks();
-    bool heard = send_list(control);
+    bool heard = send_list(control, tests);
     while (heard) {
         char name[longest_name];
         const ssize_t length = recv(control, name, sizeof(name), 0);
@@ -121,8 +114,8 @@ int serve(int control, int output)
         const pid_t test = fork();
         if (test == 0) {
             close(control);
-            become_test(order, output);
-            return RUN_ALL_TESTS();
+            become_test(output);
+            return tests.run(order);
         }
         heard = tell_end(control, test);
     }
