@@ -12,6 +12,8 @@ KVER    ?= $(shell uname -r)
 BENCH   ?=
 # How long "make fuzz" goes on.
 MINUTES ?= 10
+# How long "make soak" does.
+HOURS   ?= 2
 # ON builds the tests too, which need more packages and most of the time.
 TESTING ?= OFF
 # ON makes every warning of the C and C++ compiler an error.
@@ -32,7 +34,7 @@ UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
 RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
 .PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full \
-	check-kernels fuzz bench style install \
+	check-kernels fuzz soak soak-report bench style install \
 	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
 
 all: lib modules
@@ -47,6 +49,8 @@ help:
 	@echo "make check-kernels build and test the modules on each kernel of Debian's archive (root; some 40"
 	@echo "                  minutes and 2 GB in ~/.cache/rsm)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
+	@echo "make soak         the bars of reliability in turn, for HOURS=$(HOURS); goes on where it stopped"
+	@echo "make soak-report  writes what was counted to Documentation/reliability.md"
 	@echo "make bench        measure in virtual machines, compare with the recorded ratios, draw plots in"
 	@echo "                  $(BUILD)/bench (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
@@ -129,6 +133,15 @@ fuzz: KERNEL = debug
 fuzz: deps-check
 	@$(MAKE) --no-print-directory lib modules TESTING=ON KERNEL=$(KERNEL)
 	@KERNEL=$(KERNEL) tests/fuzz/run $(MINUTES) $(SEED)
+
+# Most bars run on the debug kernel, where the kernel reports what is wrong.
+soak: deps-check
+	@$(MAKE) --no-print-directory lib modules TESTING=ON PREFIX=/usr
+	@$(MAKE) --no-print-directory modules KERNEL=debug
+	@tests/soak/run --hours $(HOURS)
+
+soak-report:
+	@tests/soak/run --report
 
 docs:
 	@$(DEPS) docs

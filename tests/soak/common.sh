@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2034
+# Functions of the bars, which read this file with $1 = seconds and $2 = seed of the slice.
+cd "$(dirname "$0")/../../.." || exit
+build=${RSM_BUILD:-build}
+seconds=$1
+seed=$2
+
+# needs FILE...: the bar can't run before all of them are built.
+needs() {
+	for file; do
+		[ -e "$file" ] || {
+			echo "$file is not built: make check builds it"
+			exit 77
+		}
+	done
+}
+
+# The debug kernel's modules, and the kernel itself.
+needs_debug() {
+	kernel=$(tools/debug-kernel/build --path) || exit 77
+	needs "$kernel/done" "$kernel/release"
+	release=$(cat "$kernel/release")
+	needs "$build/modules/$release/rsm.ko"
+	echo "kernel $release"
+}
+
+# kselftests FILTER ROUNDS: on the debug kernel, as often as the environment of support/soak.hpp says.
+kselftests() {
+	tools/rsm-vm --kernel debug --mem 2048 --timeout 100000 --copy "$build/tests/kselftest:/ksft" \
+		-- env RSM_SOAK_ROUNDS="$2" RSM_SOAK_SEED="$seed" sh /ksft/run-tap --time-limit 20000 \
+		--time-factor 5 --filter "$1"
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Documentation/reliability.md: nothing that has not been counted."""
+
+import datetime
+from collections.abc import Sequence
+
+from .bars import Bar, Goal
+from .state import State
+
+HEAD = """<!-- SPDX-License-Identifier: MIT -->
+# Reliability
+
+`make soak HOURS=2` runs slices of the tests below in turn, for hours, and goes on where it stopped;
+`make soak-report` writes this page from what was counted. {when}
+
+A goal that is *not yet* reached has not been counted long enough; one that is *missed* has a failure. Guests are
+emulated where this machine has no virtualisation, so times say little.
+
+| bar | what | count | goal | so far | |
+|---|---|---|---|---|---|
+"""
+
+
+def wanted(goal: Goal) -> str:
+    if goal.most is not None:
+        return f"at most {goal.most:,}"
+    return f"at least {goal.least:,}" if goal.least is not None else "-"
+
+
+def _figure(entry: dict, name: str) -> str | None:  # type: ignore[type-arg]
+    for kind in ("counts", "worst", "latest"):
+        if name in entry[kind]:
+            value = entry[kind][name]
+            return f"{value:,}" if isinstance(value, int) else str(value)
+    return None
+
+
+def rows(bar: Bar, state: State) -> list[str]:
+    entry = state.bar(bar.name)
+    lines = []
+    for goal in bar.goals:
+        number = entry["counts"].get(goal.count)
+        so_far = "not run" if number is None else f"{number:,}"
+        verdict = "not yet" if number is None else goal.state(number, entry["slices"])
+        lines.append(f"| {bar.name} | {bar.title} | {goal.count} | {wanted(goal)} | {so_far} | {verdict} |")
+    for name in bar.told:
+        figure = _figure(entry, name)
+        lines.append(f"| {bar.name} | {bar.title} | {name} | - | {figure or 'not run'} | - |")
+    return lines
+
+
+def details(bar: Bar, state: State) -> list[str]:
+    entry = state.bar(bar.name)
+    if not entry["slices"]:
+        reason = f": {entry['unable']}" if entry["unable"] else ""
+        lines = [f"* **{bar.name}** has not run yet{reason}."]
+    else:
+        kernels = f", kernel {', '.join(entry['kernels'])}" if entry["kernels"] else ""
+        lines = [f"* **{bar.name}**: {entry['slices']:,} slices, {entry['seconds'] / 3600:.2f} h, last on "
+                 f"{entry['date']}{kernels}. Seeds: {', '.join(map(str, entry['seeds']))}."]
+    if bar.missing:
+        lines.append(f"  Missing: {bar.missing}.")
+    for failure in entry["failures"]:
+        lines.append(f"  Failed on {failure['date']} with seed {failure['seed']} (status {failure['status']}): "
+                     f"`{failure['last']}`.")
+    return lines
+
+
+def write(bars: Sequence[Bar], state: State) -> str:
+    total = sum(state.bar(bar.name)["seconds"] for bar in bars if bar.command)
+    when = f"As of {datetime.date.today().isoformat()}: {total / 3600:.2f} hours in all."
+    table = [row for bar in bars for row in rows(bar, state)]
+    text = [line for bar in bars for line in details(bar, state)]
+    return HEAD.format(when=when) + "\n".join([*table, "", "## Runs", "", *text, ""])

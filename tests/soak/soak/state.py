@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What has been counted so far, in a file."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+# Seeds of slices that failed are all kept, of others so many.
+SEEDS = 20
+
+
+class State:
+    """The file's contents: for each bar counts, seconds, slices, seeds and failures."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._data: dict[str, Any] = {"version": VERSION, "bars": {}, "last": "", "date": ""}
+        if path.exists():
+            self._data = json.loads(path.read_text(encoding="utf-8"))
+            if self._data.get("version") != VERSION:
+                raise SystemExit(f"{path}: not of this version; move it away to begin anew")
+
+    def bar(self, name: str) -> dict[str, Any]:
+        bar: dict[str, Any] = self._data["bars"].setdefault(name, {
+            "counts": {}, "worst": {}, "latest": {}, "seconds": 0.0, "slices": 0, "seeds": [],
+            "failures": [], "unable": "", "kernels": [], "date": ""})
+        return bar
+
+    @property
+    def last(self) -> str:
+        """The bar of the last slice: the next one is another's."""
+        return str(self._data["last"])
+
+    @last.setter
+    def last(self, name: str) -> None:
+        self._data["last"] = name
+
+    def count(self, name: str, what: str, number: int) -> None:
+        counts = self.bar(name)["counts"]
+        counts[what] = counts.get(what, 0) + number
+
+    def add(self, name: str, seconds: float, seed: int, date: str) -> None:
+        bar = self.bar(name)
+        bar["seconds"] += seconds
+        bar["slices"] += 1
+        bar["date"] = date
+        bar["seeds"] = (bar["seeds"] + [seed])[-SEEDS:]
+
+    def save(self) -> None:
+        """Replaces the file in one step: a reader, or the next run, never sees half of it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as stream:
+            json.dump(self._data, stream, indent=1, sort_keys=True)
+            stream.flush()
+            os.fsync(stream.fileno())
+        new.replace(self.path)
