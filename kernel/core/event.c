@@ -22,6 +22,14 @@ static bool count_event(struct rsm_words *words, u32 flags)
 {
 	u32 pending, posted = READ_ONCE(*words->posted);
 
+	if (flags & RSM_SIGPOST_NO_ACCUMULATE) {
+		/*
+		 * An event that is pending stands for what was stored before this post:
+		 * store it before the look at whether the event is still pending. Pairs
+		 * with the barrier of a consumer behind its compare-and-swap.
+		 */
+		smp_mb();
+	}
 	do {
 		pending = posted - READ_ONCE(*words->consumed);
 		if (pending == U32_MAX ||
@@ -94,7 +102,8 @@ EXPORT_SYMBOL_GPL(rsm_local_post);
 
 /*
  * Take one event. User space consumes with the same compare-and-swap; one
- * that writes the word all the time can only keep itself waiting.
+ * that writes the word all the time can only keep itself waiting. The
+ * compare-and-swap is the barrier that count_event() pairs with.
  */
 static bool consume_event(struct rsm_words *words)
 {

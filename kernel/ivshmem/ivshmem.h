@@ -39,6 +39,7 @@
 #include <linux/minmax.h>
 #include <linux/pci.h>
 #include <linux/uidgid.h>
+#include <asm/barrier.h>
 
 /**
  * struct window_chunks - the data area, handed out in chunks
@@ -170,7 +171,8 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 /* The node in a slot, 0 for none. Hostile, but one word. */
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
-	return le64_to_cpu(READ_ONCE(window_node(w, slot)->incarnation));
+	/* Pairs with join(): the rest of the slot is that node's, too. */
+	return le64_to_cpu(virt_load_acquire(&window_node(w, slot)->incarnation));
 }
 
 /* Hostile, and made to be an interval that a node can have. */

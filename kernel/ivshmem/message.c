@@ -47,7 +47,8 @@ static int put_message(struct window_peer *peer, const void *message, size_t len
 	spin_unlock_irqrestore(&peer->send_lock, flags);
 	/*
 	 * If the bit was set already, an interrupt is pending: the receiver clears the
-	 * bit before it reads the queue.
+	 * bit before it reads the queue. The test-and-set is a full barrier, also where
+	 * it finds the bit set; pairs with window_answer_bells() and window_look().
 	 */
 	if (!err && set_bell(peer))
 		writel(peer->slot << 16, w->regs + WINDOW_REG_DOORBELL);
@@ -150,6 +151,8 @@ void window_look(struct window_peer *peer)
 	struct rsm_window_node *own = window_node(peer->w, peer->w->slot);
 
 	sync_clear_bit(peer->slot, (__force unsigned long *)&own->bell);
+	/* Clear before the look at the queue; pairs with put_message(). */
+	virt_mb();
 	receive_all(peer);
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/command.h"
 #include "device/open.h"
+#include "device/order.h"
 
 namespace rsmdev {
 namespace {
@@ -62,8 +63,12 @@ Table::Attempt Table::take_event(std::uint32_t slot) const noexcept {
     std::uint32_t count = __atomic_load_n(&words->consumed, __ATOMIC_ACQUIRE);
     while (__atomic_load_n(&posted, __ATOMIC_ACQUIRE) != count)
         if (__atomic_compare_exchange_n(&words->consumed, &count, count + 1, true, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
+                                        __ATOMIC_ACQUIRE)) {
+            // The event may stand for posts that were dropped because it was pending: look at their
+            // data after it is seen to be consumed. Pairs with the kernel's count_event().
+            full_barrier_after_rmw();
             return Attempt::consumed;
+        }
     return Attempt::none_pending;
 }
 
@@ -77,6 +82,9 @@ std::uint32_t Table::take_events(std::uint32_t slot) const noexcept {
         posted = __atomic_load_n(&status_slot(slot)->posted, __ATOMIC_ACQUIRE);
     while (!__atomic_compare_exchange_n(&words->consumed, &consumed, posted, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    // Posts that were dropped meanwhile, because an event was pending: their data is read after
+    // this. Pairs with the kernel's count_event().
+    full_barrier_after_rmw();
     return posted - consumed;
 }
 
