@@ -19,8 +19,7 @@ static_assert(sizeof(struct rsm_window_super) <= RSM_WINDOW_NODES);
 static_assert(sizeof(struct rsm_window_node) == 128);
 static_assert(sizeof(struct rsm_window_message) == 192);
 static_assert(sizeof(struct rsm_window_queue) == 128 + RSM_WINDOW_QUEUE_SLOTS * 192);
-/* Guests with pages of different sizes would disagree about everything. */
-static_assert(PAGE_SHIFT == 12);
+static_assert(RSM_WINDOW_FORMAT <= U16_MAX);
 
 static u32 chunk_shift(u64 size)
 {
@@ -58,6 +57,20 @@ int rsm_window_layout(struct rsm_window_layout *layout, u64 size)
 	return 0;
 }
 
+/* Can this have been written by an RSM of this version or an earlier one, on any kernel? */
+static bool is_format(u32 format)
+{
+	return (format & RSM_WINDOW_VERSION_MASK) <= RSM_WINDOW_VERSION &&
+	       format >> RSM_WINDOW_PAGES_SHIFT <= RSM_WINDOW_PAGES_MAX;
+}
+
+static const char *other_format(u32 format)
+{
+	if ((format & RSM_WINDOW_VERSION_MASK) == RSM_WINDOW_VERSION)
+		return "the window belongs to guests with pages of another size";
+	return "the window has another version";
+}
+
 /**
  * rsm_window_claim() - make sure that a window is one of ours
  * @super: its superblock
@@ -71,16 +84,16 @@ int rsm_window_layout(struct rsm_window_layout *layout, u64 size)
 const char *rsm_window_claim(struct rsm_window_super *super, u64 size)
 {
 	u64 magic = le64_to_cpu(READ_ONCE(super->magic));
-	u32 version = le32_to_cpu(READ_ONCE(super->version));
+	u32 format = le32_to_cpu(READ_ONCE(super->version));
 	u64 was = le64_to_cpu(READ_ONCE(super->size));
 
-	if (magic ? magic != RSM_WINDOW_MAGIC : version > RSM_WINDOW_VERSION)
+	if (magic ? magic != RSM_WINDOW_MAGIC : !is_format(format))
 		return "something else uses this memory";
-	if (version != RSM_WINDOW_VERSION && (magic || version))
-		return "the window has another version";
+	if (format != RSM_WINDOW_FORMAT && (magic || format))
+		return other_format(format);
 	if (was != size && (magic || was))
 		return "the window was made for another size";
-	WRITE_ONCE(super->version, cpu_to_le32(RSM_WINDOW_VERSION));
+	WRITE_ONCE(super->version, cpu_to_le32(RSM_WINDOW_FORMAT));
 	WRITE_ONCE(super->size, cpu_to_le64(size));
 	/* Last: who finds it finds the others, too. */
 	virt_store_release(&super->magic, cpu_to_le64(RSM_WINDOW_MAGIC));

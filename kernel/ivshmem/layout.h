@@ -10,6 +10,10 @@
  * Version 1 had no signs of life in the node table. A node of one version refuses a
  * window of another one when it finds it, before it writes anything.
  *
+ * Chunks are at least as large as a guest's pages, so guests whose pages have
+ * different sizes would disagree about the layout: the size is part of the version,
+ * which for pages of 4 KiB is the plain number.
+ *
  *	0		struct rsm_window_super
  *	4 KiB		node table: one struct rsm_window_node for each slot
  *	...		queues: one struct rsm_window_queue for each pair of slots
@@ -20,9 +24,15 @@
 #define RSM_IVSHMEM_LAYOUT_H
 
 #include <linux/types.h>
+#include <asm/page.h>
 
 #define RSM_WINDOW_MAGIC	0x574d53524d565352ULL	/* "RSVMRSMW" */
 #define RSM_WINDOW_VERSION	2
+#define RSM_WINDOW_VERSION_MASK	0xff
+#define RSM_WINDOW_PAGES_SHIFT	8
+#define RSM_WINDOW_PAGES_MAX	4		/* of 64 KiB */
+#define RSM_WINDOW_FORMAT	(RSM_WINDOW_VERSION | \
+				 (PAGE_SHIFT - 12) << RSM_WINDOW_PAGES_SHIFT)
 #define RSM_WINDOW_MIN		(4ULL << 20)	/* smallest window, bytes */
 #define RSM_WINDOW_MAX		(64ULL << 40)	/* largest */
 #define RSM_WINDOW_NODES	4096		/* offset of the node table */
@@ -31,7 +41,7 @@
 /**
  * struct rsm_window_super - what kind of window this is
  * @magic: RSM_WINDOW_MAGIC, 0 in a new window
- * @version: RSM_WINDOW_VERSION; another one means another layout
+ * @version: RSM_WINDOW_FORMAT; another one means another layout
  * @reserved: 0
  * @size: bytes in the window
  */

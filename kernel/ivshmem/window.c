@@ -4,7 +4,9 @@
 #include "ivshmem.h"
 
 #include <linux/io.h>
+#include <linux/minmax.h>
 #include <linux/pgtable.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #define BAR_REGS	0
@@ -72,15 +74,24 @@ static int map_window(struct window *w)
 	return 0;
 }
 
+/* The pages of the guests that a format is for; any number if it is not one. */
+static u32 window_page_kib(u32 format)
+{
+	return 4U << min_t(u32, format >> RSM_WINDOW_PAGES_SHIFT, RSM_WINDOW_PAGES_MAX);
+}
+
 /* Is this window ours to use, and is there a slot for us? */
 static int check_window(struct window *w)
 {
 	struct rsm_window_super *super = w->base;
 	const char *why = rsm_window_claim(super, w->layout.size);
+	u32 format = le32_to_cpu(READ_ONCE(super->version));
 
 	if (why) {
-		dev_err(&w->pdev->dev, "not usable: %s (its layout has version %u, ours %u)\n", why,
-			le32_to_cpu(READ_ONCE(super->version)), RSM_WINDOW_VERSION);
+		dev_err(&w->pdev->dev,
+			"not usable: %s (its layout has version %u for pages of %u KiB, ours %u for %lu KiB)\n",
+			why, format & RSM_WINDOW_VERSION_MASK, window_page_kib(format),
+			RSM_WINDOW_VERSION, PAGE_SIZE / SZ_1K);
 		return -EINVAL;
 	}
 	w->slot = ioread32(w->regs + WINDOW_REG_POSITION);

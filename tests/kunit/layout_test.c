@@ -55,7 +55,7 @@ static void empty_window_is_claimed(struct kunit *test)
 
 	KUNIT_EXPECT_NULL(test, rsm_window_claim(&super, RSM_WINDOW_MIN));
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(super.magic), RSM_WINDOW_MAGIC);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(super.version), RSM_WINDOW_VERSION);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(super.version), RSM_WINDOW_FORMAT);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(super.size), RSM_WINDOW_MIN);
 	KUNIT_EXPECT_NULL(test, rsm_window_claim(&super, RSM_WINDOW_MIN));
 }
@@ -63,7 +63,7 @@ static void empty_window_is_claimed(struct kunit *test)
 /* Somebody else has begun to claim it, and maybe died. */
 static void half_claimed_window(struct kunit *test)
 {
-	struct rsm_window_super super = { .version = cpu_to_le32(RSM_WINDOW_VERSION) };
+	struct rsm_window_super super = { .version = cpu_to_le32(RSM_WINDOW_FORMAT) };
 
 	KUNIT_EXPECT_NULL(test, rsm_window_claim(&super, RSM_WINDOW_MIN));
 	super.magic = 0;
@@ -77,10 +77,10 @@ static void foreign_window_is_left_alone(struct kunit *test)
 		{ .magic = cpu_to_le64(1) },
 		{ .magic = cpu_to_le64(RSM_WINDOW_MAGIC) },
 		{ .magic = cpu_to_le64(RSM_WINDOW_MAGIC),
-		  .version = cpu_to_le32(RSM_WINDOW_VERSION + 1),
+		  .version = cpu_to_le32(RSM_WINDOW_FORMAT + 1),
 		  .size = cpu_to_le64(RSM_WINDOW_MIN) },
 		{ .magic = cpu_to_le64(RSM_WINDOW_MAGIC),
-		  .version = cpu_to_le32(RSM_WINDOW_VERSION),
+		  .version = cpu_to_le32(RSM_WINDOW_FORMAT),
 		  .size = cpu_to_le64(RSM_WINDOW_MIN * 2) },
 		{ .version = cpu_to_le32(77) },
 		{ .size = cpu_to_le64(77) },
@@ -96,12 +96,32 @@ static void foreign_window_is_left_alone(struct kunit *test)
 	}
 }
 
+/* Their chunks and ours would lie in different places. */
+static void other_pages_are_refused(struct kunit *test)
+{
+	u32 other = RSM_WINDOW_VERSION |
+		    ((PAGE_SHIFT - 12) ^ 2) << RSM_WINDOW_PAGES_SHIFT;
+	struct rsm_window_super half = { .version = cpu_to_le32(other) };
+	struct rsm_window_super whole = {
+		.magic = cpu_to_le64(RSM_WINDOW_MAGIC),
+		.version = cpu_to_le32(other),
+		.size = cpu_to_le64(RSM_WINDOW_MIN),
+	};
+	const char *why = "the window belongs to guests with pages of another size";
+
+	KUNIT_EXPECT_STREQ(test, rsm_window_claim(&half, RSM_WINDOW_MIN), why);
+	KUNIT_EXPECT_STREQ(test, rsm_window_claim(&whole, RSM_WINDOW_MIN), why);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(half.magic), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(whole.version), other);
+}
+
 static struct kunit_case layout_cases[] = {
 	KUNIT_CASE(sizes),
 	KUNIT_CASE(parts_fit),
 	KUNIT_CASE(empty_window_is_claimed),
 	KUNIT_CASE(half_claimed_window),
 	KUNIT_CASE(foreign_window_is_left_alone),
+	KUNIT_CASE(other_pages_are_refused),
 	{}
 };
 
