@@ -22,7 +22,11 @@ WERROR  ?= OFF
 # Other programs of the tree look for the build in RSM_BUILD.
 export RSM_BUILD := $(abspath $(BUILD))
 
+# CMake's description of another architecture than this machine's.
+TOOLCHAIN ?=
+
 CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	  $(if $(TOOLCHAIN),--toolchain $(TOOLCHAIN)) \
 	  -DBUILD_TESTING=$(TESTING) -DRSM_WERROR=$(WERROR) \
 	  -Wno-dev --log-level=WARNING
 DEPS    = tools/install-deps
@@ -34,8 +38,8 @@ UNITS   = $(DESTDIR)$(SYSTEM_LIB)/systemd/system
 RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
 .PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full \
-	check-kernels fuzz soak soak-report bench style install \
-	install-files uninstall deb clean deps-build deps-run deps-check deps-deb
+	check-kernels check-arm64 arm64 fuzz soak soak-report bench style install \
+	install-files uninstall deb clean deps-build deps-run deps-check deps-deb deps-arm64
 
 all: lib modules
 
@@ -48,6 +52,9 @@ help:
 	@echo "                  check-full: all that a release has to pass)"
 	@echo "make check-kernels build and test the modules on each kernel of Debian's archive (root; some 40"
 	@echo "                  minutes and 2 GB in ~/.cache/rsm)"
+	@echo "make arm64        libraries, tools and modules for arm64, in $(BUILD)/arm64 and $(BUILD)/modules, for"
+	@echo "                  tools/rsm-vm --arch arm64"
+	@echo "make check-arm64  the same with kselftests, which it runs in emulated arm64 guests (tens of minutes)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
 	@echo "make soak         the bars of reliability in turn, for HOURS=$(HOURS); goes on where it stopped"
 	@echo "make soak-report  writes what was counted to Documentation/reliability.md"
@@ -73,6 +80,9 @@ deps-check: deps-run
 deps-deb: deps-build
 	@$(DEPS) deb
 
+deps-arm64: deps-run
+	@$(DEPS) arm64
+
 lib:
 	@command -v cmake ninja >/dev/null || \
 		{ echo "cmake or ninja is missing; get them with: tools/install-deps build"; exit 2; }
@@ -83,6 +93,11 @@ lib:
 modules:
 	@echo "building modules for kernel $(KERNEL)"
 	@tools/build-modules --kernel $(KERNEL)
+
+arm64: deps-arm64
+	@$(MAKE) --no-print-directory lib BUILD=$(BUILD)/arm64 TOOLCHAIN=$(CURDIR)/cmake/arm64.cmake
+	@echo "building modules for arm64"
+	@tools/build-modules --arch arm64
 
 demo: deps-run
 	@$(MAKE) --no-print-directory all
@@ -127,6 +142,12 @@ check-kernels: deps-run
 	@$(DEPS) check deb
 	@$(MAKE) --no-print-directory lib TESTING=ON
 	@tests/check/kernels
+
+check-arm64:
+	@$(DEPS) check
+	@$(MAKE) --no-print-directory lib
+	@$(MAKE) --no-print-directory arm64 TESTING=ON
+	@tests/check/arm64
 
 # Guided by KCOV, which distributions' kernels have not.
 fuzz: KERNEL = debug

@@ -44,6 +44,14 @@ test_kernel_that_patches_itself_goes_on() {
 		done'
 }
 
+test_guest_of_another_architecture() {
+	command -v qemu-system-aarch64 >/dev/null || {
+		skip 'qemu-system-aarch64 is missing; get it with: tools/install-deps arm64'
+		return
+	}
+	guest 0 --arch arm64 -- 'uname -m; grep -c ^processor /proc/cpuinfo' && prints aarch64 2
+}
+
 # thread_of ARGUMENT...: what a QEMU that only says so was asked for.
 thread_of() {
 	mkdir -p "$scratch/telling"
@@ -242,7 +250,8 @@ test_status_wins_over_report() {
 test_usage_errors() {
 	for arguments in '--nodes 2' '--nodes 5 --controller ivshmem' '--nodes 0' \
 		'--controller rdma --nodes 4' '--controller rdma --ivshmem-size 64' \
-		'--controller none' '--on 2 true' \
+		'--controller none' '--on 2 true' '--arch none' '--arch arm64 --controller rdma' \
+		'--arch arm64 --kernel debug' '--arch arm64 --kernel 6.1.0-1-amd64' \
 		'--nodes 2 --controller ivshmem --on 3 true' \
 		'--nodes 2 --controller ivshmem --on 2 true --on 2 true' \
 		'--ivshmem-size 64' '--ivshmem-socket /tmp/x' \

@@ -8,41 +8,45 @@ does, once per boot of the host.
 
 import hashlib
 import os
+import platform
 import subprocess
 import tempfile
 from pathlib import Path
 
 from . import clock, emulator, initramfs, paths
+from .arch import AMD64
 
 PROBE_SECONDS = 15
 KVM = ["-accel", "kvm", "-cpu", "host"]
 
 
-def arguments(qemu, kernel_image, threads):
+def arguments(qemu, kernel, boot_image, threads):
     """QEMU's options for the fastest accelerator that works."""
-    return KVM if _chooses_kvm(qemu, kernel_image) else emulator.arguments(threads)
+    return KVM if _chooses_kvm(qemu, kernel.arch, boot_image) else emulator.arguments(threads, kernel.arch)
 
 
-def _chooses_kvm(qemu, kernel_image):
+def _chooses_kvm(qemu, arch, boot_image):
+    if arch.machine != platform.machine():
+        return False
     forced = os.environ.get("RSM_VM_ACCEL")
     if forced in ("kvm", "tcg"):
         return forced == "kvm"
-    return os.access("/dev/kvm", os.R_OK | os.W_OK) and _kvm_works(qemu, kernel_image)
+    return os.access("/dev/kvm", os.R_OK | os.W_OK) and _kvm_works(qemu, arch, boot_image)
 
 
-def kernel_arguments(accelerator):
+def kernel_arguments(accelerator, arch):
     """What a kernel has to be told that runs so."""
-    frequency = clock.kilohertz() if accelerator != KVM else None
+    frequency = clock.kilohertz() if accelerator != KVM and arch == AMD64 else None
     return f" tsc_early_khz={frequency}" if frequency else ""
 
 
-def _kvm_works(qemu, kernel_image):
+def _kvm_works(qemu, arch, boot_image):
     """The remembered answer, else a probe's."""
     remembered = paths.cache_dir() / "kvm" / _key(qemu)
     try:
         return remembered.read_text() == "yes"
     except FileNotFoundError:
-        works = _probe(qemu, kernel_image)
+        works = _probe(qemu, arch, boot_image)
     remembered.parent.mkdir(parents=True, exist_ok=True)
     remembered.write_text("yes" if works else "no")
     return works
@@ -55,16 +59,16 @@ def _key(qemu):
     return hashlib.sha256(version + boot).hexdigest()[:16]
 
 
-def _probe(qemu, kernel_image):
+def _probe(qemu, arch, boot_image):
     """Whether a guest reaches user space in time."""
     with tempfile.TemporaryDirectory(prefix="rsm-kvm-") as folder:
         ramdisk = Path(folder, "initrd")
         with open(ramdisk, "wb") as stream:
-            initramfs.probe().write(stream)
+            initramfs.probe(arch).write(stream)
         command = [qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-                   "-M", "q35", "-m", "256", "-serial", "stdio", *KVM,
-                   "-kernel", kernel_image, "-initrd", ramdisk,
-                   "-append", "console=ttyS0 quiet panic=-1"]
+                   *arch.qemu_machine, "-m", "256", "-serial", "stdio", *KVM,
+                   "-kernel", boot_image, "-initrd", ramdisk,
+                   "-append", f"console={arch.console} quiet panic=-1"]
         try:
             done = subprocess.run(command, capture_output=True, check=False,
                                   stdin=subprocess.DEVNULL, timeout=PROBE_SECONDS)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from . import kernels, paths, siw
+from . import arch, kernels, paths, siw
 from .errors import UsageError
 
 # In build order: the later ones use symbols of the first.
@@ -34,7 +34,7 @@ def main(argv):
     """Builds for each kernel asked for; the exit status is make's or that of a usage error."""
     try:
         options = parse(argv)
-        for kernel in wanted_kernels(options.kernel):
+        for kernel in wanted_kernels(options.kernel, options.arch):
             if not build(kernel, options):
                 return 1
     except UsageError as error:
@@ -50,6 +50,8 @@ def parse(argv):
     parser.add_argument("--kernel", default="stock", metavar="K",
                         help="stock, debug, backports, trixie, trixie-backports, a VERSION, a build tree's "
                         "PATH or all")
+    parser.add_argument("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL), help=f"for which architecture "
+                        f"({arch.NATIVE.name}); of arm64, K is stock, backports, 16k or a release")
     parser.add_argument("--check", action="store_true", help="run sparse on every file too")
     parser.add_argument("--llvm", action="store_true",
                         help="compile with clang, into build/modules-clang")
@@ -60,13 +62,15 @@ def parse(argv):
     parser.add_argument("--coverage", action="store_true",
                         help="with line numbers, and rsm_cov.ko knows what they reach (for kernels "
                         "without KCOV)")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    options.arch = arch.ALL[options.arch]
+    return options
 
 
-def wanted_kernels(argument):
+def wanted_kernels(argument, architecture):
     """The kernels to build for; "all" takes backports only where they are to be had."""
-    if argument != "all":
-        return [kernels.resolve_build(argument)]
+    if argument != "all" or architecture != arch.NATIVE:
+        return [kernels.resolve_build(argument, architecture)]
     wanted = [kernels.resolve_build("stock"), kernels.resolve_build("debug")]
     try:
         wanted.append(kernels.resolve_build("backports"))
@@ -166,15 +170,19 @@ def make(kernel, root, folder, options):
 
 def make_for(kernel, root):
     """The beginning of make's command line: here, or in the system whose compiler the headers want."""
+    if kernel.arch != arch.NATIVE:
+        compiler = program(f"{kernel.arch.triplet}-gcc", kernel.arch.group)
+        return ["make", "-s", "-C", str(kernel.build), f"ARCH={kernel.arch.kbuild}",
+                f"CROSS_COMPILE={compiler.removesuffix('gcc')}"]
     if not kernel.system:
         return ["make", "-s", "-C", str(kernel.build)]
     return [paths.DEBIAN13_RUN, str(root), "make", "-s", "-C", f"/{kernel.build.relative_to(kernel.system)}"]
 
 
-def program(name):
+def program(name, group="check"):
     """A tool besides the compiler, or one line on how to get it."""
     if not shutil.which(name):
-        raise UsageError(f"{name} is missing; get it with: tools/install-deps check")
+        raise UsageError(f"{name} is missing; get it with: tools/install-deps {group}")
     return name
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import network
+from .arch import NATIVE
 from .emulator import Threads
 from .errors import UsageError
 from .server import Server
@@ -98,6 +99,8 @@ class Rdma(Controller):
     def __init__(self, options):
         _limit_nodes(options, self.max_nodes)
         _refuse_ivshmem(options)
+        if options.arch != NATIVE:
+            raise UsageError(f"--controller rdma is for --arch {NATIVE.name}")
         self.nodes = options.nodes
         self.switch = None
 

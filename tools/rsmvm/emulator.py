@@ -37,25 +37,25 @@ class Threads(Enum):
     PER_PROCESSOR = "multi"
 
 
-def arguments(threads):
+def arguments(threads, arch):
     """QEMU's options to emulate; the caller of rsm-vm has the last word."""
     value = os.environ.get("RSM_VM_THREADS") or threads.value
     if value not in {known.value for known in Threads}:
         raise UsageError(f"RSM_VM_THREADS={value}: it is single or multi")
-    return ["-accel", f"tcg,thread={value}", "-cpu", "max,la57=off"]
+    return ["-accel", f"tcg,thread={value}", "-cpu", arch.emulated_processor]
 
 
-def command():
+def command(arch):
     """The beginning of a command line that emulates."""
-    own = qemu.binary()
+    own = qemu.binary(arch)
     if _version(own) >= FIRST_SOUND:
         return [own]
     try:
-        root = packages.unpacked_qemu()
+        root = packages.unpacked_qemu(arch)
     except UsageError:
         return [own]    # it mostly works, and a guest that hangs in its boot is started again
     folders = [word for name in DATA for word in ("-L", str(root / name))]
-    return [str(root / "usr/bin" / qemu.PROGRAM), *folders]
+    return [str(root / "usr/bin" / arch.qemu), *folders]
 
 
 def _version(program):

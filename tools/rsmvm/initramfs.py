@@ -8,7 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import libraries, network, paths, siw
+from . import libraries, network, packages, paths, siw
+from .arch import NATIVE
 from .cpio import Archive
 from .errors import UsageError
 
@@ -34,7 +35,7 @@ HOSTS = "127.0.0.1 localhost\n"
 MOST_NODES = 4
 
 
-def skeleton():
+def skeleton(arch=NATIVE):
     """Busybox, the merged /usr of Debian and the nodes that init needs first."""
     busybox = shutil.which("busybox")
     if not busybox:
@@ -49,7 +50,9 @@ def skeleton():
         tree.directory(name)
     tree.device("dev/console", 0o600, 5, 1)
     tree.device("dev/null", 0o666, 1, 3)
-    _add_program(tree, Path(busybox), "usr/bin/busybox")
+    program = Path(busybox) if arch == NATIVE else packages.cross_root(arch) / "usr/bin/busybox"
+    _add_program(tree, program, "usr/bin/busybox", arch)
+    # Another architecture's is of the same Debian, and has the same.
     applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
     for applet in applets.stdout.split():
         if applet != "busybox":
@@ -57,16 +60,16 @@ def skeleton():
     return tree
 
 
-def probe():
+def probe(arch):
     """Says one line and stops: what the KVM probe waits for."""
-    tree = skeleton()
+    tree = skeleton(arch)
     tree.file("init", f"#!/bin/sh\necho {PROBE_MARK} >/dev/console\nreboot -f\n".encode(), 0o755)
     return tree
 
 
 def guest(setup):
     """Everything in one guest; setup is a guest.Setup."""
-    tree = skeleton()
+    tree = skeleton(setup.kernel.arch)
     for name, text in (("passwd", USERS), ("group", GROUPS), ("hosts", HOSTS)):
         tree.file(f"etc/{name}", text.encode())
     for path, name in (("init", "init"), ("etc/rsm-vm/uevent", "uevent")):
@@ -78,7 +81,7 @@ def guest(setup):
     _add_modules(tree, setup)
     _add_product(tree, setup)
     for item in setup.copies:
-        _add_copy(tree, *split_copy(item))
+        _add_copy(tree, *split_copy(item), setup.kernel.arch)
     return tree
 
 
@@ -141,41 +144,42 @@ def _add_modules(tree, setup):
 
 def _add_product(tree, setup):
     """The project's libraries, tools and configuration, as "make install" would place them."""
-    for path in libraries.built_libraries():
-        _add_program(tree, path, f"{libraries.GUEST_LIBRARIES}/{path.name}")
-    for path in libraries.built_tools():
-        _add_program(tree, path, f"usr/bin/{path.name}")
+    arch = setup.kernel.arch
+    for path in libraries.built_libraries(arch):
+        _add_program(tree, path, f"{arch.guest_libraries}/{path.name}", arch)
+    for path in libraries.built_tools(arch):
+        _add_program(tree, path, f"usr/bin/{path.name}", arch)
     tree.file("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS.read_bytes())
     adapters = paths.DAT_CONF.read_text()
     if setup.network:
         adapters = network.dat_conf(adapters)
         for path, source in network.files().items():
-            _add_program(tree, source, path)
+            _add_program(tree, source, path, arch)
         if why := siw.absence(setup.kernel):
             tree.file("etc/rsm-vm/no-siw", why.encode())
     tree.file("etc/dat/dat.conf", adapters.encode())
 
 
-def _add_copy(tree, source, target):
+def _add_copy(tree, source, target, arch):
     """A file, or a directory with all that is in it."""
     if not source.is_dir():
-        _add_program(tree, source, target)
+        _add_program(tree, source, target, arch)
         return
     tree.directory(target, source.stat().st_mode & 0o7777)
     for entry in sorted(source.iterdir()):
         if entry.is_symlink() and not entry.exists():
             tree.symlink(f"{target}/{entry.name}", os.readlink(entry))
         elif entry.is_dir() or entry.is_file():
-            _add_copy(tree, entry, f"{target}/{entry.name}")
+            _add_copy(tree, entry, f"{target}/{entry.name}", arch)
 
 
-def _add_program(tree, source, target):
+def _add_program(tree, source, target, arch):
     """A file and, if it is an ELF file, what the loader will look for."""
     try:
         tree.file(target, source.read_bytes(), source.stat().st_mode & 0o7777)
     except OSError as error:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from error
     if libraries.is_elf(source):
-        for path, host in libraries.needed(source).items():
+        for path, host in libraries.needed(source, arch).items():
             if path not in tree:
                 tree.file(path, host.read_bytes(), 0o755)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import image, packages, paths
+from .arch import AMD64, NATIVE, Architecture, of_release
 from .errors import UsageError
 
 
@@ -23,18 +24,21 @@ class Kernel:
     image: Path | None
     modules: Path | None
     build: Path | None
+    arch: Architecture = NATIVE
     # The root directory in which build lies where it takes the compiler of that system.
     system: Path | None = None
 
 
-def resolve(argument):
+def resolve(argument, arch=NATIVE):
     """The kernel that --kernel means."""
+    if arch != NATIVE:
+        return foreign(argument, arch)
     if argument == "stock":
         return installed(argument, stock_release())
     if argument == "debug":
         return debug()
     if argument == "backports":
-        return by_release(argument, packages.newest_backport())
+        return by_release(argument, newest_backport(NATIVE))
     if DEBIAN13.fullmatch(argument) and not image_of(argument).exists():
         return debian13(argument)
     if "/" in argument or Path(argument).exists():
@@ -42,16 +46,43 @@ def resolve(argument):
     return by_release(argument, argument)
 
 
-def resolve_build(argument):
+def newest_backport(arch, flavour=""):
+    """The release of Debian's backports; the newest one in the cache where there is no network."""
+    try:
+        return packages.newest(packages.backports(arch), arch, flavour)
+    except UsageError:
+        known = packages.known_releases(arch, flavour)
+        if not known:
+            raise
+        return known[-1]
+
+
+def foreign(argument, arch):
+    """A kernel of another architecture: Debian's, unpacked in the cache with its headers."""
+    if argument == "stock":
+        release = packages.newest(packages.stable(arch), arch)
+    elif argument in ("backports", "16k"):
+        release = newest_backport(arch, argument.replace("backports", ""))
+    elif of_release(argument) == arch and "/" not in argument:
+        release = argument
+    else:
+        raise UsageError(f"--arch {arch.name}: --kernel is stock, backports, 16k (of backports) or a release like "
+                         f"6.12.95+deb12-{arch.name}")
+    root = packages.unpacked_image(release, arch)
+    return Kernel(argument, release, image_of(release, root), root / "lib/modules" / release, None, arch)
+
+
+def resolve_build(argument, arch=NATIVE):
     """The kernel to build modules against: its image may be absent, its headers may not."""
-    if argument == "backports":
-        argument = packages.newest_backport()
+    if argument == "backports" and arch == NATIVE:
+        argument = newest_backport(NATIVE)
     headers = None if "/" in argument else headers_of(argument)
-    kernel = Kernel(argument, argument, None, None, headers) if headers else resolve(argument)
+    kernel = Kernel(argument, argument, None, None, headers) if headers else resolve(argument, arch)
+    if not kernel.build and (arch != NATIVE or re.match(r"\d", argument)):
+        kernel.build = packages.unpacked_headers(kernel.release, arch)
     if not kernel.build:
-        group = "build" if argument == "stock" else "backports"
         raise UsageError(f"the headers of kernel {kernel.release} are missing; get them with: "
-                         f"tools/install-deps {group}")
+                         "tools/install-deps build")
     return kernel
 
 
@@ -74,7 +105,7 @@ def debian13(argument):
     release = result.stdout.strip()
     cache = paths.cache_dir() / "trixie"
     return Kernel(argument, release, image_of(release, cache / release), cache / release / "lib/modules" / release,
-                  cache / f"root/usr/src/linux-headers-{release}", cache / "root")
+                  cache / f"root/usr/src/linux-headers-{release}", system=cache / "root")
 
 
 def stock_release():
@@ -102,9 +133,8 @@ def by_release(argument, release):
     """A Debian kernel, installed or else from a package unpacked in the cache."""
     if image_of(release).exists():
         return installed(argument, release)
-    root = packages.unpacked_image(release)
-    return Kernel(argument, release, image_of(release, root),
-                  root / "lib/modules" / release, headers_of(release))
+    root = packages.unpacked_image(release, AMD64)
+    return Kernel(argument, release, image_of(release, root), root / "lib/modules" / release, headers_of(release))
 
 
 def installed(argument, release):

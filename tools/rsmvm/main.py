@@ -27,8 +27,8 @@ def main(argv):
     try:
         opts = options.parse(argv)
         controller = controllers.create(opts)
-        qemu.binary()
-        kernel = kernels.resolve(opts.kernel)
+        qemu.binary(opts.arch)
+        kernel = kernels.resolve(opts.kernel, opts.arch)
         with tempfile.TemporaryDirectory(prefix="rsm-vm-") as folder:
             guests = _prepare(opts, kernel, controller, folder)
             with controller.started(folder):
@@ -86,10 +86,10 @@ def _with_ramdisk(guest):
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
     boot_image = image.bootable(kernel.image)
-    accelerator = accel.arguments(qemu.binary(), boot_image, controller.threads)
-    program = [qemu.binary()] if accelerator == accel.KVM else emulator.command()
-    launch = qemu.Launch(program, opts.smp, opts.mem, accelerator, boot_image,
-                         controller.qemu_arguments, accel.kernel_arguments(accelerator),
+    accelerator = accel.arguments(qemu.binary(kernel.arch), kernel, boot_image, controller.threads)
+    program = [qemu.binary(kernel.arch)] if accelerator == accel.KVM else emulator.command(kernel.arch)
+    launch = qemu.Launch(kernel.arch, program, opts.smp, opts.mem, accelerator, boot_image,
+                         controller.qemu_arguments, accel.kernel_arguments(accelerator, kernel.arch),
                          opts.memory_nodes)
     try:
         _limit_time(opts.timeout)

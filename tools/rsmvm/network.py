@@ -5,7 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from . import libraries, paths
+from . import paths
+from .arch import NATIVE
 from .errors import UsageError
 from .service import Service
 
@@ -46,13 +47,13 @@ def files():
     """{guest path: host path} of the programs, and of what libibverbs looks for by itself."""
     found = {f"usr/sbin/{name}": _program(name) for name in PROGRAMS}
     for name in PROVIDERS:
-        plugins = sorted(Path(libraries.GUEST_LIBRARIES, "libibverbs").glob(f"lib{name}-rdmav*.so"))
+        plugins = sorted(Path(NATIVE.guest_libraries, "libibverbs").glob(f"lib{name}-rdmav*.so"))
         driver = Path(f"/etc/libibverbs.d/{name}.driver")
         if not plugins or not driver.exists():
             raise UsageError("ibverbs-providers is missing; get it with: tools/install-deps run")
         found |= {str(path): path for path in [*plugins, driver]}
     # glibc loads libgcc_s when a thread is ended from outside, as rping's are.
-    unwinder = Path(libraries.GUEST_LIBRARIES, "libgcc_s.so.1")
+    unwinder = Path(NATIVE.guest_libraries, "libgcc_s.so.1")
     found[str(unwinder)] = unwinder
     return found
 

@@ -5,7 +5,7 @@ import argparse
 import re
 import shlex
 
-from . import controllers
+from . import arch, controllers
 from .errors import UsageError
 
 EPILOG = """\
@@ -70,6 +70,9 @@ def build_parser():
     add("--kernel", default="stock", metavar="K",
         help="stock, debug, backports, trixie, trixie-backports, a VERSION, or the PATH of an image or build "
         "tree")
+    add("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL),
+        help=f"the guests' architecture ({arch.NATIVE.name}); of arm64, --kernel may be stock, backports, 16k (pages "
+        "of 16 KiB, of backports) or a release")
     add("--smp", type=positive, default=2, metavar="N", help="processors per guest (2)")
     add("--mem", type=positive, default=1024, metavar="MiB", help="memory per guest (1024)")
     add("--memory-nodes", type=positive, default=1, metavar="N",
@@ -118,6 +121,7 @@ def parse(argv):
     if not options.command:
         raise UsageError("no command given (rsm-vm [options] -- CMD...)")
     options.commands = node_commands(options)
+    options.arch = arch.ALL[options.arch]
     return options
 
 

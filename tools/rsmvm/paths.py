@@ -4,6 +4,8 @@
 import os
 from pathlib import Path
 
+from .arch import NATIVE
+
 TREE = Path(__file__).resolve().parents[2]
 GUEST_FILES = Path(__file__).resolve().parent / "guest"
 DEBUG_KERNEL = TREE / "tools/debug-kernel/build"
@@ -13,6 +15,7 @@ INSTALL_DEPS = TREE / "tools/install-deps"
 SWITCH = TREE / "tools/rsmvm/switch.py"
 CLANG = TREE / "tools/rsmvm/clang"
 SEGMENT_IDS = TREE / "packaging/rsm.segmentid"
+DEPENDENCIES = TREE / "packaging/dependencies.txt"
 DAT_CONF = TREE / "packaging/dat.conf"
 UDEV_RULES = TREE / "packaging/udev/60-rsm.rules"
 
@@ -20,6 +23,11 @@ UDEV_RULES = TREE / "packaging/udev/60-rsm.rules"
 def build_dir():
     """The CMake build directory, and the home of build/modules."""
     return Path(os.environ.get("RSM_BUILD", TREE / "build")).absolute()
+
+
+def product_dir(arch):
+    """The CMake build directory of one architecture: others than NATIVE have their own in it."""
+    return build_dir() if arch == NATIVE else build_dir() / arch.name
 
 
 def cache_dir():

@@ -6,27 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .arch import Architecture
 from .errors import UsageError
 
-PROGRAM = "qemu-system-x86_64"
 PORTS = ("control", "out", "err")
 HUB_PORT = ("hub",)
-# A machine with nothing but what a guest uses: every device costs boot time.
-MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-           "-M", "q35,usb=off,sata=off,smbus=off,vmport=off"]
+MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
 # A broken guest must end, not linger: any oops panics and a panic resets, which with
 # -no-reboot ends QEMU.  Emulation on a busy host is slow enough for false stall reports,
 # hence the long RCU timeout.
-COMMAND_LINE = ("console=ttyS0,115200 ignore_loglevel panic=-1 oops=panic log_buf_len=4M "
-                "rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
-                "tsc=reliable no_timer_check mitigations=off nokaslr")
+COMMAND_LINE = ("ignore_loglevel panic=-1 oops=panic log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=60 "
+                "random.trust_cpu=on mitigations=off nokaslr")
 
 
-def binary():
+def binary(arch):
     """QEMU, or one line on how to get it."""
-    path = shutil.which(PROGRAM)
+    path = shutil.which(arch.qemu)
     if not path:
-        raise UsageError(f"{PROGRAM} is missing; get it with: tools/install-deps run")
+        raise UsageError(f"{arch.qemu} is missing; get it with: tools/install-deps {arch.group}")
     return path
 
 
@@ -34,6 +31,7 @@ def binary():
 class Launch:
     """What the command lines of all guests have in common."""
 
+    arch: Architecture
     program: list
     smp: int
     mebibytes: int
@@ -77,10 +75,11 @@ def command(launch, node, ramdisk, console, port_fds):
     For a machine that can only have one processor the emulator leaves out barriers and the
     atomicity of locked instructions, which guests that share memory need.
     """
-    arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.accelerator,
-                 *processors(launch), *memory(launch),
+    arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.arch.qemu_machine,
+                 *launch.accelerator, *processors(launch), *memory(launch),
                  "-kernel", str(launch.image), "-initrd", str(ramdisk),
-                 "-append", COMMAND_LINE + launch.kernel_arguments,
+                 "-append", f"console={launch.arch.console} {COMMAND_LINE} {launch.arch.kernel_arguments}"
+                 f"{launch.kernel_arguments}",
                  # A guest may live more than once in a run: its console adds up.
                  "-chardev", f"file,id=console,path={console},append=on",
                  "-serial", "chardev:console",
