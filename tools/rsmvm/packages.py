@@ -69,14 +69,14 @@ def unpacked_headers(release, arch):
 def unpacked_qemu(arch):
     """The root directory of the backports suite's QEMU; apt is asked for it only once. The libraries that it needs
     come with the installed one, which needs the same."""
-    unpacked = [path.name for path in _store().glob(f"qemu_*_{arch.name}")]
+    unpacked = [path.name for path in _store().glob(f"emulator-{arch.name}-*")]
     if unpacked:
         return _store() / max(unpacked, key=version_key)
     lists = backports(AMD64)
     version = lists.show(arch.qemu_packages[0], "Version")
     if not version:
         raise UsageError(f"{apt.BACKPORTS}: there is no {arch.qemu_packages[0]}")
-    return _unpacked(f"qemu_{version}_{arch.name}", AMD64, arch.qemu_packages, lambda tree: None, lists)
+    return _unpacked(f"emulator-{arch.name}-{version}", AMD64, arch.qemu_packages, lambda tree: None, lists)
 
 
 def cross_root(arch):
