@@ -27,6 +27,7 @@ struct rsm_import;
 struct rsm_mem;
 struct rsm_place;
 struct rsm_remote;
+struct rsm_segment;
 struct rsm_shown;
 struct rsm_table;
 struct rsm_letter;
@@ -104,9 +105,24 @@ struct rsm_words {
 enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
 
 /**
+ * struct rsm_segment_ops - what the core does to a segment of either kind; its own
+ * @kind: of which kind it is
+ * @free: the last reference is gone
+ * @withdraw: optional; it will be killed: ask other nodes to let go, and wait for none
+ * @kill: end it, whatever its state; its handle is good for closing only
+ */
+struct rsm_segment_ops {
+	enum rsm_kind kind;
+	void (*free)(struct rsm_segment *seg);
+	void (*withdraw)(struct rsm_segment *seg);
+	void (*kill)(struct rsm_segment *seg, enum rsm_reason reason);
+};
+
+/**
  * struct rsm_segment - what export and import segments have in common
  * @ref: one for the open handle, one for each import on an export
  * @kind: which of the two it is
+ * @ops: the core's, for that kind
  * @number: number of the handle
  * @ctl: its controller, referenced
  * @on_ctl: its place among the controller's segments
@@ -119,6 +135,7 @@ enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
 struct rsm_segment {
 	struct kref ref;
 	enum rsm_kind kind;
+	const struct rsm_segment_ops *ops;
 	u32 number;
 	struct rsm_controller *ctl;
 	struct list_head on_ctl;
@@ -170,6 +187,7 @@ struct rsm_inbox {
 /**
  * struct rsm_export - an export segment
  * @seg: common part
+ * @ops: who serves it: its controller, or the core if it is local
  * @lock: guards all below but the importers
  * @state: bound, published, or dead (its range went away); dies under @importers_lock, too
  * @flags: those of BIND
@@ -196,6 +214,7 @@ struct rsm_inbox {
  */
 struct rsm_export {
 	struct rsm_segment seg;
+	const struct rsm_controller_ops *ops;
 	struct mutex lock; /* see above, and internal.h for the order */
 	enum rsm_export_state state;
 	u32 flags;

@@ -7,7 +7,6 @@
  */
 
 #include "agent.h"
-#include "../core/trace.h"
 
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -225,7 +224,7 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	kref_get(&exp->seg.ref);
 	list_add_tail(&importer->on_export, &exp->remote_importers);
 	*added = importer;
-	trace_importer_connect(exp, link);
+	rsm_notify_importer_connect(exp, link);
 	return RSM_SUCCESS;
 
 err_end_lease:
@@ -342,7 +341,7 @@ void rsm_importer_remove(struct rsm_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
-	trace_importer_disconnect(exp, importer->link);
+	rsm_notify_importer_disconnect(exp, importer->link);
 	mutex_lock(&exp->importers_lock);
 	begin_leaving(importer);
 	mutex_unlock(&exp->importers_lock);

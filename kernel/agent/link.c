@@ -3,8 +3,6 @@
 
 #include "agent.h"
 #include "../core/compat.h"
-#include "../netlink/netlink.h"
-#include "../core/trace.h"
 
 #include <linux/jiffies.h>
 #include <linux/kcov.h>
@@ -235,8 +233,7 @@ static void finish(struct rsm_link *link)
 	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
 			    link->why);
 	if (was_up) {
-		trace_node_down(link, link->why);
-		rsm_tell_node(link, false);
+		rsm_notify_node_down(link, link->why);
 	}
 	link->ops->down(link, peer);
 
@@ -528,8 +525,7 @@ void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hell
 	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->node);
 	link->up = true;
 	wake_up_all(&link->changed);
-	trace_node_up(link);
-	rsm_tell_node(link, true);
+	rsm_notify_node_up(link);
 }
 
 /* Is a message of this link's two incarnations, or a greeting? */

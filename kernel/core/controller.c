@@ -207,25 +207,6 @@ unsigned int rsm_controller_segments(struct rsm_controller *ctl, enum rsm_kind k
 	return READ_ONCE(ctl->segment_count[kind]);
 }
 
-static bool is_export(const struct rsm_segment *seg)
-{
-	return seg->kind == RSM_EXPORT;
-}
-
-static void kill_segment(struct rsm_segment *seg)
-{
-	struct rsm_export *exp;
-
-	if (!is_export(seg)) {
-		rsm_importer_abort(to_import(seg), RSM_REASON_CONTROLLER_GONE);
-		return;
-	}
-	exp = to_export(seg);
-	mutex_lock(&exp->lock);
-	rsm_export_kill(exp, RSM_REASON_CONTROLLER_GONE);
-	mutex_unlock(&exp->lock);
-}
-
 /*
  * Put the first of @candidates back among the controller's segments. Returns it,
  * referenced, or NULL if there is none. One that is being freed is passed over: it
@@ -247,21 +228,20 @@ static struct rsm_segment *next_segment(struct rsm_controller *ctl,
 	return found;
 }
 
+static void kill_segment(struct rsm_segment *seg)
+{
+	seg->ops->kill(seg, RSM_REASON_CONTROLLER_GONE);
+}
+
 static void ask_export(struct rsm_segment *seg)
 {
-	struct rsm_export *exp;
-
-	if (!is_export(seg))
-		return;
-	exp = to_export(seg);
-	mutex_lock(&exp->lock);
-	rsm_export_withdraw_begin(exp);
-	mutex_unlock(&exp->lock);
+	if (seg->ops->withdraw)
+		seg->ops->withdraw(seg);
 }
 
 static void kill_export(struct rsm_segment *seg)
 {
-	if (is_export(seg))
+	if (seg->kind == RSM_EXPORT)
 		kill_segment(seg);
 }
 

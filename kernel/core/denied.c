@@ -2,17 +2,14 @@
 /* Connects that were denied: counted, traced, told to those who watch events. */
 
 #include "internal.h"
-#include "../netlink/netlink.h"
 #include "../rsm_link.h"
-#include "trace.h"
 
 static atomic64_t denials;
 
 static void tell(const struct rsm_denied *denied)
 {
 	atomic64_inc(&denials);
-	trace_denied(denied);
-	rsm_tell_denied(denied);
+	rsm_notify_denied(denied);
 }
 
 /**

@@ -3,7 +3,10 @@
 
 #include "internal.h"
 
+#include <linux/file.h>
 #include <linux/miscdevice.h>
+
+static const struct file_operations control_fops;
 
 /*
  * The consumed words are written through a shared mapping, for which the VFS
@@ -18,7 +21,7 @@ static int open_control(struct file *file)
 	file->private_data = table;
 	file->f_mode |= FMODE_WRITE;
 	/* Same owner, so the open's hold on the module goes on to serve. */
-	file->f_op = &rsm_control_fops;
+	file->f_op = &control_fops;
 	return 0;
 }
 
@@ -112,7 +115,7 @@ static __poll_t control_poll(struct file *file, poll_table *wait)
 	return EPOLLERR;
 }
 
-const struct file_operations rsm_control_fops = {
+static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
 	.release = control_release,
 	.unlocked_ioctl = control_ioctl,
@@ -131,28 +134,36 @@ const struct file_operations rsm_segment_fops = {
 	.poll = segment_poll,
 };
 
+/**
+ * rsm_table_get_fd() - the table of a control handle
+ * @fd: descriptor, -1 for none
+ *
+ * Return: the table, referenced; NULL for none; or ERR_PTR(-EBADF).
+ */
+struct rsm_table *rsm_table_get_fd(int fd)
+{
+	struct rsm_table *table = ERR_PTR(-EBADF);
+	struct file *file;
+
+	if (fd == -1)
+		return NULL;
+	file = fget(fd);
+	if (!file)
+		return table;
+	if (file->f_op == &control_fops) {
+		table = file->private_data;
+		rsm_table_get(table);
+	}
+	fput(file);
+	return table;
+}
+
 static struct miscdevice rsm_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "rsm",
 	.fops = &rsm_segment_fops,
 	.mode = 0660,
 };
-
-/* The export a handle has become, or NULL; also for the control handle's NULL. */
-struct rsm_export *rsm_handle_export(struct rsm_handle *h)
-{
-	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
-
-	return seg && seg->kind == RSM_EXPORT ? to_export(seg) : NULL;
-}
-
-/* The import a handle has become, or NULL; also for the control handle's NULL. */
-struct rsm_import *rsm_handle_import(struct rsm_handle *h)
-{
-	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
-
-	return seg && seg->kind == RSM_IMPORT ? to_import(seg) : NULL;
-}
 
 int rsm_device_register(void)
 {

@@ -6,10 +6,8 @@
  */
 
 #include "internal.h"
-#include "trace.h"
 
 #include <linux/hrtimer.h>
-#include <linux/indirect_call_wrapper.h>
 #include <linux/sched/signal.h>
 
 static u32 pending_events(struct rsm_words *words)
@@ -200,26 +198,4 @@ __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wai
 	if (is_ended(seg))
 		mask |= EPOLLRDHUP;
 	return mask;
-}
-
-static noinline u32 post_to_importers(struct rsm_export *exp, u32 flags)
-{
-	rsm_importers_post(exp, flags);
-	if (!rsm_is_local(exp) && exp->seg.ctl->ops->post_importers)
-		exp->seg.ctl->ops->post_importers(exp, flags);
-	return RSM_SUCCESS;
-}
-
-/* Deliver an event from a handle to the other side of its connections. */
-u32 rsm_post(struct rsm_segment *seg, u32 flags)
-{
-	struct rsm_import *imp;
-
-	trace_post(seg, flags);
-	if (seg->kind == RSM_EXPORT)
-		return post_to_importers(to_export(seg), flags);
-	imp = to_import(seg);
-	if (READ_ONCE(imp->aborted))
-		return RSMERR_CONN_ABORTED;
-	return INDIRECT_CALL_1(imp->ops->post, rsm_local_post, imp, flags);
 }

@@ -2,7 +2,6 @@
 /* Export segments: bind, rebind, close. */
 
 #include "internal.h"
-#include "trace.h"
 
 #include <linux/cred.h>
 #include <linux/fs_struct.h>
@@ -10,114 +9,7 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 
-static void segment_destroy(struct rsm_segment *seg)
-{
-	rsm_words_release(&seg->words);
-	rsm_process_put(seg->process);
-	rsm_controller_put(seg->ctl);
-	rsm_handle_put(seg->handle);
-}
-
-/**
- * rsm_segment_init() - set up what export and import have in common
- * @seg: the segment, zeroed
- * @kind: what it is
- * @h: its handle
- * @controller: name of its controller
- * @table: table to take its words from, or NULL
- *
- * Followed by rsm_segment_enter() or rsm_segment_cancel().
- *
- * Return: RSM_SUCCESS, RSMERR_CTLR_NOT_PRESENT, RSMERR_INSUFFICIENT_RESOURCES
- * or RSMERR_INSUFFICIENT_MEM.
- */
-u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
-		     struct rsm_handle *h, const char *controller,
-		     struct rsm_table *table)
-{
-	u32 status = RSMERR_INSUFFICIENT_MEM;
-	int err;
-
-	seg->ctl = rsm_controller_get(controller);
-	if (!seg->ctl)
-		return RSMERR_CTLR_NOT_PRESENT;
-	seg->process = rsm_process_get();
-	if (!seg->process)
-		goto err_put_controller;
-	err = rsm_words_init(&seg->words, table);
-	if (err == -ENOSPC) {
-		rsm_limit_hit(RSM_LIMIT_SLOTS, RSM_TABLE_SLOTS + 1ULL, RSM_TABLE_SLOTS, NULL);
-		status = RSMERR_INSUFFICIENT_RESOURCES;
-	}
-	if (err)
-		goto err_put_process;
-	kref_get(&h->ref);
-	seg->handle = h;
-	kref_init(&seg->ref);
-	INIT_LIST_HEAD(&seg->on_ctl);
-	seg->kind = kind;
-	seg->number = h->number;
-	return RSM_SUCCESS;
-
-err_put_process:
-	rsm_process_put(seg->process);
-err_put_controller:
-	rsm_controller_put(seg->ctl);
-	return status;
-}
-
-/* Undo rsm_segment_init(). */
-void rsm_segment_cancel(struct rsm_segment *seg)
-{
-	segment_destroy(seg);
-}
-
-/**
- * rsm_segment_enter() - begin to use the controller of a segment
- * @seg: the segment
- *
- * Unless this fails, the removal of the controller waits for
- * rsm_segment_complete() or rsm_controller_leave(): until then the caller waits
- * for nobody's page faults.
- *
- * Return: RSM_SUCCESS, or RSMERR_CTLR_NOT_PRESENT if the controller was removed.
- */
-u32 rsm_segment_enter(struct rsm_segment *seg)
-{
-	return rsm_controller_enter(seg->ctl) ? RSM_SUCCESS : RSMERR_CTLR_NOT_PRESENT;
-}
-
-/* After rsm_segment_enter(): @h is that segment from now on. */
-void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
-{
-	rsm_controller_add(seg);
-	/* Pairs with rsm_handle_segment(). */
-	smp_store_release(&h->seg, seg);
-	/* A poll of the blank handle has not seen what happened to @seg up to here. */
-	if (wq_has_sleeper(&h->wq))
-		wake_up_interruptible_poll(&h->wq, EPOLLIN | EPOLLRDNORM | EPOLLRDHUP);
-	rsm_segment_count_in(seg);
-	rsm_controller_leave(seg->ctl);
-}
-
-static void segment_free(struct kref *ref)
-{
-	struct rsm_segment *seg = container_of(ref, struct rsm_segment, ref);
-
-	rsm_controller_del(seg);
-	segment_destroy(seg);
-	if (seg->kind == RSM_EXPORT)
-		rsm_export_free(to_export(seg));
-	else
-		rsm_import_free(to_import(seg));
-}
-
-void rsm_segment_put(struct rsm_segment *seg)
-{
-	kref_put(&seg->ref, segment_free);
-}
-
-void rsm_export_free(struct rsm_export *exp)
+static void export_free(struct rsm_export *exp)
 {
 	put_pid(exp->owner.tgid);
 	rsm_window_free(exp);
@@ -126,27 +18,78 @@ void rsm_export_free(struct rsm_export *exp)
 	kfree(exp);
 }
 
-static u32 check_range(u64 vaddr, u64 length, u64 max_length)
+/**
+ * rsm_export_kill() - end an export, whatever its state
+ * @exp: the export; keeps its handle, which is good for closing only
+ * @reason: why
+ */
+void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 {
-	if (!vaddr)
-		return RSMERR_BAD_ADDR;
-	if (!length || length > RSM_MAX_LENGTH || (max_length && length > max_length))
-		return RSMERR_BAD_LENGTH;
-	if (!PAGE_ALIGNED(vaddr) || !PAGE_ALIGNED(length))
-		return RSMERR_BAD_MEM_ALIGNMENT;
-	if (!rsm_range_ok(vaddr, length, TASK_SIZE))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+	lockdep_assert_held(&exp->lock);
+	if (exp->state == RSM_DEAD)
+		return;
+	rsm_export_withdraw(exp, reason);
+	mutex_lock(&exp->importers_lock);
+	WRITE_ONCE(exp->state, RSM_DEAD);
+	mutex_unlock(&exp->importers_lock);
+	atomic64_sub(exp->length, &exp->seg.process->pinned);
+	rsm_grants_end(exp);
+	rsm_notify_end(exp, reason);
+	exp->ops->unbind(exp);
+	wake_up_interruptible_poll(&exp->seg.handle->wq, EPOLLRDHUP);
 }
 
-/* The caller is about to create a segment. The reference on its pid is kept. */
-void rsm_owner_init(struct rsm_owner *owner)
+/* The range of an export is gone, if it has not been rebound since. */
+static void export_death(struct work_struct *work)
 {
-	owner->tgid = get_pid(task_tgid(current));
-	owner->uid = current_euid();
-	owner->gid = current_egid();
-	owner->umask = current_umask();
+	struct rsm_export *exp = container_of(work, struct rsm_export, death);
+
+	mutex_lock(&exp->lock);
+	if (rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch))
+		rsm_export_kill(exp, RSM_REASON_RANGE_GONE);
+	mutex_unlock(&exp->lock);
 }
+
+/* &rsm_segment_ops.free */
+static void export_segment_free(struct rsm_segment *seg)
+{
+	export_free(to_export(seg));
+}
+
+/* &rsm_segment_ops.withdraw */
+static void export_segment_withdraw(struct rsm_segment *seg)
+{
+	struct rsm_export *exp = to_export(seg);
+
+	mutex_lock(&exp->lock);
+	rsm_export_withdraw_begin(exp);
+	mutex_unlock(&exp->lock);
+}
+
+/* &rsm_segment_ops.kill */
+static void export_segment_kill(struct rsm_segment *seg, enum rsm_reason reason)
+{
+	struct rsm_export *exp = to_export(seg);
+
+	mutex_lock(&exp->lock);
+	rsm_export_kill(exp, reason);
+	mutex_unlock(&exp->lock);
+}
+
+static const struct rsm_segment_ops export_segment_ops = {
+	.kind = RSM_EXPORT,
+	.free = export_segment_free,
+	.withdraw = export_segment_withdraw,
+	.kill = export_segment_kill,
+};
+
+/* The controller never learns of an export without an id, nor of imports of it. */
+static const struct rsm_controller_ops local_ops = {
+	.prepare = rsm_pin_prepare,
+	.bind = rsm_pin_bind,
+	.rebind = rsm_pin_rebind,
+	.unbind = rsm_pin_unbind,
+};
 
 static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *arg)
 {
@@ -160,7 +103,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	rsm_inbox_init(&exp->inbox);
 	INIT_LIST_HEAD(&exp->importers);
 	INIT_LIST_HEAD(&exp->remote_importers);
-	INIT_WORK(&exp->death, rsm_watch_death);
+	INIT_WORK(&exp->death, export_death);
 	exp->state = RSM_BOUND;
 	exp->flags = arg->flags;
 	exp->vaddr = arg->vaddr;
@@ -176,8 +119,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 static u32 prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
 	lockdep_assert_not_held(&exp->lock);
-	return rsm_is_local(exp) ? rsm_pin_prepare(exp, vaddr, prepared) :
-				   exp->seg.ctl->ops->prepare(exp, vaddr, prepared);
+	return exp->ops->prepare(exp, vaddr, prepared);
 }
 
 /* Give back the rest of what prepare_memory() got, whether that was used or not. */
@@ -193,8 +135,7 @@ static u32 bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
 	u32 status;
 
 	mutex_lock(&exp->lock);
-	status = rsm_is_local(exp) ? rsm_pin_bind(exp, prepared) :
-				     exp->seg.ctl->ops->bind(exp, prepared);
+	status = exp->ops->bind(exp, prepared);
 	if (!status)
 		atomic64_add(exp->length, &exp->seg.process->pinned);
 	mutex_unlock(&exp->lock);
@@ -214,7 +155,7 @@ static u32 export_complete(struct rsm_export *exp, struct rsm_handle *h,
 		rsm_controller_leave(exp->seg.ctl);
 		return status;
 	}
-	trace_segment_bind(exp);
+	rsm_notify_bind(exp);
 	rsm_segment_complete(&exp->seg, h);
 	return RSM_SUCCESS;
 }
@@ -224,8 +165,8 @@ static u32 export_bind(struct rsm_export *exp, struct rsm_handle *h)
 	struct rsm_prepared prepared = {};
 	u32 status;
 
-	status = check_range(exp->vaddr, exp->length,
-			     exp->seg.ctl->attr.max_export_size);
+	status = rsm_range_exportable(exp->vaddr, exp->length,
+				      exp->seg.ctl->attr.max_export_size);
 	if (status)
 		return status;
 	status = prepare_memory(exp, exp->vaddr, &prepared);
@@ -245,9 +186,10 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 
 	if (!exp)
 		return RSMERR_INSUFFICIENT_MEM;
-	status = rsm_segment_init(&exp->seg, RSM_EXPORT, h, arg->controller, table);
+	status = rsm_segment_init(&exp->seg, &export_segment_ops, h, arg->controller, table);
 	if (status)
 		goto err_free_export;
+	exp->ops = rsm_is_local(exp) ? &local_ops : exp->seg.ctl->ops;
 	status = export_bind(exp, h);
 	if (status)
 		goto err_cancel_segment;
@@ -260,7 +202,7 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 err_cancel_segment:
 	rsm_segment_cancel(&exp->seg);
 err_free_export:
-	rsm_export_free(exp);
+	export_free(exp);
 	return status;
 }
 
@@ -284,12 +226,11 @@ static u32 rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared 
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
 		return RSMERR_BAD_SEG_HNDL;
-	status = rsm_is_local(exp) ? rsm_pin_rebind(exp, prepared) :
-				     exp->seg.ctl->ops->rebind(exp, prepared);
+	status = exp->ops->rebind(exp, prepared);
 	if (status)
 		return status;
 	WRITE_ONCE(exp->vaddr, vaddr);
-	trace_segment_rebind(exp);
+	rsm_notify_rebind(exp);
 	return RSM_SUCCESS;
 }
 
@@ -371,30 +312,6 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 	return status;
 }
 
-/**
- * rsm_export_kill() - end an export, whatever its state
- * @exp: the export; keeps its handle, which is good for closing only
- * @reason: why
- */
-void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
-{
-	lockdep_assert_held(&exp->lock);
-	if (exp->state == RSM_DEAD)
-		return;
-	rsm_export_withdraw(exp, reason);
-	mutex_lock(&exp->importers_lock);
-	WRITE_ONCE(exp->state, RSM_DEAD);
-	mutex_unlock(&exp->importers_lock);
-	atomic64_sub(exp->length, &exp->seg.process->pinned);
-	rsm_grants_end(exp);
-	trace_segment_end(exp, reason);
-	if (rsm_is_local(exp))
-		rsm_pin_unbind(exp);
-	else
-		exp->seg.ctl->ops->unbind(exp);
-	wake_up_interruptible_poll(&exp->seg.handle->wq, EPOLLRDHUP);
-}
-
 /* RSM_IOC_DESTROY */
 u32 rsm_destroy(struct rsm_export *exp)
 {
@@ -410,9 +327,7 @@ u32 rsm_destroy(struct rsm_export *exp)
 /* The handle is being closed: everything goes but what imports still hold. */
 void rsm_export_close(struct rsm_export *exp)
 {
-	mutex_lock(&exp->lock);
-	rsm_export_kill(exp, RSM_REASON_ASKED);
-	mutex_unlock(&exp->lock);
+	export_segment_kill(&exp->seg, RSM_REASON_ASKED);
 	cancel_work_sync(&exp->death);
 	rsm_segment_put(&exp->seg);
 }

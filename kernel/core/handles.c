@@ -170,3 +170,19 @@ struct rsm_segment *rsm_segment_next(u32 number)
 	} while (h && !seg);
 	return seg;
 }
+
+/* The export a handle has become, or NULL; also for the control handle's NULL. */
+struct rsm_export *rsm_handle_export(struct rsm_handle *h)
+{
+	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
+
+	return seg && seg->kind == RSM_EXPORT ? to_export(seg) : NULL;
+}
+
+/* The import a handle has become, or NULL; also for the control handle's NULL. */
+struct rsm_import *rsm_handle_import(struct rsm_handle *h)
+{
+	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
+
+	return seg && seg->kind == RSM_IMPORT ? to_import(seg) : NULL;
+}

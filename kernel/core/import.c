@@ -2,14 +2,12 @@
 /* Import segments: connect, abort, close. */
 
 #include "internal.h"
-#include "../netlink/netlink.h"
-#include "trace.h"
 
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
 
-void rsm_import_free(struct rsm_import *imp)
+static void import_free(struct rsm_import *imp)
 {
 	if (imp->scratch)
 		put_page(imp->scratch);
@@ -58,10 +56,9 @@ EXPORT_SYMBOL_GPL(rsm_import_set_mem);
 static void tell_connect(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);
-	trace_import_connect(imp);
-	rsm_tell_connect(imp);
+	rsm_notify_connect(imp);
 	if (imp->aborted)
-		rsm_tell_disconnect(imp, imp->reason);
+		rsm_notify_disconnect(imp, imp->reason);
 	else
 		imp->told = true;
 	up_write(&imp->map_lock);
@@ -73,8 +70,7 @@ static void tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 	if (!imp->told)
 		return;
 	imp->told = false;
-	trace_import_disconnect(imp, reason);
-	rsm_tell_disconnect(imp, reason);
+	rsm_notify_disconnect(imp, reason);
 }
 
 /**
@@ -141,6 +137,42 @@ void rsm_import_put(struct rsm_import *imp)
 }
 EXPORT_SYMBOL_GPL(rsm_import_put);
 
+/**
+ * rsm_import_export_get() - keep the export that an import is connected to
+ * @imp: the import
+ *
+ * Return: the export, referenced, or NULL if there is none any more.
+ */
+struct rsm_export *rsm_import_export_get(struct rsm_import *imp)
+{
+	struct rsm_export *exp;
+
+	down_read(&imp->map_lock);
+	exp = imp->exp;
+	if (exp)
+		kref_get(&exp->seg.ref);
+	up_read(&imp->map_lock);
+	return exp;
+}
+
+/* &rsm_segment_ops.free */
+static void import_segment_free(struct rsm_segment *seg)
+{
+	import_free(to_import(seg));
+}
+
+/* &rsm_segment_ops.kill */
+static void import_segment_kill(struct rsm_segment *seg, enum rsm_reason reason)
+{
+	rsm_importer_abort(to_import(seg), reason);
+}
+
+static const struct rsm_segment_ops import_segment_ops = {
+	.kind = RSM_IMPORT,
+	.free = import_segment_free,
+	.kill = import_segment_kill,
+};
+
 static struct rsm_import *import_alloc(struct rsm_handle *h)
 {
 	struct rsm_import *imp = kzalloc(sizeof(*imp), GFP_KERNEL_ACCOUNT);
@@ -177,7 +209,7 @@ static u32 import_begin(struct rsm_handle *h, struct rsm_import **imp)
 static void import_settle(struct rsm_handle *h, struct rsm_import *imp, u32 status)
 {
 	if (status)
-		rsm_import_free(imp);
+		import_free(imp);
 	mutex_unlock(&h->lock);
 }
 
@@ -204,7 +236,7 @@ static u32 import_join(struct rsm_import *imp, struct rsm_handle *h,
 {
 	u32 status;
 
-	status = rsm_segment_init(&imp->seg, RSM_IMPORT, h, controller, table);
+	status = rsm_segment_init(&imp->seg, &import_segment_ops, h, controller, table);
 	if (status)
 		return status;
 	if (!imp->ops)

@@ -45,24 +45,6 @@ static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
 }
 
 /**
- * rsm_import_export_get() - keep the export that an import is connected to
- * @imp: the import
- *
- * Return: the export, referenced, or NULL if there is none any more.
- */
-struct rsm_export *rsm_import_export_get(struct rsm_import *imp)
-{
-	struct rsm_export *exp;
-
-	down_read(&imp->map_lock);
-	exp = imp->exp;
-	if (exp)
-		kref_get(&exp->seg.ref);
-	up_read(&imp->map_lock);
-	return exp;
-}
-
-/**
  * rsm_local_disconnect() - undo rsm_local_connect()
  * @imp: the import; an aborted one has left its export already
  */

@@ -45,6 +45,7 @@
 #define RSM_INTERNAL_H
 
 #include "../rsm_controller.h"
+#include "../rsm_notify.h"
 
 #include <linux/fs.h>
 #include <linux/mmu_notifier.h>
@@ -53,26 +54,6 @@
 struct rsm_account;
 struct rsm_link;
 struct rsm_user;
-
-/**
- * struct rsm_denied - a connect that was denied
- * @kind: why
- * @ctl: controller of the import
- * @node: exporting node
- * @id: segment id there
- * @importer: node that was to import the segment
- * @owner: who was to own the import, NULL if the importer is another node
- * @rights: that were asked for; 0 if the importer is another node
- */
-struct rsm_denied {
-	enum rsm_denial kind;
-	const struct rsm_controller *ctl;
-	u32 node;
-	u32 id;
-	u32 importer;
-	const struct rsm_owner *owner;
-	u32 rights;
-};
 
 /* How many kinds of limits there are. */
 #define RSM_LIMIT_COUNT		(RSM_LIMIT_USER_MEMORY + 1)
@@ -169,23 +150,23 @@ static inline struct rsm_import *to_import(struct rsm_segment *seg)
 	return container_of(seg, struct rsm_import, seg);
 }
 
-/* Its controller never hears of such an export, nor of imports of it. */
+/* It has no id, and tickets may be made for it: see RSM_BIND_LOCAL. */
 static inline bool rsm_is_local(const struct rsm_export *exp)
 {
 	return exp->flags & RSM_BIND_LOCAL;
 }
 
 /* device.c */
-extern const struct file_operations rsm_control_fops;
 extern const struct file_operations rsm_segment_fops;
 int rsm_device_register(void);
 void rsm_device_unregister(void);
-struct rsm_export *rsm_handle_export(struct rsm_handle *h);
-struct rsm_import *rsm_handle_import(struct rsm_handle *h);
+struct rsm_table *rsm_table_get_fd(int fd);
 
 /* handles.c */
 struct rsm_handle *rsm_handle_alloc(struct file *file);
 void rsm_handle_put(struct rsm_handle *h);
+struct rsm_export *rsm_handle_export(struct rsm_handle *h);
+struct rsm_import *rsm_handle_import(struct rsm_handle *h);
 int rsm_handle_enter(struct rsm_handle *h);
 void rsm_handle_hide(struct rsm_handle *h);
 void rsm_handle_leave(struct rsm_handle *h);
@@ -239,16 +220,18 @@ void rsm_user_leaving(struct rsm_user *user, long npages);
 /* table.c */
 struct rsm_table *rsm_table_create(struct file *file);
 void rsm_table_put(struct rsm_table *table);
+void rsm_table_get(struct rsm_table *table);
 int rsm_table_mmap(struct rsm_table *table, struct vm_area_struct *vma);
-struct rsm_table *rsm_table_get_fd(int fd);
 int rsm_words_init(struct rsm_words *words, struct rsm_table *table);
 void rsm_words_release(struct rsm_words *words);
 
 /* event.c */
 u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns);
 __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait);
-u32 rsm_post(struct rsm_segment *seg, u32 flags);
 void rsm_events_post(struct rsm_segment *seg, u32 count);
+
+/* post.c */
+u32 rsm_post(struct rsm_segment *seg, u32 flags);
 
 /* controller.c */
 struct rsm_controller *rsm_controller_get(const char *name);
@@ -273,35 +256,35 @@ bool rsm_acl_valid(const struct rsm_acl_entry *entry, u32 count);
 int rsm_acl_node_mode(const struct rsm_acl_entry *entry, u32 count,
 		      unsigned int umask, u32 node);
 unsigned int rsm_mode_allows(unsigned int mode, bool owner, bool group);
-bool rsm_range_ok(u64 offset, u64 length, u64 limit);
 
-/* segment life: export.c, import.c */
-u32 rsm_segment_init(struct rsm_segment *seg, enum rsm_kind kind,
-		     struct rsm_handle *h, const char *controller,
-		     struct rsm_table *table);
+/* segment.c */
+bool rsm_is_creator(const struct rsm_export *exp);
+void rsm_owner_init(struct rsm_owner *owner);
+u32 rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
+		     struct rsm_handle *h, const char *controller, struct rsm_table *table);
 u32 rsm_segment_enter(struct rsm_segment *seg);
 void rsm_segment_cancel(struct rsm_segment *seg);
 void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h);
 void rsm_segment_put(struct rsm_segment *seg);
 
+/* export.c */
 u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
 	     struct rsm_table *table);
 u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
 u32 rsm_destroy(struct rsm_export *exp);
-void rsm_owner_init(struct rsm_owner *owner);
 void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason);
 void rsm_export_close(struct rsm_export *exp);
-void rsm_export_free(struct rsm_export *exp);
 
 /* watch.c */
 u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
 		    struct rsm_watch **watch);
 bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem);
 void rsm_watch_stop(struct rsm_watch *watch);
+bool rsm_watch_range_is_gone(const struct rsm_watch *watch);
+void rsm_export_range_gone(struct rsm_export *exp);
+int rsm_watch_init(void);
 void rsm_watch_exit(void);
 u64 rsm_watch_pages_looked_at(void);
-void rsm_watch_death(struct work_struct *work);
-extern struct workqueue_struct *rsm_wq;
 
 /* pin.c */
 u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
@@ -312,7 +295,9 @@ enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };
 enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,
 				unsigned long first, unsigned long n);
 
-/* range.c */
+/* range.c; the first two are pure functions, tested by KUnit */
+bool rsm_range_ok(u64 offset, u64 length, u64 limit);
+u32 rsm_range_exportable(u64 vaddr, u64 length, u64 max_length);
 u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
 
 /* publish.c */
@@ -323,7 +308,6 @@ void rsm_export_withdraw_begin(struct rsm_export *exp);
 void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);
-bool rsm_is_creator(const struct rsm_export *exp);
 
 /* grant.c */
 u32 rsm_grant(struct rsm_export *exp, struct rsm_grant *arg);
@@ -346,7 +330,7 @@ u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
 u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg,
 	       struct rsm_table *table);
 void rsm_import_close(struct rsm_import *imp);
-void rsm_import_free(struct rsm_import *imp);
+struct rsm_export *rsm_import_export_get(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
 bool rsm_import_mappable(const struct rsm_import *imp);
 int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
@@ -367,7 +351,6 @@ bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned i
 void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp);
 void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason);
 void rsm_importers_post(struct rsm_export *exp, u32 flags);
-struct rsm_export *rsm_import_export_get(struct rsm_import *imp);
 void rsm_importers_abort(struct rsm_export *exp, const struct rsm_ticket *granted,
 			 enum rsm_reason reason);
 

@@ -2,8 +2,6 @@
 /* The limits of users, and the messages to users who have reached one. */
 
 #include "internal.h"
-#include "../netlink/netlink.h"
-#include "trace.h"
 
 #include <linux/capability.h>
 #include <linux/hashtable.h>
@@ -101,8 +99,7 @@ void rsm_limit_hit(enum rsm_limit kind, u64 wanted, u64 value, const struct rsm_
 	atomic64_inc(&hits[kind]);
 	pr_debug("rsm: pid %d: %s is in the way: %llu, and %llu at most\n",
 		 task_tgid_nr(current), limit_name[kind], wanted, value);
-	trace_limit_hit(kind, wanted, value);
-	rsm_tell_limit(kind, wanted, value, ctl);
+	rsm_notify_limit_hit(kind, wanted, value, ctl);
 }
 EXPORT_SYMBOL_GPL(rsm_limit_hit);
 

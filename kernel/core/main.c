@@ -6,10 +6,6 @@
 
 #include <linux/moduleparam.h>
 
-static unsigned int node_id;
-module_param(node_id, uint, 0444);
-MODULE_PARM_DESC(node_id, "Id of this node, 0 to 64 (default 0: not part of a cluster)");
-
 /*
  * Two settings of rsm.conf that have nothing to act on here, accepted so that
  * a configuration can be carried over: pinned pages are never hot-removed, and
@@ -23,34 +19,21 @@ static unsigned int segment_hashtable_size;
 module_param(segment_hashtable_size, uint, 0444);
 MODULE_PARM_DESC(segment_hashtable_size, "Accepted for compatibility, without effect");
 
-struct workqueue_struct *rsm_wq;
-
-/**
- * rsm_node_id() - id of this node
- *
- * Return: the id, 0 when the node is not part of a cluster.
- */
-u32 rsm_node_id(void)
-{
-	return node_id;
-}
-EXPORT_SYMBOL_GPL(rsm_node_id);
-
 static int __init rsm_init(void)
 {
 	int err;
 
-	if (node_id > RSM_NODE_MAX) {
-		pr_err("rsm: node_id %u is above %u\n", node_id, RSM_NODE_MAX);
+	if (rsm_node_id() > RSM_NODE_MAX) {
+		pr_err("rsm: node_id %u is above %u\n", rsm_node_id(), RSM_NODE_MAX);
 		return -EINVAL;
 	}
-	rsm_wq = alloc_workqueue("rsm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!rsm_wq)
-		return -ENOMEM;
-
+	rsm_notify_listen(&rsm_netlink_listener);
+	err = rsm_watch_init();
+	if (err)
+		return err;
 	err = rsm_agent_init();
 	if (err)
-		goto err_destroy_wq;
+		goto err_watch_exit;
 	err = rsm_loopback_register();
 	if (err)
 		goto err_agent_exit;
@@ -71,8 +54,8 @@ err_unregister_loopback:
 	rsm_loopback_unregister();
 err_agent_exit:
 	rsm_agent_exit();
-err_destroy_wq:
-	destroy_workqueue(rsm_wq);
+err_watch_exit:
+	rsm_watch_exit();
 	return err;
 }
 module_init(rsm_init);
@@ -85,7 +68,6 @@ static void __exit rsm_exit(void)
 	rsm_debugfs_remove();
 	rsm_loopback_unregister();
 	rsm_agent_exit();
-	destroy_workqueue(rsm_wq);
 	rsm_watch_exit();
 	/* Entries of process.c that are being freed. */
 	rcu_barrier();

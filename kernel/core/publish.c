@@ -2,8 +2,6 @@
 /* Publishing: segment ids, access lists, withdrawal. */
 
 #include "internal.h"
-#include "../netlink/netlink.h"
-#include "trace.h"
 
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -59,17 +57,11 @@ static void id_give_back(u32 id)
 	atomic_dec(&published_count);
 }
 
-/* Is the caller the process that created the export? */
-bool rsm_is_creator(const struct rsm_export *exp)
-{
-	return exp->owner.tgid == task_tgid(current);
-}
-
 static u32 acl_check(struct rsm_export *exp, const struct rsm_acl *acl)
 {
 	if (!rsm_acl_valid(acl->entry, acl->count))
 		return RSMERR_BAD_ACL;
-	return exp->seg.ctl->ops->check_acl(exp->seg.ctl, acl);
+	return exp->ops->check_acl(exp->seg.ctl, acl);
 }
 
 /* Copy and check an access list; *@list is NULL for the default. */
@@ -131,8 +123,8 @@ static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl
 		return status;
 	exp->id = *id;
 	set_acl(exp, acl);
-	if (exp->seg.ctl->ops->publish)
-		status = exp->seg.ctl->ops->publish(exp);
+	if (exp->ops->publish)
+		status = exp->ops->publish(exp);
 	if (status) {
 		mutex_lock(&exp->importers_lock);
 		exp->acl = NULL;
@@ -141,8 +133,7 @@ static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl
 		return status;
 	}
 	WRITE_ONCE(exp->state, RSM_PUBLISHED);
-	trace_segment_publish(exp);
-	rsm_tell_publish(exp);
+	rsm_notify_publish(exp);
 	set_open(exp, true);
 	return RSM_SUCCESS;
 }
@@ -205,8 +196,8 @@ static u32 republish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 	if (exp->state != RSM_PUBLISHED)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	set_acl(exp, acl);
-	if (exp->seg.ctl->ops->republish)
-		exp->seg.ctl->ops->republish(exp);
+	if (exp->ops->republish)
+		exp->ops->republish(exp);
 	return RSM_SUCCESS;
 }
 
@@ -239,8 +230,8 @@ void rsm_export_withdraw_begin(struct rsm_export *exp)
 	if (exp->state != RSM_PUBLISHED)
 		return;
 	set_open(exp, false);
-	if (exp->seg.ctl->ops->withdraw)
-		exp->seg.ctl->ops->withdraw(exp);
+	if (exp->ops->withdraw)
+		exp->ops->withdraw(exp);
 }
 
 /**
@@ -259,10 +250,9 @@ void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason)
 	set_open(exp, false);
 	rsm_importers_abort(exp, NULL, reason_for_importers(reason));
 	id_give_back(exp->id);
-	if (exp->seg.ctl->ops->unpublish)
-		exp->seg.ctl->ops->unpublish(exp);
-	trace_segment_unpublish(exp, reason);
-	rsm_tell_unpublish(exp, reason);
+	if (exp->ops->unpublish)
+		exp->ops->unpublish(exp);
+	rsm_notify_unpublish(exp, reason);
 	set_acl(exp, NULL);
 	WRITE_ONCE(exp->state, RSM_BOUND);
 }

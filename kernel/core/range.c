@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which memory of a process may stand behind a segment. */
+/* Ranges: do they fit, and may this memory of a process stand behind a segment? */
 
 #include "internal.h"
 
@@ -7,6 +7,40 @@
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mount.h>
+
+/**
+ * rsm_range_ok() - does a range lie within a limit?
+ * @offset: its start
+ * @length: its length
+ * @limit: where it must have ended
+ *
+ * Return: true if it does, for any values of all three.
+ */
+bool rsm_range_ok(u64 offset, u64 length, u64 limit)
+{
+	return offset <= limit && length <= limit - offset;
+}
+
+/**
+ * rsm_range_exportable() - may a segment have this range, as far as its numbers tell?
+ * @vaddr: start of the range
+ * @length: bytes
+ * @max_length: most bytes that the controller takes, 0 for any number
+ *
+ * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_BAD_LENGTH or RSMERR_BAD_MEM_ALIGNMENT.
+ */
+u32 rsm_range_exportable(u64 vaddr, u64 length, u64 max_length)
+{
+	if (!vaddr)
+		return RSMERR_BAD_ADDR;
+	if (!length || length > RSM_MAX_LENGTH || (max_length && length > max_length))
+		return RSMERR_BAD_LENGTH;
+	if (!PAGE_ALIGNED(vaddr) || !PAGE_ALIGNED(length))
+		return RSMERR_BAD_MEM_ALIGNMENT;
+	if (!rsm_range_ok(vaddr, length, TASK_SIZE))
+		return RSMERR_BAD_ADDR;
+	return RSM_SUCCESS;
+}
 
 /*
  * Memory that only mappings and descriptors name (System V segments, memfd,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which segment ids a publisher may ask for; ranges. Pure functions. */
+/* Which segment ids a publisher may ask for. A pure function. */
 
 #include "internal.h"
 
@@ -12,17 +12,4 @@
 bool rsm_segid_requestable(u32 id)
 {
 	return id >= RSM_HPC_ID_BASE && id < RSM_USER_APP_ID_BASE;
-}
-
-/**
- * rsm_range_ok() - does a range lie within a limit?
- * @offset: its start
- * @length: its length
- * @limit: where it must have ended
- *
- * Return: true if it does, for any values of all three.
- */
-bool rsm_range_ok(u64 offset, u64 length, u64 limit)
-{
-	return offset <= limit && length <= limit - offset;
 }

@@ -31,7 +31,7 @@ static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long 
 	    end <= vaddr || start >= vaddr + exp->length)
 		return;
 	WRITE_ONCE(exp->shown->gone, true);
-	queue_work(rsm_wq, &exp->death);
+	rsm_export_range_gone(exp);
 }
 
 static void shown_open(struct vm_area_struct *vma)

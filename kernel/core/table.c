@@ -7,7 +7,6 @@
 #include "internal.h"
 #include "compat.h"
 
-#include <linux/file.h>
 #include <linux/idr.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -76,34 +75,15 @@ static void table_free(struct kref *ref)
 	kfree(table);
 }
 
+void rsm_table_get(struct rsm_table *table)
+{
+	kref_get(&table->ref);
+}
+
 void rsm_table_put(struct rsm_table *table)
 {
 	if (table)
 		kref_put(&table->ref, table_free);
-}
-
-/**
- * rsm_table_get_fd() - the table of a control handle
- * @fd: descriptor, -1 for none
- *
- * Return: the table, referenced; NULL for none; or ERR_PTR(-EBADF).
- */
-struct rsm_table *rsm_table_get_fd(int fd)
-{
-	struct rsm_table *table = ERR_PTR(-EBADF);
-	struct file *file;
-
-	if (fd == -1)
-		return NULL;
-	file = fget(fd);
-	if (!file)
-		return table;
-	if (file->f_op == &rsm_control_fops) {
-		table = file->private_data;
-		kref_get(&table->ref);
-	}
-	fput(file);
-	return table;
 }
 
 /* The page at @index, made if there is none yet; NULL if out of memory. */

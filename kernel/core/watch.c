@@ -67,6 +67,7 @@ struct rsm_watch {
 	unsigned long changed[];
 };
 
+static struct workqueue_struct *watch_wq;
 static atomic64_t pages_looked_at = ATOMIC64_INIT(0);
 
 /* Pages that looks have compared, on all of the node, since the module was loaded. */
@@ -85,13 +86,24 @@ static unsigned long watch_page(const struct rsm_watch *watch, unsigned long add
 	return (addr - watch->node.start) >> PAGE_SHIFT;
 }
 
+/**
+ * rsm_export_range_gone() - let an export end soon: its exporter has lost the range
+ * @exp: the export
+ *
+ * Any context.
+ */
+void rsm_export_range_gone(struct rsm_export *exp)
+{
+	queue_work(watch_wq, &exp->death);
+}
+
 /* Before the watch is armed, rsm_watch_arm() tells the exporter itself. */
 static void watch_lose(struct rsm_watch *watch)
 {
 	lockdep_assert_held(&watch->watcher->lock);
 	WRITE_ONCE(watch->gone, true);
 	if (watch->mem)
-		queue_work(rsm_wq, &watch->exp->death);
+		rsm_export_range_gone(watch->exp);
 }
 
 /* After [@start, @last], in bytes, has changed. */
@@ -105,7 +117,7 @@ static void watch_note(struct rsm_watch *watch, unsigned long start, unsigned lo
 	watch->low = min(watch->low, first);
 	watch->high = max(watch->high, end);
 	if (watch->mem)
-		queue_delayed_work(rsm_wq, &watch->look, 0);
+		queue_delayed_work(watch_wq, &watch->look, 0);
 }
 
 /*
@@ -234,7 +246,7 @@ static void look_later(struct rsm_watch *watch, unsigned long first, unsigned lo
 	watch->low = min(watch->low, first);
 	watch->high = max(watch->high, first + n);
 	if (!watch->stopped)
-		queue_delayed_work(rsm_wq, &watch->look, watch->patience);
+		queue_delayed_work(watch_wq, &watch->look, watch->patience);
 	spin_unlock(&watch->watcher->lock);
 }
 
@@ -359,7 +371,7 @@ bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem)
 	intact = !watch->gone;
 	watch->mem = mem;
 	if (watch->low < watch->high)
-		queue_delayed_work(rsm_wq, &watch->look, 0);
+		queue_delayed_work(watch_wq, &watch->look, 0);
 	spin_unlock(&watch->watcher->lock);
 	return intact;
 }
@@ -381,22 +393,21 @@ void rsm_watch_stop(struct rsm_watch *watch)
 	kvfree(watch);
 }
 
+/* Has the exporter lost the range, or the right to it? */
+bool rsm_watch_range_is_gone(const struct rsm_watch *watch)
+{
+	return watch && READ_ONCE(watch->gone);
+}
+
+int rsm_watch_init(void)
+{
+	watch_wq = alloc_workqueue("rsm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return watch_wq ? 0 : -ENOMEM;
+}
+
 /* The module is being unloaded: all watches are stopped, and their watchers freed after this. */
 void rsm_watch_exit(void)
 {
+	destroy_workqueue(watch_wq);
 	mmu_notifier_synchronize();
-}
-
-/**
- * rsm_watch_death() - end an export whose range is gone
- * @work: the export's death
- */
-void rsm_watch_death(struct work_struct *work)
-{
-	struct rsm_export *exp = container_of(work, struct rsm_export, death);
-
-	mutex_lock(&exp->lock);
-	if (rsm_window_range_is_gone(exp) || (exp->watch && READ_ONCE(exp->watch->gone)))
-		rsm_export_kill(exp, RSM_REASON_RANGE_GONE);
-	mutex_unlock(&exp->lock);
 }

@@ -30,7 +30,7 @@ static bool exporter_changes(struct mmu_interval_notifier *notifier,
 	mmu_interval_set_seq(notifier, seq);
 	if (range->event == MMU_NOTIFY_RELEASE) {
 		WRITE_ONCE(shown->gone, true);
-		queue_work(rsm_wq, &shown->exp->death);
+		rsm_export_range_gone(shown->exp);
 	}
 	return true;
 }

@@ -40,7 +40,7 @@ static int put_publication(struct rsm_reply *event, struct rsm_export *exp)
 }
 
 /* It has its id and list, and is about to be opened. */
-void rsm_tell_publish(struct rsm_export *exp)
+static void event_publish(struct rsm_export *exp)
 {
 	struct rsm_reply event;
 	void *header;
@@ -51,7 +51,7 @@ void rsm_tell_publish(struct rsm_export *exp)
 }
 
 /* It still has its id and list, and nobody reaches it. */
-void rsm_tell_unpublish(struct rsm_export *exp, enum rsm_reason reason)
+static void event_unpublish(struct rsm_export *exp, enum rsm_reason reason)
 {
 	struct rsm_reply event;
 	void *header;
@@ -62,7 +62,7 @@ void rsm_tell_unpublish(struct rsm_export *exp, enum rsm_reason reason)
 				    nla_put_u32(event.skb, RSM_A_SEGMENT_REASON, reason));
 }
 
-void rsm_tell_connect(struct rsm_import *imp)
+static void event_connect(struct rsm_import *imp)
 {
 	struct rsm_reply event;
 	void *header;
@@ -71,7 +71,7 @@ void rsm_tell_connect(struct rsm_import *imp)
 		end(&event, header, rsm_import_put_all(&event, imp));
 }
 
-void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
+static void event_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 {
 	struct rsm_reply event;
 	void *header;
@@ -82,7 +82,7 @@ void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 }
 
 /* The link's work only: it can't be started again meanwhile. */
-void rsm_tell_node(struct rsm_link *link, bool up)
+static void event_node(struct rsm_link *link, bool up)
 {
 	struct rsm_reply event;
 	void *header;
@@ -106,8 +106,8 @@ static int put_limit(struct sk_buff *skb, enum rsm_limit kind, u64 wanted, u64 v
 	return 0;
 }
 
-void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
-		    const struct rsm_controller *ctl)
+static void event_limit(enum rsm_limit kind, u64 wanted, u64 value,
+			const struct rsm_controller *ctl)
 {
 	struct rsm_reply event;
 	void *header;
@@ -143,7 +143,7 @@ static int put_denied(struct rsm_reply *event, const struct rsm_denied *denied)
 	return put_denied_owner(event, denied);
 }
 
-void rsm_tell_denied(const struct rsm_denied *denied)
+static void event_denied(const struct rsm_denied *denied)
 {
 	struct rsm_reply event;
 	void *header;
@@ -151,3 +151,13 @@ void rsm_tell_denied(const struct rsm_denied *denied)
 	if (begin(&event, RSM_EVENT_DENIED, &header))
 		end(&event, header, put_denied(&event, denied));
 }
+
+const struct rsm_listener rsm_netlink_listener = {
+	.publish = event_publish,
+	.unpublish = event_unpublish,
+	.connect = event_connect,
+	.disconnect = event_disconnect,
+	.node = event_node,
+	.limit_hit = event_limit,
+	.denied = event_denied,
+};

@@ -51,6 +51,9 @@ struct rsm_reply {
 extern struct genl_family rsm_family;
 int rsm_netlink_register(void);
 void rsm_netlink_unregister(void);
+
+/* answer.c */
+void rsm_answer_init(const struct genl_family *family);
 int rsm_answer_start(struct genl_info *info, u8 cmd, struct rsm_reply *reply, void **header);
 int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header, int err);
 int rsm_dump_start(struct netlink_callback *cb);
@@ -108,13 +111,6 @@ int rsm_segment_revoke_doit(struct sk_buff *skb, struct genl_info *info);
 void rsm_reasons_free(void);
 
 /* event.c */
-void rsm_tell_publish(struct rsm_export *exp);
-void rsm_tell_unpublish(struct rsm_export *exp, enum rsm_reason reason);
-void rsm_tell_connect(struct rsm_import *imp);
-void rsm_tell_disconnect(struct rsm_import *imp, enum rsm_reason reason);
-void rsm_tell_node(struct rsm_link *link, bool up);
-void rsm_tell_limit(enum rsm_limit kind, u64 wanted, u64 value,
-		    const struct rsm_controller *ctl);
-void rsm_tell_denied(const struct rsm_denied *denied);
+extern const struct rsm_listener rsm_netlink_listener;
 
 #endif /* RSM_NETLINK_KERNEL_H */

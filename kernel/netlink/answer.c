@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How commands of the family answer: a message, or many of a dump. */
+
+#include "netlink.h"
+#include "../core/compat.h"
+
+/* Whose messages these are. */
+static const struct genl_family *answer_family;
+
+/* Before the family is registered: no command has run yet. */
+void rsm_answer_init(const struct genl_family *family)
+{
+	answer_family = family;
+}
+
+/* Begin the answer to a command; rsm_answer_end() follows unless this fails. */
+int rsm_answer_start(struct genl_info *info, u8 cmd, struct rsm_reply *reply, void **header)
+{
+	reply->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply->skb)
+		return -ENOMEM;
+	*header = genlmsg_put_reply(reply->skb, info, answer_family, 0, cmd);
+	return 0;
+}
+
+/* Send it, or let it be if it has come to nothing. */
+int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header, int err)
+{
+	if (err) {
+		nlmsg_free(reply->skb);
+		return err;
+	}
+	genlmsg_end(reply->skb, header);
+	return genlmsg_reply(reply->skb, info);
+}
+
+/* A dump is of everything. */
+int rsm_dump_start(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = rsm_dump_attrs(cb);
+
+	for (unsigned int i = 0; attrs && i <= genl_dumpit_info(cb)->op.maxattr; i++) {
+		if (!attrs[i])
+			continue;
+		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[i], "A dump takes no attributes");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Begin one more message of a dump, or NULL if it does not fit. */
+void *rsm_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				   answer_family, NLM_F_MULTI, cmd);
+
+	if (header)
+		genl_dump_check_consistent(cb, header);
+	return header;
+}
+
+/* It is complete, or to be taken back. */
+int rsm_dump_end(struct sk_buff *skb, void *header, int err)
+{
+	if (err)
+		genlmsg_cancel(skb, header);
+	else
+		genlmsg_end(skb, header);
+	return err;
+}
+
+static int dump_segment(struct rsm_reply *reply, struct netlink_callback *cb, u8 cmd,
+			struct rsm_segment *seg,
+			int (*put)(struct rsm_reply *reply, struct rsm_segment *seg))
+{
+	void *header = rsm_dump_put(reply->skb, cb, cmd);
+	int err;
+
+	if (!header)
+		return -EMSGSIZE;
+	err = rsm_dump_end(reply->skb, header, put(reply, seg));
+	return err == -ENOENT ? 0 : err;
+}
+
+/**
+ * rsm_dump_segments() - continue the dump of all segments of a kind
+ * @skb: what it goes into
+ * @cb: the dump
+ * @kind: exports or imports
+ * @cmd: of the messages
+ * @put: what a message says of a segment, -ENOENT if the viewer may not see it
+ *
+ * Return: the length of what there is, or an error.
+ */
+int rsm_dump_segments(struct sk_buff *skb, struct netlink_callback *cb, enum rsm_kind kind,
+		      u8 cmd, int (*put)(struct rsm_reply *reply, struct rsm_segment *seg))
+{
+	struct rsm_viewer viewer = rsm_viewer_of(cb->skb);
+	struct rsm_reply reply = { .skb = skb, .viewer = &viewer };
+	struct rsm_segment *seg;
+	u32 next = cb->args[0];
+	int err = 0;
+
+	cb->seq = rsm_segment_changes();
+	while (!err && (seg = rsm_segment_next(next))) {
+		if (seg->kind == kind)
+			err = dump_segment(&reply, cb, cmd, seg, put);
+		if (!err)
+			next = seg->number + 1;
+		rsm_segment_put(seg);
+	}
+	cb->args[0] = next;
+	return skb->len ?: err;
+}
