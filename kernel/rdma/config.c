@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which nodes there are, and where: "1=10.0.0.1,2=fd00::2". */
+/* Which nodes there are, and where. */
 
 #include "rdma.h"
 
@@ -7,10 +7,20 @@
 #include <linux/in6.h>
 #include <linux/inet.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/ipv6.h>
 
 /* Held while the configuration changes. Above everything else of ours. */
 DEFINE_MUTEX(rsm_rdma_config_lock);
+
+/* Everything that a change needs is there. Guarded by rsm_rdma_config_lock. */
+bool rsm_rdma_ready;
+
+/* On which nodes listen, the same on all; main.c's parameter. */
+ushort rsm_rdma_port = 18600;
+
+/* Runs the work of all nodes. main.c makes and destroys it. */
+struct workqueue_struct *rsm_rdma_wq;
 
 /*
  * By node id. A node that was there stays until we go, since imports may know its link:
@@ -28,8 +38,19 @@ static struct sockaddr *own;
  */
 struct rsm_rdma_node *rsm_rdma_node(u32 id)
 {
-	/* Pairs with rsm_rdma_node_make(). */
+	/* Pairs with rsm_rdma_node_enter(). */
 	return id <= RSM_NODE_MAX ? smp_load_acquire(&nodes[id]) : NULL;
+}
+
+/**
+ * rsm_rdma_kick() - let a node's work look at what there is to do
+ * @node: the node
+ *
+ * Any context.
+ */
+void rsm_rdma_kick(struct rsm_rdma_node *node)
+{
+	mod_delayed_work(rsm_rdma_wq, &node->work, 0);
 }
 
 /**
@@ -40,7 +61,7 @@ struct rsm_rdma_node *rsm_rdma_node(u32 id)
  */
 struct sockaddr *rsm_rdma_own_address(sa_family_t family)
 {
-	/* Pairs with rsm_rdma_node_make(). */
+	/* Pairs with rsm_rdma_set_own_address(). */
 	struct sockaddr *address = smp_load_acquire(&own);
 
 	return address && address->sa_family == family ? address : NULL;
@@ -140,8 +161,14 @@ const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *addre
 	return NULL;
 }
 
-/* The fault of a new node's id or address, or NULL. */
-static const char *objection(unsigned int id, const struct sockaddr_storage *address)
+/**
+ * rsm_rdma_newcomer_objection() - may there be a new node with this id and address?
+ * @id: its node id, any number
+ * @address: its address
+ *
+ * Return: what is wrong with them, or NULL.
+ */
+const char *rsm_rdma_newcomer_objection(unsigned int id, const struct sockaddr_storage *address)
 {
 	if (!id || id > RSM_NODE_MAX)
 		return "there is no such node id";
@@ -179,22 +206,11 @@ void rsm_rdma_address(struct rsm_link *link, char *text, size_t size)
 	snprintf(text, size, "%pISc", &address);
 }
 
-static struct rsm_rdma_node *make_node(u32 id, const struct sockaddr_storage *address)
-{
-	struct rsm_rdma_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
-
-	if (!node)
-		return NULL;
-	node->id = id;
-	node->address = *address;
-	node->backoff = RSM_RDMA_BACKOFF_MIN;
-	spin_lock_init(&node->lock);
-	init_waitqueue_head(&node->changed);
-	INIT_DELAYED_WORK(&node->work, rsm_rdma_node_work);
-	return node;
-}
-
-static void set_own_address(const struct sockaddr_storage *address)
+/**
+ * rsm_rdma_set_own_address() - from where we connect
+ * @address: the address that others know us by
+ */
+void rsm_rdma_set_own_address(const struct sockaddr_storage *address)
 {
 	own_address = *address;
 	((struct sockaddr_in *)&own_address)->sin_port = 0;
@@ -203,32 +219,13 @@ static void set_own_address(const struct sockaddr_storage *address)
 }
 
 /**
- * rsm_rdma_node_make() - a node that was not there before
- * @id: its node id; with our own, @address is where we connect from
- * @address: its address
- *
- * Return: 0 or an error.
+ * rsm_rdma_node_enter() - from now on a node is found
+ * @node: the node, which has its link
  */
-int rsm_rdma_node_make(u32 id, const struct sockaddr_storage *address)
+void rsm_rdma_node_enter(struct rsm_rdma_node *node)
 {
-	struct rsm_rdma_node *node;
-	int err;
-
-	if (id == rsm_node_id()) {
-		set_own_address(address);
-		return 0;
-	}
-	node = make_node(id, address);
-	if (!node)
-		return -ENOMEM;
-	err = rsm_rdma_init_link(node);
-	if (err) {
-		kfree(node);
-		return err;
-	}
 	/* Pairs with rsm_rdma_node(). */
-	smp_store_release(&nodes[id], node);
-	return 0;
+	smp_store_release(&nodes[node->id], node);
 }
 
 static_assert(offsetof(struct sockaddr_in, sin_port) ==
@@ -262,36 +259,6 @@ const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_st
 	return NULL;
 }
 
-/* "ID=ADDRESS". Returns what is wrong with it, or NULL. */
-static const char *read_node(const char *text, u16 port, unsigned int *id,
-			     struct sockaddr_storage *address)
-{
-	const char *equals = strchr(text, '=');
-	const char *why;
-	char number[8];
-
-	if (!equals || equals - text >= sizeof(number))
-		return "not of the form ID=ADDRESS";
-	strscpy(number, text, equals - text + 1);
-	if (kstrtouint(number, 10, id))
-		return "the id is not a number";
-	why = rsm_rdma_address_read(equals + 1, port, address);
-	return why ?: objection(*id, address);
-}
-
-static int read_and_add(const char *text, u16 port)
-{
-	struct sockaddr_storage address;
-	unsigned int id;
-	const char *why = read_node(text, port, &id, &address);
-
-	if (why) {
-		pr_err("rsm: %s: nodes: \"%s\": %s\n", rsm_rdma_controller.name, text, why);
-		return -EINVAL;
-	}
-	return rsm_rdma_node_make(id, &address);
-}
-
 /**
  * rsm_rdma_nodes_free() - forget all nodes, which nobody knows any more
  */
@@ -304,28 +271,4 @@ void rsm_rdma_nodes_free(void)
 		kfree(nodes[id]);
 		nodes[id] = NULL;
 	}
-}
-
-/**
- * rsm_rdma_nodes_read() - read the configuration
- * @text: all nodes, "ID=ADDRESS" each, with commas between them
- * @port: on which they listen
- *
- * Return: 0, -EINVAL after a message that names what is wrong, or -ENOMEM.
- */
-int rsm_rdma_nodes_read(const char *text, u16 port)
-{
-	char *copy = kstrdup(text, GFP_KERNEL);
-	char *rest = copy;
-	char *piece;
-	int err = 0;
-
-	if (!copy)
-		return -ENOMEM;
-	while (!err && *text && (piece = strsep(&rest, ",")))
-		err = read_and_add(piece, port);
-	kfree(copy);
-	if (err)
-		rsm_rdma_nodes_free();
-	return err;
 }

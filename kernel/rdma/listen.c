@@ -136,8 +136,8 @@ static void refuse(struct rdma_cm_id *cm_id, const struct request *request, cons
 {
 	struct rsm_rdma_refusal refusal;
 
-	pr_warn_ratelimited("rsm: %s: connection from %pISpc as node %u refused: %s\n",
-			    rsm_rdma_controller.name, &cm_id->route.addr.dst_addr,
+	pr_warn_ratelimited("rsm: " RSM_RDMA_NAME ": connection from %pISpc as node %u refused: %s\n",
+			    &cm_id->route.addr.dst_addr,
 			    request->peer.node, why);
 	rsm_rdma_refuse(&refusal, request->code);
 	rdma_reject(cm_id, &refusal, sizeof(refusal), IB_CM_REJ_CONSUMER_DEFINED);

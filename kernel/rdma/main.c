@@ -9,11 +9,8 @@ static char *nodes;
 module_param(nodes, charp, 0444);
 MODULE_PARM_DESC(nodes, "Nodes to begin with: ID=ADDRESS, IPv4 or IPv6, with commas between them");
 
-ushort rsm_rdma_port = 18600;
 module_param_named(port, rsm_rdma_port, ushort, 0444);
 MODULE_PARM_DESC(port, "Port on which nodes listen, the same on all (default 18600)");
-
-struct workqueue_struct *rsm_rdma_wq;
 
 static const struct rsm_link_ops link_ops = {
 	.send = rsm_rdma_send,
@@ -53,6 +50,26 @@ static u32 rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 	return status;
 }
 
+static u32 begin_import(struct rsm_import *imp)
+{
+	struct rsm_rdma_flow *flow = rsm_rdma_flow_alloc();
+	u32 status;
+
+	if (!flow)
+		return RSMERR_INSUFFICIENT_MEM;
+	imp->priv = flow;
+	status = rsm_agent_connect(imp);
+	if (status)
+		rsm_rdma_flow_put(flow);
+	return status;
+}
+
+static void end_import(struct rsm_import *imp)
+{
+	rsm_agent_disconnect(imp);
+	rsm_rdma_flow_put(imp->priv);
+}
+
 /* There is no map: an import segment can't be mapped. */
 static const struct rsm_controller_ops controller_ops = {
 	.owner = THIS_MODULE,
@@ -63,8 +80,8 @@ static const struct rsm_controller_ops controller_ops = {
 	.check_acl = check_acl,
 	.republish = rsm_agent_republish,
 	.unpublish = rsm_agent_unpublish,
-	.connect = rsm_rdma_begin_import,
-	.disconnect = rsm_rdma_end_import,
+	.connect = begin_import,
+	.disconnect = end_import,
 	.post = rsm_agent_post,
 	.post_importers = rsm_agent_post_importers,
 	.transfer = rsm_rdma_transfer,
@@ -77,28 +94,13 @@ static const struct rsm_controller_ops controller_ops = {
 	.has_secret = rsm_rdma_has_secret,
 };
 
-struct rsm_controller rsm_rdma_controller = {
-	.name = "rdma0",
+static struct rsm_controller controller = {
+	.name = RSM_RDMA_NAME,
 	.ops = &controller_ops,
 	.attr = {
 		.page_size = PAGE_SIZE,
 	},
 };
-
-/**
- * rsm_rdma_init_link() - give a node its link
- * @node: the node
- *
- * Return: 0 or -ENOMEM.
- */
-int rsm_rdma_init_link(struct rsm_rdma_node *node)
-{
-	int err = rsm_link_init(&node->link, &rsm_rdma_controller, &link_ops);
-
-	if (!err)
-		rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(&node->address));
-	return err;
-}
 
 static void leave_all(void)
 {
@@ -118,14 +120,14 @@ static void kick_all(void)
 static int read_config(void)
 {
 	if (!rsm_node_id()) {
-		pr_err("rsm: rdma0: this node has no id, set rsm.node_id\n");
+		pr_err("rsm: " RSM_RDMA_NAME ": this node has no id, set rsm.node_id\n");
 		return -ENODEV;
 	}
 	if (!rsm_rdma_port) {
-		pr_err("rsm: rdma0: port: there is no port 0\n");
+		pr_err("rsm: " RSM_RDMA_NAME ": port: there is no port 0\n");
 		return -EINVAL;
 	}
-	return rsm_rdma_nodes_read(nodes ?: "", rsm_rdma_port);
+	return rsm_rdma_nodes_read(&controller, &link_ops, nodes ?: "");
 }
 
 /* Links are there before and after: until they are started nobody gets through them. */
@@ -134,15 +136,15 @@ static int start_controller(void)
 	struct sockaddr *own = rsm_rdma_own_address(AF_INET) ?: rsm_rdma_own_address(AF_INET6);
 
 	if (own)
-		rsm_rdma_controller.attr.hwaddr =
+		controller.attr.hwaddr =
 			rsm_rdma_hwaddr((struct sockaddr_storage *)own);
-	return rsm_register_controller(&rsm_rdma_controller);
+	return rsm_register_controller(&controller);
 }
 
 static void stop_controller(void)
 {
 	leave_all();
-	rsm_remove_controller(&rsm_rdma_controller);
+	rsm_remove_controller(&controller);
 }
 
 /* From here on the configuration may be changed. */
@@ -153,7 +155,7 @@ static int start_nodes(void)
 	mutex_lock(&rsm_rdma_config_lock);
 	err = rsm_rdma_listen(rsm_rdma_port);
 	if (err)
-		pr_err("rsm: rdma0: can't listen on port %u: %pe\n", rsm_rdma_port, ERR_PTR(err));
+		pr_err("rsm: " RSM_RDMA_NAME ": can't listen on port %u: %pe\n", rsm_rdma_port, ERR_PTR(err));
 	rsm_rdma_ready = !err;
 	mutex_unlock(&rsm_rdma_config_lock);
 	if (!err)

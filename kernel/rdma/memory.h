@@ -167,9 +167,8 @@ void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what)
 u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
 		      u64 length, bool put, u32 flags);
 
-/* order.c */
-u32 rsm_rdma_begin_import(struct rsm_import *imp);
-void rsm_rdma_end_import(struct rsm_import *imp);
+/* flow.c */
+struct rsm_rdma_flow *rsm_rdma_flow_alloc(void);
 u32 rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op);
 u32 rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op);
 void rsm_rdma_flow_leave(struct rsm_rdma_op *op);

@@ -11,17 +11,6 @@
 
 #define GOODBYE_MS	100	/* for what was sent just before the end */
 
-/**
- * rsm_rdma_kick() - let a node's work look at what there is to do
- * @node: the node
- *
- * Any context.
- */
-void rsm_rdma_kick(struct rsm_rdma_node *node)
-{
-	mod_delayed_work(rsm_rdma_wq, &node->work, 0);
-}
-
 /* Later each time; nodes that lost each other at once don't come back at once. */
 static void try_later(struct rsm_rdma_node *node)
 {
@@ -66,8 +55,8 @@ static void start_link(struct rsm_rdma_channel *channel)
 	kref_get(&channel->ref);
 	set_channel(node, channel);
 	if (!channel->authenticated)
-		pr_warn_ratelimited("rsm: %s: node %u is taken at its word: there is no secret\n",
-				    rsm_rdma_controller.name, node->id);
+		pr_warn_ratelimited("rsm: " RSM_RDMA_NAME ": node %u is taken at its word: there is no secret\n",
+				    node->id);
 	if (!rsm_rdma_channel_is_welcome(channel))
 		rsm_rdma_channel_fail(channel, "has shown no secret");
 	/* Nobody else starts it, and whoever made this channel has seen it down. */
@@ -85,8 +74,8 @@ static void give_up(struct rsm_rdma_channel *channel, const char *why)
 	struct rsm_rdma_node *node = channel->node;
 
 	if (node->complaint != why && !READ_ONCE(node->leaving))
-		pr_info_ratelimited("rsm: %s: no connection to node %u: %s\n",
-				    rsm_rdma_controller.name, node->id, why);
+		pr_info_ratelimited("rsm: " RSM_RDMA_NAME ": no connection to node %u: %s\n",
+				    node->id, why);
 	node->complaint = why;
 	rsm_rdma_channel_destroy(channel);
 }

@@ -1,12 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Changes of the configuration: nodes come, move, and go. */
+/* Nodes are made, as in "1=10.0.0.1,2=fd00::2", come, move, and go. */
 
 #include "rdma.h"
 
 #include <linux/netlink.h>
+#include <linux/slab.h>
 
-/* Everything that a change needs is there. Guarded by rsm_rdma_config_lock. */
-bool rsm_rdma_ready;
+/* Set while the module is loaded, before the first node is made. */
+static struct rsm_controller *controller;
+static const struct rsm_link_ops *link_ops;
+
+static struct rsm_rdma_node *node_alloc(u32 id, const struct sockaddr_storage *address)
+{
+	struct rsm_rdma_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+
+	if (!node)
+		return NULL;
+	node->id = id;
+	node->address = *address;
+	node->backoff = RSM_RDMA_BACKOFF_MIN;
+	spin_lock_init(&node->lock);
+	init_waitqueue_head(&node->changed);
+	INIT_DELAYED_WORK(&node->work, rsm_rdma_node_work);
+	return node;
+}
+
+static int init_link(struct rsm_rdma_node *node)
+{
+	int err = rsm_link_init(&node->link, controller, link_ops);
+
+	if (!err)
+		rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(&node->address));
+	return err;
+}
+
+/* A node that was not there before; with our own id, @address is where we connect from. */
+static int node_make(u32 id, const struct sockaddr_storage *address)
+{
+	struct rsm_rdma_node *node;
+	int err;
+
+	if (id == rsm_node_id()) {
+		rsm_rdma_set_own_address(address);
+		return 0;
+	}
+	node = node_alloc(id, address);
+	if (!node)
+		return -ENOMEM;
+	err = init_link(node);
+	if (err) {
+		kfree(node);
+		return err;
+	}
+	rsm_rdma_node_enter(node);
+	return 0;
+}
+
+/* "ID=ADDRESS". Returns what is wrong with it, or NULL. */
+static const char *read_node(const char *text, u16 port, unsigned int *id,
+			     struct sockaddr_storage *address)
+{
+	const char *equals = strchr(text, '=');
+	const char *why;
+	char number[8];
+
+	if (!equals || equals - text >= sizeof(number))
+		return "not of the form ID=ADDRESS";
+	strscpy(number, text, equals - text + 1);
+	if (kstrtouint(number, 10, id))
+		return "the id is not a number";
+	why = rsm_rdma_address_read(equals + 1, port, address);
+	return why ?: rsm_rdma_newcomer_objection(*id, address);
+}
+
+static int read_and_add(const char *text, u16 port)
+{
+	struct sockaddr_storage address;
+	unsigned int id;
+	const char *why = read_node(text, port, &id, &address);
+
+	if (why) {
+		pr_err("rsm: " RSM_RDMA_NAME ": nodes: \"%s\": %s\n", text, why);
+		return -EINVAL;
+	}
+	return node_make(id, &address);
+}
+
+/**
+ * rsm_rdma_nodes_read() - read the configuration
+ * @ctl: the controller
+ * @ops: what each node's link is made with
+ * @text: all nodes, "ID=ADDRESS" each, with commas between them
+ *
+ * Return: 0, -EINVAL after a message that names what is wrong, or -ENOMEM.
+ */
+int rsm_rdma_nodes_read(struct rsm_controller *ctl, const struct rsm_link_ops *ops,
+			const char *text)
+{
+	char *copy = kstrdup(text, GFP_KERNEL);
+	char *rest = copy;
+	char *piece;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	controller = ctl;
+	link_ops = ops;
+	while (!err && *text && (piece = strsep(&rest, ",")))
+		err = read_and_add(piece, rsm_rdma_port);
+	kfree(copy);
+	if (err)
+		rsm_rdma_nodes_free();
+	return err;
+}
 
 static struct rsm_rdma_node *configured_node(u32 id)
 {
@@ -42,7 +148,7 @@ static int enter(u32 id, const struct sockaddr_storage *address)
 	int err;
 
 	if (!node) {
-		err = rsm_rdma_node_make(id, address);
+		err = node_make(id, address);
 		node = rsm_rdma_node(id);
 		if (err || !node)
 			return err;

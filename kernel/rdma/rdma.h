@@ -55,6 +55,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#define RSM_RDMA_NAME		"rdma0"	/* of the controller */
 #define RSM_RDMA_RECEIVES	64U	/* frames that the peer may have under way */
 #define RSM_RDMA_SENDS		64U	/* frames that we may have under way */
 #define RSM_RDMA_TRANSFERS	32U	/* struct rdma_rw_ctx in use at a time */
@@ -256,18 +257,17 @@ static inline bool rsm_rdma_is_active(const struct rsm_rdma_node *node)
 	return rsm_node_id() < node->id;
 }
 
-/* main.c */
-extern struct rsm_controller rsm_rdma_controller;
-extern ushort rsm_rdma_port;
-int rsm_rdma_init_link(struct rsm_rdma_node *node);
-extern struct workqueue_struct *rsm_rdma_wq;
-
 /* config.c */
 extern struct mutex rsm_rdma_config_lock;
-int rsm_rdma_nodes_read(const char *text, u16 port);
+extern bool rsm_rdma_ready;
+extern ushort rsm_rdma_port;
+extern struct workqueue_struct *rsm_rdma_wq;
+void rsm_rdma_kick(struct rsm_rdma_node *node);
+void rsm_rdma_set_own_address(const struct sockaddr_storage *address);
+void rsm_rdma_node_enter(struct rsm_rdma_node *node);
+const char *rsm_rdma_newcomer_objection(unsigned int id, const struct sockaddr_storage *address);
 const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_storage *address);
 const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *address);
-int rsm_rdma_node_make(u32 id, const struct sockaddr_storage *address);
 bool rsm_rdma_node_is_at(struct rsm_rdma_node *node, const struct sockaddr_storage *address);
 void rsm_rdma_address(struct rsm_link *link, char *text, size_t size);
 void rsm_rdma_nodes_free(void);
@@ -289,7 +289,8 @@ bool rsm_rdma_has_secret(struct rsm_controller *ctl);
 void rsm_rdma_secrets_forget(void);
 
 /* nodes.c */
-extern bool rsm_rdma_ready;
+int rsm_rdma_nodes_read(struct rsm_controller *ctl, const struct rsm_link_ops *ops,
+			const char *text);
 int rsm_rdma_node_add(struct rsm_controller *ctl, u32 id, const char *text,
 		      struct netlink_ext_ack *extack);
 int rsm_rdma_node_set(struct rsm_controller *ctl, u32 id, const char *text,
@@ -311,7 +312,6 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
 
 /* node.c */
 void rsm_rdma_node_work(struct work_struct *work);
-void rsm_rdma_kick(struct rsm_rdma_node *node);
 void rsm_rdma_down(struct rsm_link *link, u64 peer);
 void rsm_rdma_leave(struct rsm_rdma_node *node);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Imports, and what they have under way without waiting for it. */
+/* Flows: what an import has under way without waiting for it. */
 
 #include "memory.h"
 
@@ -19,28 +19,16 @@ void rsm_rdma_flow_put(struct rsm_rdma_flow *flow)
 	kref_put(&flow->ref, flow_free);
 }
 
-/* &rsm_controller_ops.connect */
-u32 rsm_rdma_begin_import(struct rsm_import *imp)
+/* The flow of an import that is about to be connected, or NULL. */
+struct rsm_rdma_flow *rsm_rdma_flow_alloc(void)
 {
 	struct rsm_rdma_flow *flow = kzalloc(sizeof(*flow), GFP_KERNEL_ACCOUNT);
-	u32 status;
 
 	if (!flow)
-		return RSMERR_INSUFFICIENT_MEM;
+		return NULL;
 	kref_init(&flow->ref);
 	init_waitqueue_head(&flow->changed);
-	imp->priv = flow;
-	status = rsm_agent_connect(imp);
-	if (status)
-		rsm_rdma_flow_put(flow);
-	return status;
-}
-
-/* &rsm_controller_ops.disconnect */
-void rsm_rdma_end_import(struct rsm_import *imp)
-{
-	rsm_agent_disconnect(imp);
-	rsm_rdma_flow_put(imp->priv);
+	return flow;
 }
 
 /* A single copy is always let through. */
