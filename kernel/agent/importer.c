@@ -244,8 +244,8 @@ int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
 				 exp->owner.umask, link->node);
 }
 
-static void describe(const struct rsm_importer *importer, int mode,
-		     struct rsm_msg_connected *answer)
+static void importer_describe(const struct rsm_importer *importer, int mode,
+			      struct rsm_msg_connected *answer)
 {
 	const struct rsm_export *exp = importer->exp;
 
@@ -279,7 +279,7 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 	if (!importer)
 		status = add_importer(exp, link, cookie, mode, &importer);
 	if (!status)
-		describe(importer, mode, answer);
+		importer_describe(importer, mode, answer);
 	return status;
 }
 

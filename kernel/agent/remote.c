@@ -543,7 +543,7 @@ void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected 
 		decline(link, msg->cookie, msg->handle);
 }
 
-static struct rsm_remote *find_named(struct rsm_link *link, __le32 cookie, __le32 handle)
+static struct rsm_remote *remote_find_named(struct rsm_link *link, __le32 cookie, __le32 handle)
 {
 	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
 
@@ -560,7 +560,7 @@ void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connecti
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = find_named(link, msg->cookie, msg->handle);
+	remote = remote_find_named(link, msg->cookie, msg->handle);
 	if (remote)
 		mem = abort_remote(remote, RSM_REASON_EXPORTER);
 	mutex_unlock(&rsm_agent_lock);
@@ -598,7 +598,7 @@ void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg)
 	bool moved = false;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = find_named(link, msg->cookie, msg->handle);
+	remote = remote_find_named(link, msg->cookie, msg->handle);
 	if (remote)
 		old = move(remote, msg->place, &moved);
 	mutex_unlock(&rsm_agent_lock);
@@ -614,7 +614,7 @@ void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connecti
 	struct rsm_remote *remote;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = find_named(link, msg->cookie, msg->handle);
+	remote = remote_find_named(link, msg->cookie, msg->handle);
 	if (remote) {
 		remote->mode = le32_to_cpu(msg->value) & 0777;
 		remote->closed = le32_to_cpu(msg->value) & RSM_MODE_CLOSED;

@@ -40,7 +40,7 @@ static void copy_unmap_page(const struct rsm_mem *mem, void *addr)
 	kunmap_local(addr);
 }
 
-static void free_pages_of(struct rsm_copy *copy)
+static void copy_free_pages(struct rsm_copy *copy)
 {
 	for (unsigned long i = 0; i < copy->mem.npages && copy->page[i]; i++)
 		__free_page(copy->page[i]);
@@ -49,7 +49,7 @@ static void free_pages_of(struct rsm_copy *copy)
 
 static void copy_release(struct rsm_mem *mem)
 {
-	free_pages_of(to_copy(mem));
+	copy_free_pages(to_copy(mem));
 }
 
 static const struct rsm_mem_ops copy_ops = {
@@ -85,7 +85,7 @@ struct rsm_mem *rsm_mem_alloc(unsigned long npages)
 		return NULL;
 	rsm_mem_init(&copy->mem, &copy_ops, npages);
 	if (!fill_with_pages(copy)) {
-		free_pages_of(copy);
+		copy_free_pages(copy);
 		return NULL;
 	}
 	return &copy->mem;

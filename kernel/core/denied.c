@@ -6,7 +6,7 @@
 
 static atomic64_t denials;
 
-static void tell(const struct rsm_denied *denied)
+static void denied_tell(const struct rsm_denied *denied)
 {
 	atomic64_inc(&denials);
 	rsm_notify_denied(denied);
@@ -36,7 +36,7 @@ void rsm_denied_import(const struct rsm_import *imp, u32 status)
 		denied.kind = RSM_DENIAL_NODE;
 	else
 		return;
-	tell(&denied);
+	denied_tell(&denied);
 }
 
 /**
@@ -56,7 +56,7 @@ void rsm_denied_node(const struct rsm_link *link, u32 id)
 		.importer = link->node,
 	};
 
-	tell(&denied);
+	denied_tell(&denied);
 }
 
 /* How many connects this node has denied. */

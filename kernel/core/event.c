@@ -37,7 +37,7 @@ static bool count_event(struct rsm_words *words, u32 flags)
 	return true;
 }
 
-static __always_inline void deliver(struct rsm_segment *seg, u32 flags)
+static __always_inline void event_deliver(struct rsm_segment *seg, u32 flags)
 {
 	wait_queue_head_t *wq = &seg->handle->wq;
 
@@ -55,7 +55,7 @@ static __always_inline void deliver(struct rsm_segment *seg, u32 flags)
  */
 void rsm_event_post(struct rsm_segment *seg, u32 flags)
 {
-	deliver(seg, flags);
+	event_deliver(seg, flags);
 }
 EXPORT_SYMBOL_GPL(rsm_event_post);
 
@@ -90,7 +90,7 @@ u32 rsm_local_post(struct rsm_import *imp, u32 flags)
 
 	down_read(&imp->map_lock);
 	if (imp->exp) {
-		deliver(&imp->exp->seg, flags);
+		event_deliver(&imp->exp->seg, flags);
 		status = RSM_SUCCESS;
 	}
 	up_read(&imp->map_lock);

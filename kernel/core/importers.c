@@ -29,7 +29,7 @@ void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
  * of @imp's handle waits for importers_lock only as long as @imp knows its export: from
  * then on nothing but the reference keeps @imp.
  */
-static void importer_leave(struct rsm_export *exp, struct rsm_import *imp)
+static void importers_remove(struct rsm_export *exp, struct rsm_import *imp)
 {
 	lockdep_assert_held(&exp->importers_lock);
 	if (list_empty(&imp->member.entry))
@@ -55,7 +55,7 @@ void rsm_local_disconnect(struct rsm_import *imp)
 	if (!exp)
 		return;
 	mutex_lock(&exp->importers_lock);
-	importer_leave(exp, imp);
+	importers_remove(exp, imp);
 	mutex_unlock(&exp->importers_lock);
 	rsm_segment_put(&exp->seg);
 }
@@ -76,7 +76,7 @@ void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
 	}
 	mutex_lock(&exp->importers_lock);
 	rsm_import_abort(imp, reason);
-	importer_leave(exp, imp);
+	importers_remove(exp, imp);
 	mutex_unlock(&exp->importers_lock);
 	rsm_segment_put(&exp->seg);
 }
@@ -193,7 +193,7 @@ static void abort_visit(struct rsm_export *exp, struct rsm_import *imp, void *da
 	if (abortion->granted && imp->ticket != abortion->granted)
 		return;
 	rsm_import_abort(imp, abortion->reason);
-	importer_leave(exp, imp);
+	importers_remove(exp, imp);
 }
 
 /**

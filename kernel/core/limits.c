@@ -31,13 +31,13 @@ MODULE_PARM_DESC(max_segments, "Most export and import segments on this node (de
  */
 #define RESERVE_PART	16
 
-static int set_share(const char *val, const struct kernel_param *kp)
+static int limits_set_share(const char *val, const struct kernel_param *kp)
 {
 	return param_set_uint_minmax(val, kp, 1, 100);
 }
 
 static const struct kernel_param_ops share_ops = {
-	.set = set_share,
+	.set = limits_set_share,
 	.get = param_get_uint,
 };
 
@@ -127,7 +127,7 @@ static u64 bytes(unsigned long npages)
 	return (u64)npages << PAGE_SHIFT;
 }
 
-static unsigned long percent_of(unsigned long whole, unsigned int percent)
+static unsigned long limits_percent_of(unsigned long whole, unsigned int percent)
 {
 	return max(mult_frac(whole, percent, 100), 1UL);
 }
@@ -255,8 +255,8 @@ static bool above_node_limit(long npages)
 
 static bool above_user_limit(long npages)
 {
-	long most = percent_of(rsm_pinned_most(),
-					READ_ONCE(max_exported_memory_per_user));
+	long most = limits_percent_of(rsm_pinned_most(),
+				      READ_ONCE(max_exported_memory_per_user));
 
 	if (npages <= most || capable(CAP_SYS_ADMIN))
 		return false;
@@ -365,8 +365,8 @@ u32 rsm_highest_handle(void)
  */
 int rsm_charge_handle(struct rsm_user *user)
 {
-	unsigned long most = percent_of(READ_ONCE(rsm_max_segments),
-					READ_ONCE(max_segments_per_user));
+	unsigned long most = limits_percent_of(READ_ONCE(rsm_max_segments),
+					       READ_ONCE(max_segments_per_user));
 	unsigned int has = rsm_user_add_handle(user);
 
 	if (has <= most || capable(CAP_SYS_ADMIN))

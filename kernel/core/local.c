@@ -35,7 +35,7 @@ bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned i
 /* May the caller connect? The node list binds everybody, the user check not
  * those with CAP_IPC_OWNER.
  */
-static u32 admit(struct rsm_export *exp, struct rsm_import *imp)
+static u32 local_admit(struct rsm_export *exp, struct rsm_import *imp)
 {
 	struct rsm_acl *acl = exp->acl;
 	int mode;
@@ -66,7 +66,7 @@ u32 rsm_local_connect(struct rsm_import *imp)
 	if (!exp)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
-	status = admit(exp, imp);
+	status = local_admit(exp, imp);
 	if (!status)
 		rsm_local_join(imp, exp);
 	mutex_unlock(&exp->importers_lock);

@@ -39,7 +39,7 @@ void rsm_mem_put(struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_mem_put);
 
-static size_t piece(u64 offset, size_t len)
+static size_t mem_piece(u64 offset, size_t len)
 {
 	return min_t(size_t, len, PAGE_SIZE - offset_in_page(offset));
 }
@@ -54,7 +54,7 @@ static size_t piece(u64 offset, size_t len)
 void rsm_mem_read(struct rsm_mem *mem, u64 offset, void *to, size_t len)
 {
 	while (len) {
-		size_t n = piece(offset, len);
+		size_t n = mem_piece(offset, len);
 		void *page = mem->ops->map_page(mem, offset >> PAGE_SHIFT);
 
 		memcpy(to, page + offset_in_page(offset), n);
@@ -77,7 +77,7 @@ void rsm_mem_write(struct rsm_mem *mem, u64 offset, const void *from, size_t len
 {
 	WRITE_ONCE(mem->written, true);
 	while (len) {
-		size_t n = piece(offset, len);
+		size_t n = mem_piece(offset, len);
 		void *page = mem->ops->map_page(mem, offset >> PAGE_SHIFT);
 
 		memcpy(page + offset_in_page(offset), from, n);

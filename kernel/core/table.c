@@ -53,7 +53,7 @@ struct rsm_table *rsm_table_create(struct file *file)
 	return table;
 }
 
-static void free_pages_of(struct xarray *xa)
+static void table_free_pages(struct xarray *xa)
 {
 	struct page *page;
 	unsigned long index;
@@ -67,8 +67,8 @@ static void table_free(struct kref *ref)
 {
 	struct rsm_table *table = container_of(ref, struct rsm_table, ref);
 
-	free_pages_of(&table->status);
-	free_pages_of(&table->consumed);
+	table_free_pages(&table->status);
+	table_free_pages(&table->consumed);
 	ida_destroy(&table->slots);
 	mmdrop(table->mm);
 	mutex_destroy(&table->lock);

@@ -49,7 +49,7 @@ static void add_controller(struct picture *p, struct rsm_controller *ctl)
 	p->peer_count += count;
 }
 
-static void collect(struct picture *p)
+static void topology_collect(struct picture *p)
 {
 	struct rsm_controller *ctl;
 
@@ -60,7 +60,7 @@ static void collect(struct picture *p)
 	mutex_unlock(&rsm_controllers_lock);
 }
 
-static u32 answer(struct picture *p, struct rsm_topology_query *query)
+static u32 topology_answer(struct picture *p, struct rsm_topology_query *query)
 {
 	query->node_id = rsm_node_id();
 	query->controller_count = p->controller_count;
@@ -88,8 +88,8 @@ u32 rsm_topology(struct rsm_topology_query *query)
 				 GFP_KERNEL_ACCOUNT);
 	p.peers = kvcalloc(p.max_peers, sizeof(*p.peers), GFP_KERNEL_ACCOUNT);
 	if (p.controllers && p.peers) {
-		collect(&p);
-		status = answer(&p, query);
+		topology_collect(&p);
+		status = topology_answer(&p, query);
 	}
 	kvfree(p.controllers);
 	kvfree(p.peers);

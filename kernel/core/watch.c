@@ -250,8 +250,8 @@ static void look_later(struct rsm_watch *watch, unsigned long first, unsigned lo
 	spin_unlock(&watch->watcher->lock);
 }
 
-static enum rsm_pin_state look_at(struct rsm_watch *watch, struct mm_struct *mm,
-				  unsigned long first, unsigned long n)
+static enum rsm_pin_state watch_look_at(struct rsm_watch *watch, struct mm_struct *mm,
+					unsigned long first, unsigned long n)
 {
 	enum rsm_pin_state state;
 
@@ -281,7 +281,7 @@ static void look(struct work_struct *work)
 	if (!mmget_not_zero(mm))
 		return;
 	while ((n = take_changed(watch, &first))) {
-		if (look_at(watch, mm, first, n) != RSM_PIN_KEPT)
+		if (watch_look_at(watch, mm, first, n) != RSM_PIN_KEPT)
 			break;
 		cond_resched();
 	}

@@ -79,7 +79,7 @@ static bool same_node_elsewhere(const struct window_peer *peer, u32 node)
 }
 
 /* The objection to the node in a slot, or NULL. */
-static const char *objection(const struct window_peer *peer, u64 incarnation, u32 node)
+static const char *member_objection(const struct window_peer *peer, u64 incarnation, u32 node)
 {
 	if ((incarnation & RSM_INCARNATION_SLOT) != peer->slot)
 		return "its incarnation is another slot's";
@@ -94,7 +94,7 @@ static const char *objection(const struct window_peer *peer, u64 incarnation, u3
 
 static bool is_welcome(struct window_peer *peer, u64 incarnation, u32 node)
 {
-	const char *why = objection(peer, incarnation, node);
+	const char *why = member_objection(peer, incarnation, node);
 
 	if (why && peer->refused != incarnation)
 		pr_warn_ratelimited("rsm: %s: node %u in slot %u is ignored: %s\n",
@@ -217,7 +217,7 @@ static u64 new_incarnation(u32 slot)
 	return incarnation | slot;
 }
 
-static void join(struct window *w)
+static void member_join(struct window *w)
 {
 	struct rsm_window_node *node = window_node(w, w->slot);
 	u64 own = new_incarnation(w->slot);
@@ -317,7 +317,7 @@ void window_tick(struct work_struct *work)
 		return;
 	note_delay(w, ms);
 	if (!w->incarnation)
-		join(w);
+		member_join(w);
 	else if (!is_member(w))
 		give_up(w);
 	if (w->incarnation)

@@ -10,13 +10,13 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
-static int set_share(const char *val, const struct kernel_param *kp)
+static int segment_set_share(const char *val, const struct kernel_param *kp)
 {
 	return param_set_uint_minmax(val, kp, 1, 100);
 }
 
 static const struct kernel_param_ops share_ops = {
-	.set = set_share,
+	.set = segment_set_share,
 	.get = param_get_uint,
 };
 
@@ -129,15 +129,15 @@ static struct window_mem *mem_alloc(struct window *w, u64 length)
 	return m;
 }
 
-static u32 percent_of(const struct window *w, unsigned int percent)
+static u32 segment_percent_of(const struct window *w, unsigned int percent)
 {
 	return mult_frac(w->layout.chunks, percent, 100);
 }
 
 static int take_share(struct window *w, struct window_mem *m)
 {
-	u32 node_most = percent_of(w, READ_ONCE(node_share));
-	u32 user_most = percent_of(w, READ_ONCE(user_share));
+	u32 node_most = segment_percent_of(w, READ_ONCE(node_share));
+	u32 user_most = segment_percent_of(w, READ_ONCE(user_share));
 
 	m->uid = current_euid();
 	return window_shares_take(&w->shares, m->uid, m->count,

@@ -126,34 +126,34 @@ static const char *address_of(struct genl_info *info)
 	return nla_data(info->attrs[RSM_A_NODE_ADDRESS]);
 }
 
-static int add(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+static int change_add_node(struct rsm_controller *ctl, struct genl_info *info, u32 node)
 {
 	return ctl->ops->add_node(ctl, node, address_of(info), info->extack);
 }
 
-static int move(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+static int change_move_node(struct rsm_controller *ctl, struct genl_info *info, u32 node)
 {
 	return ctl->ops->move_node(ctl, node, address_of(info), info->extack);
 }
 
-static int forget(struct rsm_controller *ctl, struct genl_info *info, u32 node)
+static int change_forget_node(struct rsm_controller *ctl, struct genl_info *info, u32 node)
 {
 	return ctl->ops->forget_node(ctl, node, info->extack);
 }
 
 int rsm_node_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_node(info, true, add);
+	return change_node(info, true, change_add_node);
 }
 
 int rsm_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_node(info, true, move);
+	return change_node(info, true, change_move_node);
 }
 
 int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_node(info, false, forget);
+	return change_node(info, false, change_forget_node);
 }
 
 /* A secret of a request, or NULL. */

@@ -18,7 +18,7 @@ unsigned int rsm_link_count(const struct rsm_controller *ctl)
 	return count;
 }
 
-static int put(struct sk_buff *skb, struct rsm_controller *ctl)
+static int controller_put_all(struct sk_buff *skb, struct rsm_controller *ctl)
 {
 	unsigned int segments = rsm_controller_segments(ctl, RSM_EXPORT);
 	unsigned int imports = rsm_controller_segments(ctl, RSM_IMPORT);
@@ -47,7 +47,7 @@ static int put_named(struct sk_buff *skb, const char *name)
 	mutex_lock(&rsm_controllers_lock);
 	list_for_each_entry(ctl, &rsm_controllers, link)
 		if (!strcmp(ctl->name, name)) {
-			err = put(skb, ctl);
+			err = controller_put_all(skb, ctl);
 			break;
 		}
 	mutex_unlock(&rsm_controllers_lock);
@@ -71,12 +71,12 @@ int rsm_controller_doit(struct sk_buff *skb, struct genl_info *info)
 	return rsm_answer_end(info, &reply, header, err);
 }
 
-static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-		    struct rsm_controller *ctl)
+static int controller_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+			       struct rsm_controller *ctl)
 {
 	void *header = rsm_dump_put(skb, cb, RSM_CMD_CONTROLLER_GET);
 
-	return header ? rsm_dump_end(skb, header, put(skb, ctl)) : -EMSGSIZE;
+	return header ? rsm_dump_end(skb, header, controller_put_all(skb, ctl)) : -EMSGSIZE;
 }
 
 int rsm_controller_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -90,7 +90,7 @@ int rsm_controller_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	list_for_each_entry(ctl, &rsm_controllers, link) {
 		if (ctl->serial <= done)
 			continue;
-		err = dump_one(skb, cb, ctl);
+		err = controller_dump_one(skb, cb, ctl);
 		if (err)
 			break;
 		done = ctl->serial;

@@ -6,7 +6,7 @@
 #include <linux/cred.h>
 
 /* Begin an event, or false if nobody would hear it. */
-static bool begin(struct rsm_reply *event, u8 cmd, void **header)
+static bool event_begin(struct rsm_reply *event, u8 cmd, void **header)
 {
 	if (!genl_has_listeners(&rsm_family, &init_net, 0))
 		return false;
@@ -21,7 +21,7 @@ static bool begin(struct rsm_reply *event, u8 cmd, void **header)
 	return true;
 }
 
-static void end(struct rsm_reply *event, void *header, int err)
+static void event_end(struct rsm_reply *event, void *header, int err)
 {
 	/* There is room for everything that an event may say. */
 	if (WARN_ON_ONCE(err)) {
@@ -32,7 +32,7 @@ static void end(struct rsm_reply *event, void *header, int err)
 	genlmsg_multicast_netns(&rsm_family, &init_net, event->skb, 0, 0, GFP_KERNEL);
 }
 
-static int put_publication(struct rsm_reply *event, struct rsm_export *exp)
+static int event_put_publication(struct rsm_reply *event, struct rsm_export *exp)
 {
 	return rsm_segment_put_public(event, exp, RSM_SEGMENT_STATE_PUBLISHED) ?:
 	       nla_put_u32(event->skb, RSM_A_SEGMENT_PID,
@@ -46,8 +46,8 @@ static void event_publish(struct rsm_export *exp)
 	void *header;
 
 	lockdep_assert_held(&exp->lock);
-	if (begin(&event, RSM_EVENT_PUBLISH, &header))
-		end(&event, header, put_publication(&event, exp));
+	if (event_begin(&event, RSM_EVENT_PUBLISH, &header))
+		event_end(&event, header, event_put_publication(&event, exp));
 }
 
 /* It still has its id and list, and nobody reaches it. */
@@ -57,9 +57,9 @@ static void event_unpublish(struct rsm_export *exp, enum rsm_reason reason)
 	void *header;
 
 	lockdep_assert_held(&exp->lock);
-	if (begin(&event, RSM_EVENT_UNPUBLISH, &header))
-		end(&event, header, put_publication(&event, exp) ?:
-				    nla_put_u32(event.skb, RSM_A_SEGMENT_REASON, reason));
+	if (event_begin(&event, RSM_EVENT_UNPUBLISH, &header))
+		event_end(&event, header, event_put_publication(&event, exp) ?:
+			  nla_put_u32(event.skb, RSM_A_SEGMENT_REASON, reason));
 }
 
 static void event_connect(struct rsm_import *imp)
@@ -67,8 +67,8 @@ static void event_connect(struct rsm_import *imp)
 	struct rsm_reply event;
 	void *header;
 
-	if (begin(&event, RSM_EVENT_CONNECT, &header))
-		end(&event, header, rsm_import_put_all(&event, imp));
+	if (event_begin(&event, RSM_EVENT_CONNECT, &header))
+		event_end(&event, header, rsm_import_put_all(&event, imp));
 }
 
 static void event_disconnect(struct rsm_import *imp, enum rsm_reason reason)
@@ -76,9 +76,9 @@ static void event_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 	struct rsm_reply event;
 	void *header;
 
-	if (begin(&event, RSM_EVENT_DISCONNECT, &header))
-		end(&event, header, rsm_import_put_all(&event, imp) ?:
-				    nla_put_u32(event.skb, RSM_A_IMPORT_REASON, reason));
+	if (event_begin(&event, RSM_EVENT_DISCONNECT, &header))
+		event_end(&event, header, rsm_import_put_all(&event, imp) ?:
+			  nla_put_u32(event.skb, RSM_A_IMPORT_REASON, reason));
 }
 
 /* The link's work only: it can't be started again meanwhile. */
@@ -87,12 +87,12 @@ static void event_node(struct rsm_link *link, bool up)
 	struct rsm_reply event;
 	void *header;
 
-	if (begin(&event, up ? RSM_EVENT_NODE_UP : RSM_EVENT_NODE_DOWN, &header))
-		end(&event, header, rsm_node_put(event.skb, link));
+	if (event_begin(&event, up ? RSM_EVENT_NODE_UP : RSM_EVENT_NODE_DOWN, &header))
+		event_end(&event, header, rsm_node_put(event.skb, link));
 }
 
-static int put_limit(struct sk_buff *skb, enum rsm_limit kind, u64 wanted, u64 value,
-		     const struct rsm_controller *ctl)
+static int event_put_limit(struct sk_buff *skb, enum rsm_limit kind, u64 wanted, u64 value,
+			   const struct rsm_controller *ctl)
 {
 	if (nla_put_u32(skb, RSM_A_LIMIT_KIND, kind) ||
 	    nla_put_u64_64bit(skb, RSM_A_LIMIT_HITS, rsm_limit_hits(kind),
@@ -112,8 +112,8 @@ static void event_limit(enum rsm_limit kind, u64 wanted, u64 value,
 	struct rsm_reply event;
 	void *header;
 
-	if (begin(&event, RSM_EVENT_LIMIT_HIT, &header))
-		end(&event, header, put_limit(event.skb, kind, wanted, value, ctl));
+	if (event_begin(&event, RSM_EVENT_LIMIT_HIT, &header))
+		event_end(&event, header, event_put_limit(event.skb, kind, wanted, value, ctl));
 }
 
 /* The process that was denied, if it is one of this node. */
@@ -148,8 +148,8 @@ static void event_denied(const struct rsm_denied *denied)
 	struct rsm_reply event;
 	void *header;
 
-	if (begin(&event, RSM_EVENT_DENIED, &header))
-		end(&event, header, put_denied(&event, denied));
+	if (event_begin(&event, RSM_EVENT_DENIED, &header))
+		event_end(&event, header, put_denied(&event, denied));
 }
 
 const struct rsm_listener rsm_netlink_listener = {

@@ -15,7 +15,7 @@ static int put_peer(struct sk_buff *skb, const struct rsm_import *imp)
 	return 0;
 }
 
-static int put_counters(struct sk_buff *skb, struct rsm_import *imp)
+static int import_put_counters(struct sk_buff *skb, struct rsm_import *imp)
 {
 	struct rsm_segment *seg = &imp->seg;
 
@@ -43,11 +43,11 @@ int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
 	    nla_put_u64_64bit(skb, RSM_A_IMPORT_LENGTH, imp->length, RSM_A_IMPORT_PAD) ||
 	    nla_put_u8(skb, RSM_A_IMPORT_ABORTED, imp->aborted))
 		return -EMSGSIZE;
-	return put_counters(skb, imp);
+	return import_put_counters(skb, imp);
 }
 
 /* -ENOENT if the viewer may not see it. */
-static int put_visible(struct rsm_reply *reply, struct rsm_import *imp)
+static int import_put_visible(struct rsm_reply *reply, struct rsm_import *imp)
 {
 	int err;
 
@@ -61,7 +61,7 @@ static int put_visible(struct rsm_reply *reply, struct rsm_import *imp)
 	return err;
 }
 
-static int answer(struct genl_info *info, struct rsm_reply *reply, struct rsm_import *imp)
+static int import_answer(struct genl_info *info, struct rsm_reply *reply, struct rsm_import *imp)
 {
 	void *header;
 	int err;
@@ -69,7 +69,7 @@ static int answer(struct genl_info *info, struct rsm_reply *reply, struct rsm_im
 	err = rsm_answer_start(info, RSM_CMD_IMPORT_GET, reply, &header);
 	if (err)
 		return err;
-	err = put_visible(reply, imp);
+	err = import_put_visible(reply, imp);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "There is no such import");
 	return rsm_answer_end(info, reply, header, err);
@@ -89,17 +89,17 @@ int rsm_import_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "There is no such import");
 		return -ENOENT;
 	}
-	err = answer(info, &reply, to_import(seg));
+	err = import_answer(info, &reply, to_import(seg));
 	rsm_segment_put(seg);
 	return err;
 }
 
-static int dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
+static int import_dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
 {
-	return put_visible(reply, to_import(seg));
+	return import_put_visible(reply, to_import(seg));
 }
 
 int rsm_import_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return rsm_dump_segments(skb, cb, RSM_IMPORT, RSM_CMD_IMPORT_GET, dump_one);
+	return rsm_dump_segments(skb, cb, RSM_IMPORT, RSM_CMD_IMPORT_GET, import_dump_one);
 }

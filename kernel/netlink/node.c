@@ -25,7 +25,7 @@ static_assert(RSM_NODE_STATE_DOWN == (int)RSM_LINK_DOWN &&
 	      RSM_NODE_STATE_ACTIVE == (int)RSM_LINK_ACTIVE &&
 	      RSM_NODE_STATE_ENDING == (int)RSM_LINK_ENDING);
 
-static struct node_view look_at(struct rsm_link *link)
+static struct node_view node_look_at(struct rsm_link *link)
 {
 	struct node_view node;
 
@@ -66,7 +66,7 @@ static int put_secret(struct sk_buff *skb, struct rsm_link *link)
 /* The attributes of a node. The link stays, since the caller sees to that. */
 int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 {
-	struct node_view node = look_at(link);
+	struct node_view node = node_look_at(link);
 
 	if (nla_put_string(skb, RSM_A_NODE_CONTROLLER, link->ctl->name) ||
 	    nla_put_u32(skb, RSM_A_NODE_NODE_ID, node.node) ||
@@ -83,7 +83,7 @@ int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 	return 0;
 }
 
-static bool is_wanted(const struct rsm_link *link, struct genl_info *info)
+static bool node_is_wanted(const struct rsm_link *link, struct genl_info *info)
 {
 	return rsm_link_is_shown(link) &&
 	       link->node == nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]) &&
@@ -97,7 +97,7 @@ static int put_wanted(struct sk_buff *skb, struct genl_info *info)
 
 	mutex_lock(&rsm_agent_lock);
 	list_for_each_entry(link, &rsm_links, entry)
-		if (is_wanted(link, info)) {
+		if (node_is_wanted(link, info)) {
 			err = rsm_node_put(skb, link);
 			break;
 		}
@@ -123,7 +123,7 @@ int rsm_node_doit(struct sk_buff *skb, struct genl_info *info)
 	return rsm_answer_end(info, &reply, header, err);
 }
 
-static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct rsm_link *link)
+static int node_dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct rsm_link *link)
 {
 	void *header = rsm_dump_put(skb, cb, RSM_CMD_NODE_GET);
 
@@ -141,7 +141,7 @@ int rsm_node_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	list_for_each_entry(link, &rsm_links, entry) {
 		if (link->serial <= done || !rsm_link_is_shown(link))
 			continue;
-		err = dump_one(skb, cb, link);
+		err = node_dump_one(skb, cb, link);
 		if (err)
 			break;
 		done = link->serial;

@@ -35,7 +35,7 @@ static bool has_segments(const struct rsm_process *process)
 }
 
 /* The ids of processes are used again: a sum is of one process. */
-static void add(struct rsm_process *process, void *data)
+static void process_add(struct rsm_process *process, void *data)
 {
 	struct sum *sum = data;
 
@@ -87,7 +87,7 @@ static int put_task(struct sk_buff *skb, struct pid *pid)
 	return err;
 }
 
-static int put(struct sk_buff *skb, const struct sum *sum)
+static int process_put_all(struct sk_buff *skb, const struct sum *sum)
 {
 	if (nla_put_u32(skb, RSM_A_PROCESS_PID, rsm_view_pid(sum->viewer, sum->pid)) ||
 	    nla_put_u32(skb, RSM_A_PROCESS_UID, rsm_view_uid(sum->viewer, sum->uid)) ||
@@ -119,7 +119,7 @@ static pid_t global_pid(const struct rsm_viewer *viewer, pid_t nr)
 	return global;
 }
 
-static int answer(struct genl_info *info, const struct sum *sum)
+static int process_answer(struct genl_info *info, const struct sum *sum)
 {
 	struct rsm_reply reply = { .viewer = sum->viewer };
 	void *header;
@@ -128,7 +128,7 @@ static int answer(struct genl_info *info, const struct sum *sum)
 	err = rsm_answer_start(info, RSM_CMD_PROCESS_GET, &reply, &header);
 	if (err)
 		return err;
-	return rsm_answer_end(info, &reply, header, put(reply.skb, sum));
+	return rsm_answer_end(info, &reply, header, process_put_all(reply.skb, sum));
 }
 
 int rsm_process_doit(struct sk_buff *skb, struct genl_info *info)
@@ -141,21 +141,21 @@ int rsm_process_doit(struct sk_buff *skb, struct genl_info *info)
 	if (GENL_REQ_ATTR_CHECK(info, RSM_A_PROCESS_PID))
 		return -EINVAL;
 	pid = global_pid(&viewer, nla_get_u32(info->attrs[RSM_A_PROCESS_PID]));
-	rsm_process_visit(pid, add, &sum);
+	rsm_process_visit(pid, process_add, &sum);
 	if (!sum.pid) {
 		NL_SET_ERR_MSG(info->extack, "There is no such process with segments");
 		return -ENOENT;
 	}
-	err = answer(info, &sum);
+	err = process_answer(info, &sum);
 	put_pid(sum.pid);
 	return err;
 }
 
-static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct sum *sum)
+static int process_dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct sum *sum)
 {
 	void *header = rsm_dump_put(skb, cb, RSM_CMD_PROCESS_GET);
 
-	return header ? rsm_dump_end(skb, header, put(skb, sum)) : -EMSGSIZE;
+	return header ? rsm_dump_end(skb, header, process_put_all(skb, sum)) : -EMSGSIZE;
 }
 
 static int dump_process(struct sk_buff *skb, struct netlink_callback *cb,
@@ -164,9 +164,9 @@ static int dump_process(struct sk_buff *skb, struct netlink_callback *cb,
 	struct sum sum = { .viewer = viewer };
 	int err = 0;
 
-	add(process, &sum);
+	process_add(process, &sum);
 	if (sum.pid)
-		err = dump_one(skb, cb, &sum);
+		err = process_dump_one(skb, cb, &sum);
 	put_pid(sum.pid);
 	return err;
 }

@@ -75,7 +75,7 @@ static int put_acl(struct sk_buff *skb, const struct rsm_acl *acl)
 }
 
 /* The attributes that only a published segment has. */
-static int put_publication(struct sk_buff *skb, const struct rsm_export *exp)
+static int segment_put_publication(struct sk_buff *skb, const struct rsm_export *exp)
 {
 	int mode = local_mode(exp);
 
@@ -103,7 +103,7 @@ int rsm_segment_put_public(struct rsm_reply *reply, struct rsm_export *exp,
 	    nla_put_u32(skb, RSM_A_SEGMENT_GID,
 			rsm_view_gid(reply->viewer, exp->owner.gid)))
 		return -EMSGSIZE;
-	return state == RSM_SEGMENT_STATE_PUBLISHED ? put_publication(skb, exp) : 0;
+	return state == RSM_SEGMENT_STATE_PUBLISHED ? segment_put_publication(skb, exp) : 0;
 }
 
 static u32 length_of(const struct list_head *list)
@@ -116,7 +116,7 @@ static u32 length_of(const struct list_head *list)
 	return length;
 }
 
-static int put_counters(struct sk_buff *skb, struct rsm_export *exp)
+static int segment_put_counters(struct sk_buff *skb, struct rsm_export *exp)
 {
 	struct rsm_segment *seg = &exp->seg;
 
@@ -143,7 +143,7 @@ static int put_private(struct rsm_reply *reply, struct rsm_export *exp)
 			length_of(&exp->remote_importers)) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_GRANTS, READ_ONCE(exp->grants)))
 		return -EMSGSIZE;
-	return put_counters(skb, exp);
+	return segment_put_counters(skb, exp);
 }
 
 static enum rsm_segment_state state_of(const struct rsm_export *exp)
@@ -163,7 +163,7 @@ static bool is_visible(const struct rsm_viewer *viewer, const struct rsm_export 
 }
 
 /* As much as the viewer may see; -ENOENT if that is nothing. */
-static int put_visible(struct rsm_reply *reply, struct rsm_export *exp)
+static int segment_put_visible(struct rsm_reply *reply, struct rsm_export *exp)
 {
 	int err = -ENOENT;
 
@@ -189,7 +189,7 @@ int rsm_segment_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	err = rsm_answer_start(info, RSM_CMD_SEGMENT_GET, &reply, &header);
 	if (!err) {
-		err = put_visible(&reply, exp);
+		err = segment_put_visible(&reply, exp);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG(info->extack, "There is no such segment");
 		err = rsm_answer_end(info, &reply, header, err);
@@ -198,12 +198,12 @@ int rsm_segment_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
+static int segment_dump_one(struct rsm_reply *reply, struct rsm_segment *seg)
 {
-	return put_visible(reply, to_export(seg));
+	return segment_put_visible(reply, to_export(seg));
 }
 
 int rsm_segment_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return rsm_dump_segments(skb, cb, RSM_EXPORT, RSM_CMD_SEGMENT_GET, dump_one);
+	return rsm_dump_segments(skb, cb, RSM_EXPORT, RSM_CMD_SEGMENT_GET, segment_dump_one);
 }

@@ -5,7 +5,7 @@
 
 #include <linux/mm.h>
 
-static int put_limit(struct sk_buff *skb, enum rsm_limit kind)
+static int stats_put_limit(struct sk_buff *skb, enum rsm_limit kind)
 {
 	struct nlattr *nest = nla_nest_start(skb, RSM_A_STATS_LIMIT);
 
@@ -21,11 +21,11 @@ static int put_limits(struct sk_buff *skb)
 	int err = 0;
 
 	for (enum rsm_limit kind = 0; kind < RSM_LIMIT_COUNT && !err; kind++)
-		err = put_limit(skb, kind);
+		err = stats_put_limit(skb, kind);
 	return err;
 }
 
-static int put(struct sk_buff *skb)
+static int stats_put_all(struct sk_buff *skb)
 {
 	u64 pinned = (u64)rsm_pinned_pages() << PAGE_SHIFT;
 	u64 most = (u64)rsm_pinned_most() << PAGE_SHIFT;
@@ -52,5 +52,5 @@ int rsm_stats_doit(struct sk_buff *skb, struct genl_info *info)
 	err = rsm_answer_start(info, RSM_CMD_STATS_GET, &reply, &header);
 	if (err)
 		return err;
-	return rsm_answer_end(info, &reply, header, put(reply.skb));
+	return rsm_answer_end(info, &reply, header, stats_put_all(reply.skb));
 }

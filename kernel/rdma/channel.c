@@ -7,7 +7,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-static u64 new_incarnation(void)
+static u64 channel_new_incarnation(void)
 {
 	u64 incarnation;
 
@@ -45,7 +45,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	spin_lock_init(&channel->receive_lock);
 	channel->node = node;
 	channel->cm_id = cm_id;
-	channel->incarnation = new_incarnation();
+	channel->incarnation = channel_new_incarnation();
 	channel->responder_resources = U8_MAX;
 	channel->initiator_depth = U8_MAX;
 	/* Until the link is started there is nobody to take messages. */
@@ -183,7 +183,7 @@ static void wait_for_users(struct rsm_rdma_channel *channel)
 }
 
 /* Tells the peer, if it is still connected. */
-static void bury(struct rsm_rdma_channel *channel)
+static void channel_close(struct rsm_rdma_channel *channel)
 {
 	rdma_destroy_id(channel->cm_id);
 	rsm_rdma_channel_put(channel);
@@ -200,7 +200,7 @@ static void park(struct rsm_rdma_channel *channel)
 	node->parked = channel;
 	spin_unlock_irq(&node->lock);
 	if (former)
-		bury(former);
+		channel_close(former);
 	/* The device may have been removed before anybody could see this. */
 	rsm_rdma_kick(node);
 }
@@ -222,7 +222,7 @@ void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always)
 		channel = NULL;
 	spin_unlock_irq(&node->lock);
 	if (channel)
-		bury(channel);
+		channel_close(channel);
 }
 
 /**
@@ -241,7 +241,7 @@ void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel)
 	if (channel->qp)
 		rsm_rdma_channel_strip(channel);
 	if (has_way(channel))
-		bury(channel);
+		channel_close(channel);
 	else
 		park(channel);
 }

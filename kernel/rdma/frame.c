@@ -34,7 +34,7 @@ void rsm_rdma_greet(struct rsm_rdma_greeting *greeting, u32 from, u32 to, u32 de
 	};
 }
 
-static const char *objection(const struct rsm_rdma_greeting *greeting, u32 own)
+static const char *frame_objection(const struct rsm_rdma_greeting *greeting, u32 own)
 {
 	u32 depth = le16_to_cpu(greeting->depth);
 
@@ -72,7 +72,7 @@ const char *rsm_rdma_greeting_read(const void *data, size_t len, u32 own,
 		return "it does not greet";
 	memset(greeting, 0, sizeof(*greeting));
 	memcpy(greeting, data, min(len, sizeof(*greeting)));
-	why = objection(greeting, own);
+	why = frame_objection(greeting, own);
 	if (why)
 		return why;
 	if (len < sizeof(*greeting))

@@ -76,7 +76,7 @@ static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *re
 }
 
 /* The fault of the sender of a request, or NULL. */
-static const char *objection(struct rdma_cm_id *cm_id, struct request *request)
+static const char *listen_objection(struct rdma_cm_id *cm_id, struct request *request)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
 
@@ -108,7 +108,7 @@ static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *c
 	return left;
 }
 
-static int hand_over(struct rdma_cm_id *cm_id, const struct request *request,
+static int listen_hand_over(struct rdma_cm_id *cm_id, const struct request *request,
 		     const struct rdma_conn_param *param)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
@@ -132,7 +132,7 @@ static int hand_over(struct rdma_cm_id *cm_id, const struct request *request,
 	return 0;
 }
 
-static void refuse(struct rdma_cm_id *cm_id, const struct request *request, const char *why)
+static void listen_refuse(struct rdma_cm_id *cm_id, const struct request *request, const char *why)
 {
 	struct rsm_rdma_refusal refusal;
 
@@ -154,11 +154,11 @@ static int look_at_request(struct rdma_cm_id *cm_id, const struct rdma_conn_para
 		why = rsm_rdma_hear(param, &request.said.request, &request.peer);
 	request.said.request_qp = cpu_to_le32(param->qp_num);
 	if (!why)
-		why = objection(cm_id, &request);
+		why = listen_objection(cm_id, &request);
 	if (why)
-		refuse(cm_id, &request, why);
+		listen_refuse(cm_id, &request, why);
 	else
-		err = hand_over(cm_id, &request, param);
+		err = listen_hand_over(cm_id, &request, param);
 	memzero_explicit(&request, sizeof(request));
 	return err;
 }

@@ -176,7 +176,7 @@ static void note_activity(struct rsm_rdma_node *node)
 }
 
 /* Give the agent what it takes, in order. */
-static void deliver(struct rsm_rdma_channel *channel)
+static void message_deliver(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_frame *frame;
 	struct rsm_link *link = &channel->node->link;
@@ -199,7 +199,7 @@ static void receive_message(struct rsm_rdma_frame *frame)
 
 	spin_lock_bh(&channel->receive_lock);
 	list_add_tail(&frame->next, &channel->received);
-	deliver(channel);
+	message_deliver(channel);
 	spin_unlock_bh(&channel->receive_lock);
 }
 
@@ -320,7 +320,7 @@ void rsm_rdma_deliver(struct rsm_rdma_channel *channel)
 {
 	spin_lock_bh(&channel->receive_lock);
 	channel->stalled = false;
-	deliver(channel);
+	message_deliver(channel);
 	spin_unlock_bh(&channel->receive_lock);
 }
 

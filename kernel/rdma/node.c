@@ -69,7 +69,7 @@ static void start_link(struct rsm_rdma_channel *channel)
 }
 
 /* Each reason is logged once. */
-static void give_up(struct rsm_rdma_channel *channel, const char *why)
+static void node_give_up(struct rsm_rdma_channel *channel, const char *why)
 {
 	struct rsm_rdma_node *node = channel->node;
 
@@ -89,7 +89,7 @@ static void accept_connection(struct rsm_rdma_channel *channel)
 	const char *why = rsm_rdma_accept(channel);
 
 	if (why) {
-		give_up(channel, why);
+		node_give_up(channel, why);
 		return;
 	}
 	rsm_link_stop(&channel->node->link, "connected again");
@@ -128,7 +128,7 @@ static void connect_to_node(struct rsm_rdma_node *node)
 	}
 	/* The node may know only one of the two secrets that we accept. */
 	node->other_secret ^= channel->refusal == RSM_RDMA_REFUSED_OTHER_SECRET;
-	give_up(channel, why);
+	node_give_up(channel, why);
 	try_later(node);
 }
 

@@ -123,7 +123,7 @@ static struct rsm_rdma_node *configured_node(u32 id)
 }
 
 /* A node that nobody is busy with begins, with this address. */
-static void begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
+static void node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
 {
 	rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(address));
 	spin_lock_irq(&node->lock);
@@ -135,7 +135,7 @@ static void begin(struct rsm_rdma_node *node, const struct sockaddr_storage *add
 	rsm_rdma_kick(node);
 }
 
-static int refuse(struct netlink_ext_ack *extack, int err, const char *why)
+static int node_refuse(struct netlink_ext_ack *extack, int err, const char *why)
 {
 	extack->_msg = why;
 	return err;
@@ -153,7 +153,7 @@ static int enter(u32 id, const struct sockaddr_storage *address)
 		if (err || !node)
 			return err;
 	}
-	begin(node, address);
+	node_begin(node, address);
 	return 0;
 }
 
@@ -168,10 +168,10 @@ static int listen_for(u32 id, struct netlink_ext_ack *extack)
 		rsm_rdma_leave(configured_node(id));
 		rsm_link_forget(&rsm_rdma_node(id)->link);
 	}
-	return refuse(extack, err, "Can't listen on the port for addresses of this family");
+	return node_refuse(extack, err, "Can't listen on the port for addresses of this family");
 }
 
-static int add(u32 id, const char *text, struct netlink_ext_ack *extack)
+static int node_add(u32 id, const char *text, struct netlink_ext_ack *extack)
 {
 	struct sockaddr_storage address;
 	const char *why = rsm_rdma_address_read(text, rsm_rdma_port, &address);
@@ -182,9 +182,9 @@ static int add(u32 id, const char *text, struct netlink_ext_ack *extack)
 		why = id ? rsm_rdma_node_objection(id, &address) : "there is no such node id";
 	if (configured_node(id) || (own && (rsm_rdma_own_address(AF_INET) ||
 					    rsm_rdma_own_address(AF_INET6))))
-		return refuse(extack, -EEXIST, "that node is there already");
+		return node_refuse(extack, -EEXIST, "that node is there already");
 	if (why)
-		return refuse(extack, -EINVAL, why);
+		return node_refuse(extack, -EINVAL, why);
 	err = enter(id, &address);
 	return err ?: listen_for(id, extack);
 }
@@ -196,12 +196,12 @@ int rsm_rdma_node_add(struct rsm_controller *ctl, u32 id, const char *text,
 	int err;
 
 	mutex_lock(&rsm_rdma_config_lock);
-	err = rsm_rdma_ready ? add(id, text, extack) : -EBUSY;
+	err = rsm_rdma_ready ? node_add(id, text, extack) : -EBUSY;
 	mutex_unlock(&rsm_rdma_config_lock);
 	return err;
 }
 
-static int move(struct rsm_rdma_node *node, const char *text, struct netlink_ext_ack *extack)
+static int node_move(struct rsm_rdma_node *node, const char *text, struct netlink_ext_ack *extack)
 {
 	struct sockaddr_storage address;
 	const char *why = rsm_rdma_address_read(text, rsm_rdma_port, &address);
@@ -211,9 +211,9 @@ static int move(struct rsm_rdma_node *node, const char *text, struct netlink_ext
 	if (!why)
 		why = rsm_rdma_node_objection(node->id, &address);
 	if (why)
-		return refuse(extack, -EINVAL, why);
+		return node_refuse(extack, -EINVAL, why);
 	rsm_rdma_leave(node);
-	begin(node, &address);
+	node_begin(node, &address);
 	return listen_for(node->id, extack);
 }
 
@@ -226,8 +226,8 @@ int rsm_rdma_node_set(struct rsm_controller *ctl, u32 id, const char *text,
 
 	mutex_lock(&rsm_rdma_config_lock);
 	node = configured_node(id);
-	err = node ? move(node, text, extack) :
-		     refuse(extack, -ENOENT, "The controller knows no such node");
+	err = node ? node_move(node, text, extack) :
+		     node_refuse(extack, -ENOENT, "The controller knows no such node");
 	mutex_unlock(&rsm_rdma_config_lock);
 	return err;
 }
@@ -244,7 +244,7 @@ int rsm_rdma_node_del(struct rsm_controller *ctl, u32 id, struct netlink_ext_ack
 		rsm_rdma_leave(node);
 		rsm_link_forget(&node->link);
 	} else {
-		err = refuse(extack, -ENOENT, "The controller knows no such node");
+		err = node_refuse(extack, -ENOENT, "The controller knows no such node");
 	}
 	mutex_unlock(&rsm_rdma_config_lock);
 	return err;

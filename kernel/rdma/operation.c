@@ -110,7 +110,7 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 }
 
 /* Operations that are under way come to an end and make room. */
-static u32 wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
+static u32 op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_waiter waiter = {
 		.op = op,
@@ -194,7 +194,7 @@ static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
  * A device in software does its work in softirqs: at once, when they are allowed again, and
  * not when a thread for them gets the processor.
  */
-static int hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel)
+static int op_hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel)
 {
 	int err;
 
@@ -216,7 +216,7 @@ static u32 post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 addr
 	rsm_mem_get(&remote->mem);
 	atomic_inc(&remote->busy);
 	refcount_inc(&op->ref);
-	if (!hand_over(op, channel))
+	if (!op_hand_over(op, channel))
 		return RSM_SUCCESS;
 	rsm_rdma_channel_fail(channel, "nothing can be sent");
 	release_device(op);
@@ -260,7 +260,7 @@ u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
 		return RSMERR_CONN_ABORTED;
 	make_sg(op, ib_dma_max_seg_size(channel->device));
 	op->wrs = wrs_for(op, channel->qp);
-	status = wait_for_room(channel, op);
+	status = op_wait_for_room(channel, op);
 	if (status)
 		goto err_leave;
 	status = post_for(imp, op, remote, address, key);

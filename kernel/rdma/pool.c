@@ -46,7 +46,7 @@ static struct rsm_rdma_frame *make(struct rsm_rdma_channel *channel, u32 count,
 	return frames;
 }
 
-static void set_up(struct rsm_rdma_channel *channel)
+static void pool_set_up(struct rsm_rdma_channel *channel)
 {
 	for (u32 i = 0; i < RSM_RDMA_SENDS; i++) {
 		channel->sends[i].cqe.done = rsm_rdma_frame_sent;
@@ -73,7 +73,7 @@ int rsm_rdma_frames_alloc(struct rsm_rdma_channel *channel)
 		kfree(channel->sends);
 		return -ENOMEM;
 	}
-	set_up(channel);
+	pool_set_up(channel);
 	return 0;
 }
 

@@ -40,8 +40,8 @@ static struct rsm_rdma_memory *memory_get(struct rsm_import *imp)
 	return mem ? to_rdma_memory(mem) : NULL;
 }
 
-static u32 piece(const struct rsm_rdma_memory *remote, const struct rsm_local *local, u64 done,
-		 u64 offset, u64 left)
+static u32 transfer_piece(const struct rsm_rdma_memory *remote, const struct rsm_local *local,
+			  u64 done, u64 offset, u64 left)
 {
 	u64 start = local->mem ? local->offset + done : (unsigned long)local->user + done;
 	u64 chunk = BIT_ULL(remote->chunk_shift);
@@ -100,7 +100,7 @@ static u32 start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool 
 		remote = memory_get(t->imp);
 		if (!remote)
 			return RSMERR_CONN_ABORTED;
-		*n = piece(remote, t->local, done, offset, left);
+		*n = transfer_piece(remote, t->local, done, offset, left);
 		status = start_in(t, remote, done, offset, async, n, op);
 		rsm_mem_put(&remote->mem);
 	} while (status == RSM_RDMA_MOVED);
@@ -108,7 +108,7 @@ static u32 start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool 
 }
 
 /* The end of the oldest piece. */
-static u32 collect(struct transfer *t)
+static u32 transfer_collect(struct transfer *t)
 {
 	struct rsm_rdma_op *op = t->op[t->head++ % WINDOW];
 	u32 status;
@@ -120,17 +120,17 @@ static u32 collect(struct transfer *t)
 	return status;
 }
 
-static u32 add(struct transfer *t, struct rsm_rdma_op *op)
+static u32 transfer_add(struct transfer *t, struct rsm_rdma_op *op)
 {
 	t->op[t->tail++ % WINDOW] = op;
-	return t->tail - t->head == WINDOW ? collect(t) : RSM_SUCCESS;
+	return t->tail - t->head == WINDOW ? transfer_collect(t) : RSM_SUCCESS;
 }
 
 /* Transfers under way, to their end: what has been written belongs to who asked. */
 static u32 collect_all(struct transfer *t, u32 status)
 {
 	while (t->head != t->tail) {
-		u32 end = collect(t);
+		u32 end = transfer_collect(t);
 
 		status = status ?: end;
 	}
@@ -154,7 +154,7 @@ static u32 run(struct transfer *t, u64 offset, u64 length, bool async)
 		if (async)
 			rsm_rdma_op_put(op);
 		else
-			status = add(t, op);
+			status = transfer_add(t, op);
 	}
 	return collect_all(t, status);
 }
