@@ -14,6 +14,10 @@ namespace {
 // Most critical sections are over sooner than a sleep would be.
 constexpr int TRIES = 100;
 
+// How often a thread is woken in vain before it is given the mutex. Each time the mutex is given it
+// lies idle until that thread runs, so this is not for the usual case.
+constexpr int MOST_LOSSES = 3;
+
 void pause_briefly() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -22,20 +26,66 @@ void pause_briefly() noexcept {
 
 } // namespace
 
-void Mutex::wait() noexcept {
+bool Mutex::spin() noexcept {
     for (int i = 0; i < TRIES; ++i) {
         std::uint32_t expected = FREE;
         if (word_.load(std::memory_order_relaxed) == FREE &&
             word_.compare_exchange_weak(expected, HELD, std::memory_order_acquire,
                                         std::memory_order_relaxed))
-            return;
+            return true;
         pause_briefly();
     }
-    while (word_.exchange(AWAITED, std::memory_order_acquire) != FREE)
-        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, AWAITED, nullptr, nullptr, 0);
+    return false;
 }
 
-void Mutex::wake() noexcept {
+// Others may sleep, too: they are woken when we let go.
+bool Mutex::take_after_sleep() noexcept {
+    for (std::uint32_t seen : {FREE, GIVEN})
+        if (word_.compare_exchange_strong(seen, AWAITED, std::memory_order_acquire,
+                                          std::memory_order_relaxed))
+            return true;
+    return false;
+}
+
+// Says that we are about to sleep, unless that, or more, has been said already. `seen` is what the
+// word must still be when we sleep. False: it has changed.
+bool Mutex::announce(std::uint32_t wanted, std::uint32_t &seen) noexcept {
+    seen = word_.load(std::memory_order_relaxed);
+    if (seen == FREE)
+        return false;
+    if (seen >= wanted)
+        return true;
+    if (!word_.compare_exchange_strong(seen, wanted, std::memory_order_relaxed,
+                                       std::memory_order_relaxed))
+        return false;
+    seen = wanted;
+    return true;
+}
+
+// A thread that has not slept yet can't take a mutex that is given: it sleeps behind those that
+// have.
+void Mutex::wait() noexcept {
+    if (spin())
+        return;
+    for (int sleeps = 0;;) {
+        std::uint32_t free = FREE;
+        if (sleeps > 0 ? take_after_sleep()
+                       : word_.compare_exchange_strong(free, AWAITED, std::memory_order_acquire,
+                                                       std::memory_order_relaxed))
+            return;
+        std::uint32_t seen = 0;
+        if (!announce(sleeps < MOST_LOSSES ? AWAITED : STARVING, seen))
+            continue;
+        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+        ++sleeps;
+    }
+}
+
+void Mutex::pass_on() noexcept {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    while (!word_.compare_exchange_weak(seen, seen == STARVING ? GIVEN : FREE,
+                                        std::memory_order_release, std::memory_order_relaxed))
+        continue;
     ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 

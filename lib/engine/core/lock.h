@@ -10,6 +10,12 @@ namespace rsmdat {
 
 // Uncontended lock and unlock are an instruction each, inline: they are a good part of what a small
 // transfer costs.
+//
+// A thread that wakes up because the mutex was free usually finds that another thread has taken it
+// meanwhile. That is good for throughput, but a thread that polls holds the mutex nearly always:
+// the engine's thread would be woken in vain each time the polling thread lets go. So a thread that
+// has been woken in vain MOST_LOSSES times is given the mutex by the one that lets go: no other
+// thread can take it then.
 class Mutex {
   public:
     constexpr Mutex() noexcept = default;
@@ -23,17 +29,25 @@ class Mutex {
             wait();
     }
     void unlock() noexcept {
-        if (word_.exchange(FREE, std::memory_order_release) == AWAITED) [[unlikely]]
-            wake();
+        std::uint32_t expected = HELD;
+        if (!word_.compare_exchange_strong(expected, FREE, std::memory_order_release,
+                                           std::memory_order_relaxed)) [[unlikely]]
+            pass_on();
     }
 
   private:
     static constexpr std::uint32_t FREE = 0;
     static constexpr std::uint32_t HELD = 1;
     static constexpr std::uint32_t AWAITED = 2; // held, and somebody may sleep
+    static constexpr std::uint32_t STARVING =
+        3;                                    // the same, and somebody was woken in vain too often
+    static constexpr std::uint32_t GIVEN = 4; // free for those who have slept, and nobody else
 
     void wait() noexcept;
-    void wake() noexcept;
+    bool spin() noexcept;
+    bool take_after_sleep() noexcept;
+    bool announce(std::uint32_t wanted, std::uint32_t &seen) noexcept;
+    void pass_on() noexcept;
 
     friend class Lock;
     friend class PooledLock;
