@@ -56,7 +56,7 @@ std::vector<Column> columns() {
         {"median", 9, [](auto &, auto &summary) { return optional_time(summary.median); }},
         {"p99", 9, [](auto &, auto &summary) { return optional_time(summary.p99); }},
         {"p99.9", 9, [](auto &, auto &summary) { return optional_time(summary.p999); }},
-        {"per time", 9, throughput},
+        {"rate", 9, throughput},
         {"floor", 9, [](auto &result, auto &) { return time_text(result.times.floor.best_ns); }},
         {"ratio", 8, [](auto &result, auto &) { return number_text("%.3f", result.ratio()); }},
         {"at most", 7, [](auto &result, auto &) { return limit_text(result.row); }},
