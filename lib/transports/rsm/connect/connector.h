@@ -38,7 +38,6 @@ class Connector final : public Source, public Feeder {
     [[nodiscard]] bool has_listeners() const noexcept override;
 
   private:
-    // connector.cpp: until it is connected.
     DAT_RETURN connect(const sockaddr_storage &remote, std::uint32_t node, DAT_CONN_QUAL qualifier,
                        DAT_TIMEOUT timeout, std::span<const std::byte> private_data);
     void start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
@@ -57,7 +56,6 @@ class Connector final : public Source, public Feeder {
     void accepted() noexcept;
     void establish(std::span<const std::byte> private_data) noexcept;
 
-    // connector_end.cpp
     // Not inline, because poll() is shorter without them.
     [[gnu::noinline]] void disarm() noexcept;
     [[gnu::noinline]] void step() noexcept;

@@ -4,9 +4,12 @@
 
 #include "engine/connect/ep.h"
 #include "engine/transfer/flags.h"
+#include "memory/copy.h"
 #include "transfer/parts.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace rsmdat {
 namespace {
@@ -246,6 +249,246 @@ void Outbound::flush() noexcept {
 void Outbound::drop_bind() noexcept {
     Rmr::drop(binds_.front());
     binds_.pop_front();
+}
+
+// Only the target may say why its memory can't be reached: then the request goes through
+// the ring, and the answer decides.
+Outbound::Way Outbound::direct(Request &request) noexcept {
+    Remotes::Entry *entry = remotes_.find(request.context);
+    if (!entry)
+        return ask(request.context);
+    if (!entry->region)
+        return Way::RING;
+    Pieces room; // NOLINT(*-member-init): as much of it is read as was written
+    const auto pieces = reachable(request, room);
+    if (pieces.empty()) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return Way::DONE;
+    }
+    auto outcome = request.kind == Request::Kind::WRITE
+                       ? entry->region->write(request.address, pieces, request.length)
+                       : entry->region->read(request.address, pieces, request.length);
+    if (outcome == RemoteRegion::Outcome::DONE && !still_intact(request))
+        outcome = RemoteRegion::Outcome::FAULT;
+    if (outcome == RemoteRegion::Outcome::DONE)
+        return Way::DONE;
+    if (outcome == RemoteRegion::Outcome::DENIED)
+        return Way::RING;
+    if (outcome == RemoteRegion::Outcome::FAULT) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return Way::DONE;
+    }
+    remotes_.forget(*entry);
+    if (std::exchange(request.asked_again, true))
+        return Way::RING;
+    return ask(request.context);
+}
+
+// Only the first request that has not started asks, so there is never more than one question.
+Outbound::Way Outbound::ask(DAT_RMR_CONTEXT context) noexcept {
+    if (asked_)
+        return Way::WAIT;
+    MessageHeader header{};
+    header.kind = MessageKind::ASK;
+    header.context = context;
+    if (line_.send(Line::Ring::RESPONSE, header))
+        asked_ = context;
+    return Way::WAIT;
+}
+
+bool Outbound::take(const Message &message) noexcept {
+    switch (message.header.kind) {
+    case MessageKind::READ_DATA:
+        return take_data(message);
+    case MessageKind::GRANT:
+        return take_grant(message);
+    case MessageKind::FAULT:
+        return take_fault(message.header);
+    case MessageKind::DONE:
+        return take_done(message.header);
+    default:
+        return false;
+    }
+}
+
+bool Outbound::take_data(const Message &message) noexcept {
+    const std::uint64_t length = message.payload.size();
+    if (reads_.empty() || length == 0)
+        return false;
+    Request &request = *reads_.front();
+    if (length > request.length - request.moved)
+        return false;
+    if (!ep_.ia().contexts->fill(ep_.pz, queue_.pieces(request), request.moved, message.payload)) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return true;
+    }
+    request.moved += length;
+    if (request.moved == request.length) {
+        reads_.pop();
+        succeed(request);
+    }
+    return true;
+}
+
+bool Outbound::take_grant(const Message &message) noexcept {
+    if (asked_ != message.header.context)
+        return false;
+    asked_.reset();
+    Grant grant{};
+    std::unique_ptr<RemoteRegion> region;
+    if (message.header.status == 0) {
+        if (message.payload.size() != sizeof(grant))
+            return false;
+        std::memcpy(&grant, message.payload.data(), sizeof(grant));
+        try {
+            region = RemoteRegion::open(*ep_.ia().device, grant);
+        } catch (const std::bad_alloc &) {
+            region.reset(); // the ring will do
+        }
+    }
+    remotes_.insert(message.header.context, std::move(region));
+    return true;
+}
+
+// The peer has carried out all that is ahead of the fault; its own word of that may be gone.
+bool Outbound::take_fault(const MessageHeader &header) noexcept {
+    acknowledge();
+    retire();
+    Request *request = queue_.on_wire(header.total);
+    if (!request || request->done)
+        return false;
+    executed_ = std::max(executed_, header.total);
+    retire();
+    const bool known =
+        header.status == DAT_DTO_ERR_REMOTE_ACCESS || header.status == DAT_DTO_ERR_REMOTE_RESPONDER;
+    fail(*request,
+         known ? static_cast<DAT_DTO_COMPLETION_STATUS>(header.status) : DAT_DTO_ERR_BAD_RESPONSE);
+    return true;
+}
+
+// The peer ends the connection; its own word of how far it has come goes with its segment.
+bool Outbound::take_done(const MessageHeader &header) noexcept {
+    if (header.total < executed_ || header.total > sent_)
+        return false;
+    executed_ = header.total;
+    return true;
+}
+
+namespace {
+
+// Where the peer's bytes are, if all of them are in the window.
+std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
+                    std::uint64_t length) noexcept {
+    const std::uint64_t offset = address - window.address;
+    return offset <= window.length && length <= window.length - offset ? window.start + offset
+                                                                       : nullptr;
+}
+
+} // namespace
+
+// Without room for its event a write goes the long way, which breaks the connection. A suppressed
+// one has none.
+bool Outbound::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
+    const bool silent = post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || (!silent && post.flags != DAT_COMPLETION_DEFAULT_FLAG) || !post.iov ||
+        !remote || ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_ ||
+        (!silent && !ep_.request_evd->has_room()))
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    const Remotes::Entry *target = remotes_.last(remote->rmr_context);
+    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
+        length > remote->segment_length || length > ep_.attributes.max_rdma_size ||
+        !ep_.ia().contexts->still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    std::byte *to = place_of(target->window, remote->target_address, length);
+    if (!to)
+        return false;
+    copy_last_bytes_last(to, reinterpret_cast<const std::byte *>(piece.virtual_address), length);
+    // If not, the write is done again, the long way, which tells what becomes of it.
+    if (!target->window.import->alive())
+        return false;
+    if (silent)
+        return true;
+    ++in_use_;
+    ep_.request_evd->deliver(
+        Completion{ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_});
+    return true;
+}
+
+bool Outbound::send_at_once(const Post &post) noexcept {
+    const bool plain =
+        post.flags == DAT_COMPLETION_DEFAULT_FLAG || post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || !plain || !post.iov || ep_.state != DAT_EP_STATE_CONNECTED ||
+        queue_.has_unstarted() || full() || failed_ || !line_)
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    if (length == 0 || ep_.attributes.max_request_iov < 1 ||
+        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST) ||
+        !ep_.ia().contexts->still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    MessageHeader header{};
+    header.kind = MessageKind::SEND;
+    header.flags = message_flags::FIRST | message_flags::LAST;
+    header.total = length;
+    const std::array part{part_of(piece, 0, length)};
+    if (!line_.send(Line::Ring::REQUEST, header, part))
+        return false;
+    queue_.vacant() = {.kind = Request::Kind::SEND,
+                       .done = false,
+                       .wired = true,
+                       .waited = false,
+                       .asked_again = false,
+                       .status = DAT_DTO_SUCCESS,
+                       .flags = post.flags,
+                       .pieces = 0,
+                       .cookie = post.cookie,
+                       .length = length,
+                       .moved = length,
+                       .number = sent_++,
+                       .address = 0,
+                       .context = 0,
+                       .rmr = nullptr};
+    queue_.push();
+    queue_.started();
+    ++in_use_;
+    return true;
+}
+
+void Outbound::resize() {
+    const DAT_EP_ATTR &attributes = ep_.attributes;
+    const DAT_COUNT iov = std::max(
+        {attributes.max_request_iov, attributes.max_rdma_read_iov, attributes.max_rdma_write_iov});
+    reads_.reserve(static_cast<std::size_t>(std::max(attributes.max_rdma_read_out, 1)));
+    queue_.resize(attributes.max_request_dtos, iov);
+}
+
+DAT_RETURN Outbound::bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
+                          const Post &post, DAT_RMR_CONTEXT *context) {
+    DAT_RETURN result = may_post(post, 0);
+    if (result == DAT_SUCCESS)
+        result = check_flags(post, REQUEST_FLAGS, 6);
+    if (result != DAT_SUCCESS)
+        return result;
+    std::list<Rmr::Prepared> bind(1);
+    Rmr::Prepared &prepared = bind.front();
+    result = rmr.prepare(triplet, privileges, ep_.pz, prepared);
+    if (result != DAT_SUCCESS)
+        return result;
+    if (full()) {
+        Rmr::drop(prepared);
+        return no_resource(DAT_RESOURCE_MEMORY);
+    }
+    binds_.splice(binds_.end(), bind);
+    if (context && prepared.region)
+        *context = prepared.region->context;
+    Request request{};
+    request.kind = Request::Kind::BIND;
+    request.flags = post.flags;
+    request.cookie = post.cookie;
+    request.rmr = rmr.handle();
+    return queue(request);
 }
 
 } // namespace rsmdat
