@@ -14,11 +14,11 @@ class DaplTransferBind : public Pair {
   protected:
     void SetUp() override {
         Pair::SetUp();
-        rmr = &ia->adopt(std::make_unique<Rmr>(*ia, *pz));
+        rmr = &ia->adopt(ia->transport->make_rmr(*pz));
         lmr = &ia->adopt(std::make_unique<rsmdat::Lmr>(*ia, DAT_LMR_PARAM{}, *make_region()));
         lmr->region->lmr = lmr;
     }
-    rsmdat::Region *make_region() {
+    rsmdat::RsmRegion *make_region() {
         bound = make_memory(4096);
         return bound.region;
     }
@@ -26,8 +26,8 @@ class DaplTransferBind : public Pair {
                     DAT_COMPLETION_FLAGS flags = DEFAULT) {
         DAT_RMR_COOKIE cookie{};
         cookie.as_64 = number;
-        return other.ep->transfer.post_bind(*rmr, bound.at(7, length), DAT_MEM_PRIV_ALL_FLAG,
-                                            cookie, flags, context);
+        return other.ep->transfer->post_bind(*rmr, bound.at(7, length), DAT_MEM_PRIV_ALL_FLAG,
+                                             cookie, flags, context);
     }
     static void expect_bind(rsmdat::Evd &evd, DAT_RMR_HANDLE handle, std::uint64_t cookie,
                             DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS) {
@@ -70,10 +70,10 @@ TEST_F(DaplTransferBind, ANewBindEndsTheOldContext) {
     expect_bind(*other.request, rmr->handle(), 1);
     expect_nothing(*other.request);
     EXPECT_NE(old, fresh);
-    EXPECT_EQ(ia->contexts->find(old), nullptr);
+    EXPECT_EQ(contexts_of(*ia).find(old), nullptr);
     ASSERT_EQ(bind(3, nullptr, 0), DAT_SUCCESS); // unbind
     expect_bind(*other.request, rmr->handle(), 3);
-    EXPECT_EQ(ia->contexts->find(fresh), nullptr);
+    EXPECT_EQ(contexts_of(*ia).find(fresh), nullptr);
     EXPECT_EQ(lmr->bound_rmrs, 0);
 }
 
@@ -82,10 +82,10 @@ TEST_F(DaplTransferBind, WaitsForItsTurn) {
     block();
     DAT_RMR_CONTEXT context = 0;
     ASSERT_EQ(bind(1, &context), DAT_SUCCESS);
-    EXPECT_FALSE(ia->contexts->find(context)->open);
+    EXPECT_FALSE(contexts_of(*ia).find(context)->open);
     ASSERT_EQ(one.receive({to.at(0, 100000)}, 2), DAT_SUCCESS);
     run(one, other);
-    EXPECT_TRUE(ia->contexts->find(context)->open);
+    EXPECT_TRUE(contexts_of(*ia).find(context)->open);
     expect(*other.request, 99, DAT_DTO_SUCCESS, 100000);
     expect_bind(*other.request, rmr->handle(), 1);
 }
@@ -98,11 +98,12 @@ TEST_F(DaplTransferBind, IsDroppedWithoutEffectWhenFlushed) {
     EXPECT_EQ(other.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
     expect(*other.request, 99, DAT_DTO_ERR_FLUSHED);
     expect_bind(*other.request, rmr->handle(), 1, DAT_DTO_ERR_FLUSHED);
-    EXPECT_EQ(ia->contexts->find(context), nullptr);
+    EXPECT_EQ(contexts_of(*ia).find(context), nullptr);
     EXPECT_EQ(lmr->bound_rmrs, 0);
     ASSERT_EQ(bind(2, &context), DAT_SUCCESS); // posted in DISCONNECTED
     expect_bind(*other.request, rmr->handle(), 2, DAT_DTO_ERR_FLUSHED);
-    EXPECT_EQ(rmr->region, nullptr);
+    EXPECT_EQ(rmr->lmr, nullptr);
+    EXPECT_EQ(rmr->rmr_context(), 0U);
 }
 
 TEST_F(DaplTransferBind, FailsWithoutHarmWhenTheRmrIsFreed) {

@@ -34,7 +34,7 @@ TEST_F(DaplTransferCompletion, SuppressedWritesNeedNoRoomInTheEvd) {
     }
     run(one, other);
     EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED);
-    EXPECT_TRUE(one.ep->transfer.request_idle());
+    EXPECT_TRUE(one.ep->transfer->request_idle());
     expect_event(*one.request, DAT_SOFTWARE_EVENT);
 }
 
@@ -85,8 +85,8 @@ TEST_F(DaplTransferCompletion, EverythingOutstandingIsFlushedInOrder) {
     expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
     run(one, other);
     expect_event(*other.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-    EXPECT_TRUE(one.ep->transfer.request_idle());
-    EXPECT_TRUE(one.ep->transfer.recv_idle());
+    EXPECT_TRUE(one.ep->transfer->request_idle());
+    EXPECT_TRUE(one.ep->transfer->recv_idle());
 }
 
 TEST_F(DaplTransferCompletion, WhatThePeerCarriedOutBeforeItWentHasSucceeded) {
@@ -97,7 +97,7 @@ TEST_F(DaplTransferCompletion, WhatThePeerCarriedOutBeforeItWentHasSucceeded) {
     other.progress();
     expect(*other.recv, 1, DAT_DTO_SUCCESS, 8);
     EXPECT_EQ(other.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
     expect(*one.request, 3, DAT_DTO_ERR_FLUSHED);
     expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);

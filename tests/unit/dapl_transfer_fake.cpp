@@ -24,14 +24,14 @@ struct alignas(64) Segment {
     alignas(64) std::array<std::byte, rsmdat::MIN_RING> response{};
 };
 
-std::mutex segments_mutex; // channels end on threads of their own
+std::mutex segments_mutex;                                  // channels end on threads of their own
 std::map<std::uint64_t, std::shared_ptr<Segment>> segments; // by ticket
 std::uint64_t last_ticket = 0;
 
 // A permission: which endpoint may reach which memory.
 struct Held {
     const rsmdat::Ep *ep;
-    rsmdat::Contexts *contexts;
+    rsmdat::RsmContexts *contexts;
     rsmdat::Grant grant;
     std::uint32_t context;
 };
@@ -179,8 +179,9 @@ int Channel::peer_fd() const noexcept {
     return -1;
 }
 
-std::optional<Grant> Contexts::grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept {
-    const Region *region = find(context);
+std::optional<Grant> Tickets::grant(RsmContexts &contexts, const Ep &ep, const Pz *pz,
+                                    std::uint32_t context) noexcept {
+    const RsmRegion *region = contexts.find(context);
     if (!fake::grants || !region || region->pz != pz || !region->open)
         return {};
     Grant grant{};
@@ -188,11 +189,13 @@ std::optional<Grant> Contexts::grant(const Ep &ep, const Pz *pz, std::uint32_t c
     grant.address = region->address;
     grant.length = region->length;
     grant.permission = region->privileges;
-    fake::tickets[fake::last_ticket] = {&ep, this, grant, context};
+    fake::tickets[fake::last_ticket] = {&ep, &contexts, grant, context};
     return grant;
 }
 
-void Contexts::revoke(const Ep &ep) noexcept {
+void Tickets::revoke(const Ep & /*ep*/, RsmRegion & /*region*/) noexcept {}
+
+void Tickets::revoke(const Ep &ep) noexcept {
     std::erase_if(fake::tickets, [&](const auto &held) { return held.second.ep == &ep; });
 }
 

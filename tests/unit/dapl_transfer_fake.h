@@ -2,11 +2,12 @@
 // Endpoints that are connected without a wire, and a peer that is no endpoint at all.
 #pragma once
 
+#include "core/transport.h"
+#include "engine/connect/ep.h"
 #include "libdat/api/functions.h"
 #include "libdat/api/provider.h"
-#include "engine/connect/ep.h"
-#include "memory/contexts.h"
 #include "transfer/srq.h"
+#include "transfer/transfer.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ constexpr DAT_COMPLETION_FLAGS FENCE = DAT_COMPLETION_BARRIER_FENCE_FLAG;
 // Bytes that are registered.
 struct Memory {
     std::vector<std::byte> bytes;
-    rsmdat::Region *region = nullptr;
+    rsmdat::RsmRegion *region = nullptr;
 
     [[nodiscard]] std::uint64_t address() const {
         return reinterpret_cast<std::uint64_t>(bytes.data());
@@ -65,7 +66,7 @@ struct Side {
     [[nodiscard]] DAT_RETURN read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
                                   std::uint64_t cookie = 0,
                                   DAT_COMPLETION_FLAGS flags = DEFAULT) const;
-    void progress() const { ep->transfer.progress(); }
+    void progress() const { ep->transfer->progress(); }
 };
 
 class Transfers : public testing::Test {
@@ -102,7 +103,7 @@ class Transfers : public testing::Test {
   private:
     rsmdat::Evd &make_evd(DAT_COUNT length = 4096);
     std::unique_ptr<rsmdat::Channel> link(const Side &side, std::uint32_t node);
-    std::shared_ptr<rsmdat::Pinned> pinned_;
+    std::shared_ptr<rsmdat::RsmPinned> pinned_;
 };
 
 // Two endpoints, and memory of both.

@@ -51,7 +51,7 @@ class DaplTransferHostile : public Pair {
         say(Ring::RESPONSE, header, length);
     }
     void expect_broken_here() {
-        one.ep->connector.poll(false);
+        one.ep->connector->poll(false);
         EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
         expect_event(*one.connection, DAT_CONNECTION_EVENT_BROKEN);
         EXPECT_EQ(peer->ours().state, static_cast<std::uint32_t>(rsmdat::LinkState::BROKEN));
@@ -172,7 +172,7 @@ TEST_F(DaplTransferHostile, GrantsOfOtherThings) {
 TEST_F(DaplTransferHostile, ATicketThatIsNoneLeadsThroughTheRing) {
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
     response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     rsmdat::Message message{};
     ASSERT_EQ(peer->receive(Ring::REQUEST, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::WRITE);
@@ -189,19 +189,19 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
     fresh(ELSEWHERE);
     for (int i = 0; i < 3; ++i)
         request(MessageKind::READ, FIRST | LAST, 1 << 20);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED); // the two before it are being answered
     rsmdat::Message message{};
     for (std::size_t read = 0; read < 2U << 20;) {
         if (peer->receive(Ring::RESPONSE, message) != rsmdat::Arrived::MESSAGE) {
-            one.ep->connector.poll(false);
+            one.ep->connector->poll(false);
             continue;
         }
         ASSERT_EQ(message.header.kind, MessageKind::READ_DATA);
         read += message.payload.size();
         peer->consume(Ring::RESPONSE);
     }
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     ASSERT_EQ(peer->receive(Ring::RESPONSE, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::FAULT);
     EXPECT_EQ(message.header.status, DAT_DTO_ERR_REMOTE_RESPONDER);
@@ -213,13 +213,13 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
     fresh(ELSEWHERE);
     for (std::uint32_t more_than = 0; more_than <= one.ep->link->max_rdma_read_in; ++more_than)
         request(MessageKind::READ, FIRST | LAST, 1 << 20);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     guard.unlock();
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    EXPECT_EQ(rsmdat::api::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event,
-                                    &more),
-              DAT_SUCCESS);
+    EXPECT_EQ(
+        rsmdat::api::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event, &more),
+        DAT_SUCCESS);
     guard.lock();
     EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
 }
@@ -234,7 +234,7 @@ TEST_F(DaplTransferHostile, AFaultSaysThatAllAheadOfItWasCarriedOut) {
     header.status = DAT_DTO_ERR_REMOTE_RESPONDER;
     header.total = 1;
     say(Ring::RESPONSE, header);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
     expect(*one.request, 3, DAT_DTO_ERR_REMOTE_RESPONDER);
     expect(*one.request, 4, DAT_DTO_ERR_FLUSHED);
@@ -242,7 +242,7 @@ TEST_F(DaplTransferHostile, AFaultSaysThatAllAheadOfItWasCarriedOut) {
 
 TEST_F(DaplTransferHostile, APieceOfAWriteIntoMemoryThatGoesMeanwhile) {
     request(MessageKind::WRITE, FIRST, 16, 8);
-    one.ep->connector.poll(false);
+    one.ep->connector->poll(false);
     EXPECT_EQ(std::memcmp(from.bytes.data(), to.bytes.data(), 8), 0);
     const auto context = to.region->context;
     forget(to);
@@ -280,7 +280,7 @@ TEST_F(DaplTransferHostile, AnythingAtAll) {
         (void)peer->send(pick(2) != 0 ? Ring::REQUEST : Ring::RESPONSE, header, payload);
         if (pick(4) == 0)
             peer->set_executed(pick(6));
-        one.ep->connector.poll(false);
+        one.ep->connector->poll(false);
         rsmdat::Message message{};
         while (pick(16) != 0 && peer->receive(Ring::RESPONSE, message) == rsmdat::Arrived::MESSAGE)
             peer->consume(Ring::RESPONSE);

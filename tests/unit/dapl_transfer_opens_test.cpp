@@ -48,9 +48,7 @@ class OpensTest : public fake::Pair {
                   DAT_SUCCESS);
     }
     // The record of the IA that there is.
-    api::Record *record() const {
-        return static_cast<api::Record *>(ia->provider.extension);
-    }
+    api::Record *record() const { return static_cast<api::Record *>(ia->provider.extension); }
 
     static constexpr auto ALL_EVDS = static_cast<DAT_EP_PARAM_MASK>(
         DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |
@@ -122,7 +120,7 @@ TEST_F(OpensTest, EvdsOfAnotherAdapterAreRefused) {
     std::strcpy(elsewhere.info.ia_name, "fake1");
     elsewhere.table.device_name = elsewhere.info.ia_name;
     elsewhere.table.extension = &elsewhere;
-    elsewhere.options = Options();
+    elsewhere.options = "";
     const DAT_EP_HANDLE ep = other.ep->handle();
     unlocked([&] {
         DAT_IA_HANDLE third = nullptr;

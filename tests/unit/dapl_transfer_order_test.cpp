@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Random programs of posts (tests/order), executed by the provider `rsm` with a wire and a kernel that
-// are not there: one thread is both sides, so a seed stands for one execution.
+// Random programs of posts (tests/order), executed by the provider `rsm` with a wire and a kernel
+// that are not there: one thread is both sides, so a seed stands for one execution.
 #include "dapl_transfer_fake.h"
 
 #include "order/check.hpp"
@@ -73,7 +73,7 @@ class DaplTransferOrder : public fake::Transfers {
         }
         void free_region() override {
             if (doomed != nullptr)
-                test.ia->contexts->destroy(*std::exchange(doomed, nullptr));
+                contexts_of(*test.ia).destroy(*std::exchange(doomed, nullptr));
         }
         void tell() override {}
         void hear() override {}
@@ -83,8 +83,8 @@ class DaplTransferOrder : public fake::Transfers {
         DaplTransferOrder &test;
         int side;
         std::vector<std::byte> arena;
-        Region *main = nullptr;
-        Region *doomed = nullptr;
+        RsmRegion *main = nullptr;
+        RsmRegion *doomed = nullptr;
         DAT_RMR_CONTEXT doomed_context = 0;
         std::vector<Evd *> evds;
         std::vector<fake::Side> endpoints;
@@ -151,18 +151,18 @@ class DaplTransferOrder : public fake::Transfers {
     fake::Side make_endpoint(const Half &half, const order::Streams &streams,
                              const DAT_EP_ATTR &attr) {
         const auto evd = [&](int number) { return half.evds[static_cast<std::size_t>(number)]; };
-        fake::Side side{&ia->adopt(std::make_unique<Ep>(*ia, attr, nullptr)),
-                        evd(streams.receives), evd(streams.requests), evd(streams.connections)};
+        fake::Side side{&ia->adopt(std::make_unique<Ep>(*ia, attr, nullptr)), evd(streams.receives),
+                        evd(streams.requests), evd(streams.connections)};
         side.ep->set_pz(pz);
         side.ep->set_recv_evd(side.recv);
         side.ep->set_request_evd(side.request);
         side.ep->set_connect_evd(side.connection);
         return side;
     }
-    Region *register_bytes(Half &half, std::size_t from, std::size_t size) {
-        return ia->contexts->create(*pz, pinned,
-                                    reinterpret_cast<std::uint64_t>(half.arena.data() + from),
-                                    size, DAT_MEM_PRIV_ALL_FLAG, true);
+    RsmRegion *register_bytes(Half &half, std::size_t from, std::size_t size) {
+        return contexts_of(*ia).create(*pz, pinned,
+                                       reinterpret_cast<std::uint64_t>(half.arena.data() + from),
+                                       size, DAT_MEM_PRIV_ALL_FLAG, true);
     }
     void tear_down(Half &half) {
         for (fake::Side &side : half.endpoints)
@@ -171,7 +171,7 @@ class DaplTransferOrder : public fake::Transfers {
         for (Evd *evd : half.evds)
             ia->destroy(*evd);
         half.free_region();
-        ia->contexts->destroy(*half.main);
+        contexts_of(*ia).destroy(*half.main);
     }
 
     const order::Buffer &buffer(int index) const {
@@ -225,7 +225,7 @@ class DaplTransferOrder : public fake::Transfers {
     }
     static void poll(const fake::Side &side) {
         if (side.ep != nullptr)
-            side.ep->connector.poll(false);
+            side.ep->connector->poll(false);
     }
     void poll_all() {
         for (int side = 0; side < order::sides; ++side)
@@ -266,7 +266,7 @@ class DaplTransferOrder : public fake::Transfers {
 
     const order::Program *program = nullptr;
     Half *halves = nullptr;
-    std::shared_ptr<Pinned> pinned = std::make_shared<Pinned>();
+    std::shared_ptr<RsmPinned> pinned = std::make_shared<RsmPinned>(0, 0, false);
     std::mt19937_64 random;
 };
 

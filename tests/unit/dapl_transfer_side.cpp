@@ -28,7 +28,7 @@ api::Record &record() {
     std::strcpy(instance.info.ia_name, "fake0");
     instance.table.device_name = instance.info.ia_name;
     instance.table.extension = &instance;
-    instance.options = Options();
+    instance.options = "";
     return instance;
 }
 
@@ -36,24 +36,24 @@ api::Record &record() {
 
 DAT_RETURN Side::send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
                       DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer.post_send(count_of(iov), data_of(iov), cookie_of(cookie), flags);
+    return ep->transfer->post_send(count_of(iov), data_of(iov), cookie_of(cookie), flags);
 }
 
 DAT_RETURN Side::receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
                          DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer.post_recv(count_of(iov), data_of(iov), cookie_of(cookie), flags);
+    return ep->transfer->post_recv(count_of(iov), data_of(iov), cookie_of(cookie), flags);
 }
 
 DAT_RETURN Side::write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
                        std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer.post_rdma(true, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
-                                  flags);
+    return ep->transfer->post_rdma(true, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
+                                   flags);
 }
 
 DAT_RETURN Side::read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
                       std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer.post_rdma(false, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
-                                  flags);
+    return ep->transfer->post_rdma(false, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
+                                   flags);
 }
 
 void Transfers::SetUp() {
@@ -65,7 +65,7 @@ void Transfers::SetUp() {
     guard = std::move(entered.guard);
     async = find<Evd>(evd);
     pz = &make_pz();
-    pinned_ = std::make_shared<Pinned>();
+    pinned_ = std::make_shared<RsmPinned>(0, 0, false);
     bells = 0;
     grants = true;
 }
@@ -85,7 +85,7 @@ Evd &Transfers::make_evd(DAT_COUNT length) {
 }
 
 Srq &Transfers::make_srq(DAT_COUNT entries) {
-    return ia->adopt(std::make_unique<Srq>(*ia, *pz, DAT_SRQ_ATTR{entries, 4, 0}));
+    return ia->adopt(ia->transport->make_srq(*pz, DAT_SRQ_ATTR{entries, 4, 0}));
 }
 
 DAT_EP_ATTR Transfers::attributes() {
@@ -117,23 +117,23 @@ Side Transfers::make_side(const DAT_EP_ATTR &attr, Srq *srq) {
 
 Memory Transfers::make_memory(std::size_t size, unsigned privileges) {
     Memory memory{std::vector<std::byte>(size)};
-    memory.region = ia->contexts->create(*pz, pinned_, memory.address(), size, privileges, true);
+    memory.region = contexts_of(*ia).create(*pz, pinned_, memory.address(), size, privileges, true);
     return memory;
 }
 
 void Transfers::forget(Memory &memory) {
-    ia->contexts->destroy(*memory.region);
+    contexts_of(*ia).destroy(*memory.region);
     memory.region = nullptr;
 }
 
 std::unique_ptr<Channel> Transfers::link(const Side &side, std::uint32_t node) {
     std::unique_ptr<Channel> ours;
     std::unique_ptr<Channel> theirs;
-    (void)Channel::create(*ia->device, "", node, RING, ours);
-    (void)Channel::create(*ia->device, "", node, RING, theirs);
+    (void)Channel::create(*transport_of(*ia).device, "", node, RING, ours);
+    (void)Channel::create(*transport_of(*ia).device, "", node, RING, theirs);
     (void)ours->attach(theirs->address());
     (void)theirs->attach(ours->address());
-    auto link = std::make_unique<Link>();
+    auto link = std::make_unique<RsmLink>();
     link->channel = std::move(ours);
     link->active = true;
     link->max_rdma_read_in = static_cast<std::uint32_t>(side.ep->attributes.max_rdma_read_in);
@@ -146,7 +146,7 @@ std::unique_ptr<Channel> Transfers::link(const Side &side, std::uint32_t node) {
 std::unique_ptr<Channel> Transfers::connect(Side &side, std::uint32_t node) {
     auto peer = link(side, node);
     side.ep->state = DAT_EP_STATE_CONNECTED;
-    side.ep->transfer.connected(*side.ep->link->channel);
+    transfer_of(*side.ep).connected(*link_of(*side.ep).channel);
     return peer;
 }
 
@@ -154,16 +154,16 @@ void Transfers::connect(Side &one, Side &other, std::uint32_t node) {
     auto channel = connect(one, node);
     (void)link(other, node);
     channel->ours().state = static_cast<std::uint32_t>(LinkState::ACCEPTED);
-    other.ep->link->channel = std::move(channel);
+    link_of(*other.ep).channel = std::move(channel);
     other.ep->state = DAT_EP_STATE_CONNECTED;
-    other.ep->transfer.connected(*other.ep->link->channel);
+    transfer_of(*other.ep).connected(*link_of(*other.ep).channel);
 }
 
 void Transfers::run(const Side &one, const Side &other) {
     for (int before = -1; before != bells;) {
         before = bells;
-        one.ep->connector.poll(false);
-        other.ep->connector.poll(false);
+        one.ep->connector->poll(false);
+        other.ep->connector->poll(false);
     }
 }
 

@@ -86,15 +86,15 @@ TEST_F(DaplTransferSrq, ATakenBufferIsFlushedAndTheOthersStay) {
     other.progress();
     DAT_COUNT held = 0;
     DAT_COUNT span = 0;
-    other.ep->transfer.recv_counts(held, span);
+    other.ep->transfer->recv_counts(held, span);
     EXPECT_EQ(held, 1);
     EXPECT_EQ(span, 1);
-    EXPECT_FALSE(other.ep->transfer.recv_idle());
+    EXPECT_FALSE(other.ep->transfer->recv_idle());
     EXPECT_EQ(other.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
     expect(*other.recv, 1, DAT_DTO_ERR_FLUSHED);
     expect_nothing(*other.recv);
     expect_counts(1, 1);
-    EXPECT_EQ(one.ep->transfer.request_idle(), false);
+    EXPECT_EQ(one.ep->transfer->request_idle(), false);
 }
 
 TEST_F(DaplTransferSrq, IsFullWithEventsThatAreNotDequeued) {
@@ -163,7 +163,7 @@ TEST_F(DaplTransferSrq, LowWatermarkFiresOncePerArming) {
 
 TEST_F(DaplTransferSrq, SoftHighWatermarkIsAnEvent) {
     connect(one, other);
-    other.ep->transfer.set_watermarks(0, DAT_WATERMARK_INFINITE);
+    other.ep->transfer->set_watermarks(0, DAT_WATERMARK_INFINITE);
     for (unsigned i = 0; i < 2; ++i) {
         ASSERT_EQ(post(0, 8, i), DAT_SUCCESS);
         ASSERT_EQ(one.send({from.at(0, 8)}), DAT_SUCCESS);
@@ -175,7 +175,7 @@ TEST_F(DaplTransferSrq, SoftHighWatermarkIsAnEvent) {
 
 TEST_F(DaplTransferSrq, HardHighWatermarkEndsTheConnection) {
     connect(one, other);
-    other.ep->transfer.set_watermarks(DAT_WATERMARK_INFINITE, 0);
+    other.ep->transfer->set_watermarks(DAT_WATERMARK_INFINITE, 0);
     ASSERT_EQ(post(0, 8, 1), DAT_SUCCESS);
     ASSERT_EQ(one.send({from.at(0, 8)}), DAT_SUCCESS);
     run(one, other);
@@ -183,11 +183,11 @@ TEST_F(DaplTransferSrq, HardHighWatermarkEndsTheConnection) {
 }
 
 TEST_F(DaplTransferSrq, WatermarksOfAnEndpointCountItsReceives) {
-    one.ep->transfer.set_watermarks(1, 2);
+    one.ep->transfer->set_watermarks(1, 2);
     for (unsigned i = 0; i < 3; ++i)
         ASSERT_EQ(one.receive({from.at(0, 8)}, i), DAT_SUCCESS);
     expect_async(one.ep->handle(), DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT);
-    one.ep->transfer.set_watermarks(2, 3);
+    one.ep->transfer->set_watermarks(2, 3);
     expect_async(one.ep->handle(), DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT);
     connect(one, other);
     run(one, other);

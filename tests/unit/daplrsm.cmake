@@ -22,5 +22,5 @@ list(FILTER daplrsm_unit_tests EXCLUDE REGEX /daplrsm_event_)
 add_executable(daplrsm-unit-tests ${daplrsm_unit_tests})
 target_precompile_headers(daplrsm-unit-tests REUSE_FROM unit-tests)
 target_link_libraries(daplrsm-unit-tests PRIVATE
-    daplrsm-objects dat GTest::gtest_main Threads::Threads)
+    daplrsm-archive dat GTest::gtest_main Threads::Threads)
 gtest_discover_tests(daplrsm-unit-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)

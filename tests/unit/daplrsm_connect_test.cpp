@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Setting up connections, as far as it is arithmetic: ids, slots, terms, attributes.
-#include "engine/connect/attributes.h"
 #include "connect/link.h"
+#include "engine/connect/attributes.h"
 #include "engine/core/error.h"
 
 #include <cstring>
@@ -61,7 +61,7 @@ TEST(DaplRsmListener, no_slot_has_the_check_of_an_empty_one) {
 }
 
 TEST(DaplRsmTerms, private_data_arrives_with_its_exact_size) {
-    Link link;
+    RsmLink link;
     link.qualifier = 7;
     link.local_port = 9;
     const std::array<std::byte, 3> data{std::byte{1}, std::byte{2}, std::byte{3}};

@@ -34,12 +34,12 @@ struct alignas(64) Stranger {
 class DaplRsmContexts : public testing::Test {
   protected:
     Stranger zone, other_zone, peer;
-    Contexts contexts;
-    std::shared_ptr<Pinned> pinned =
-        std::make_shared<Pinned>(Pinned{Export(), 0x10000, 0x1000, true, {}});
+    RsmContexts contexts;
+    std::shared_ptr<RsmPinned> pinned = std::make_shared<RsmPinned>(0x10000, 0x1000, true);
 
-    Region &make(unsigned privileges, bool local = true) {
-        Region *region = contexts.create(zone.as<Pz>(), pinned, START, LENGTH, privileges, local);
+    RsmRegion &make(unsigned privileges, bool local = true) {
+        RsmRegion *region =
+            contexts.create(zone.as<Pz>(), pinned, START, LENGTH, privileges, local);
         EXPECT_NE(region, nullptr);
         return *region;
     }
@@ -52,7 +52,7 @@ class DaplRsmContexts : public testing::Test {
     DAT_RETURN gather(unsigned privilege, const DAT_LMR_TRIPLET &piece) {
         return gather(zone, privilege, {piece});
     }
-    auto reach(const Region &region, std::uint64_t start, std::uint64_t length,
+    auto reach(const RsmRegion &region, std::uint64_t start, std::uint64_t length,
                unsigned privilege) {
         return contexts.reach(&zone.as<Pz>(), region.context, start, length, privilege);
     }
@@ -62,7 +62,7 @@ class DaplRsmContexts : public testing::Test {
     DAT_VLEN total = 0;
 };
 
-DAT_LMR_TRIPLET piece(const Region &region, std::uint64_t start = START,
+DAT_LMR_TRIPLET piece(const RsmRegion &region, std::uint64_t start = START,
                       std::uint64_t length = LENGTH) {
     return {region.context, 0xdeadbeef, start, length};
 }
@@ -70,7 +70,7 @@ DAT_LMR_TRIPLET piece(const Region &region, std::uint64_t start = START,
 TEST_F(DaplRsmContexts, ZeroAndStrangersAreNone) {
     EXPECT_EQ(contexts.find(0), nullptr);
     EXPECT_EQ(contexts.find(1), nullptr);
-    const Region &region = make(ALL);
+    const RsmRegion &region = make(ALL);
     EXPECT_EQ(contexts.find(region.context), &region);
     EXPECT_EQ(contexts.find(0), nullptr);
     for (unsigned bit = 0; bit < 32; ++bit)
@@ -80,7 +80,7 @@ TEST_F(DaplRsmContexts, ZeroAndStrangersAreNone) {
 TEST_F(DaplRsmContexts, AreNotUsedAgainForLong) {
     std::set<DAT_LMR_CONTEXT> seen;
     for (int i = 0; i < 300000; ++i) {
-        Region &region = make(ALL);
+        RsmRegion &region = make(ALL);
         const DAT_LMR_CONTEXT context = region.context;
         ASSERT_TRUE(seen.insert(context).second) << i;
         contexts.destroy(region);
@@ -90,8 +90,9 @@ TEST_F(DaplRsmContexts, AreNotUsedAgainForLong) {
 
 // With one slot left the first of its contexts comes back after 32767 uses, and never 0.
 TEST_F(DaplRsmContexts, UsesWrapAround) {
-    Region *region = nullptr;
-    while (Region *next = contexts.create(zone.as<Pz>(), nullptr, START, LENGTH, LOCAL_READ, true))
+    RsmRegion *region = nullptr;
+    while (RsmRegion *next =
+               contexts.create(zone.as<Pz>(), nullptr, START, LENGTH, LOCAL_READ, true))
         region = next;
     const DAT_LMR_CONTEXT first = region->context;
     std::uint32_t uses = 0;
@@ -105,9 +106,9 @@ TEST_F(DaplRsmContexts, UsesWrapAround) {
 }
 
 TEST_F(DaplRsmContexts, RunOut) {
-    std::vector<Region *> all;
+    std::vector<RsmRegion *> all;
     std::set<DAT_LMR_CONTEXT> seen;
-    while (Region *region =
+    while (RsmRegion *region =
                contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true)) {
         all.push_back(region);
         ASSERT_TRUE(seen.insert(region->context).second);
@@ -116,12 +117,12 @@ TEST_F(DaplRsmContexts, RunOut) {
     contexts.destroy(*all.back());
     EXPECT_NE(contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true), nullptr);
     EXPECT_EQ(contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true), nullptr);
-    for (const Region *region : all)
+    for (const RsmRegion *region : all)
         EXPECT_EQ(region->length, LENGTH);
 }
 
 TEST_F(DaplRsmContexts, GatherTakesWhatIsThere) {
-    const Region &region = make(LOCAL_READ);
+    const RsmRegion &region = make(LOCAL_READ);
     EXPECT_EQ(gather(zone, LOCAL_READ,
                      {piece(region),
                       piece(region, START + LENGTH - 1, 1),
@@ -137,7 +138,7 @@ TEST_F(DaplRsmContexts, GatherTakesWhatIsThere) {
 }
 
 TEST_F(DaplRsmContexts, GatherChecksTheVector) {
-    const Region &region = make(LOCAL_READ);
+    const RsmRegion &region = make(LOCAL_READ);
     const std::vector<DAT_LMR_TRIPLET> five(5, piece(region, START, 1));
     EXPECT_EQ(gather(zone, LOCAL_READ, five), invalid_parameter(2));
     EXPECT_EQ(contexts.gather(&zone.as<Pz>(), -1, five.data(), LOCAL_READ, pieces, used, total),
@@ -151,7 +152,7 @@ TEST_F(DaplRsmContexts, GatherChecksTheVector) {
 }
 
 TEST_F(DaplRsmContexts, GatherChecksBounds) {
-    const Region &region = make(ALL);
+    const RsmRegion &region = make(ALL);
     for (const auto &[start, length] :
          std::vector<std::pair<std::uint64_t, std::uint64_t>>{{START - 1, 1},
                                                               {START - 1, LENGTH},
@@ -178,7 +179,7 @@ TEST_F(DaplRsmContexts, GatherChecksRights) {
     };
     for (const bool write : {false, true}) {
         const unsigned needed = write ? LOCAL_WRITE : LOCAL_READ;
-        Region &region = make(ALL);
+        RsmRegion &region = make(ALL);
         EXPECT_EQ(gather(needed, piece(region)), DAT_SUCCESS);
         EXPECT_EQ(gather(other_zone, needed, {piece(region)}), protection(write));
         EXPECT_EQ(gather(needed, piece(make(ALL & ~needed))), privileges(write));
@@ -192,7 +193,7 @@ TEST_F(DaplRsmContexts, GatherChecksRights) {
 }
 
 TEST_F(DaplRsmContexts, ReachIsExact) {
-    const Region &region = make(ALL);
+    const RsmRegion &region = make(ALL);
     const auto reached = reach(region, START + 1, LENGTH - 1, REMOTE_WRITE);
     ASSERT_TRUE(reached);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(reached->bytes.data()), START + 1);
@@ -209,7 +210,7 @@ TEST_F(DaplRsmContexts, ReachChecksRights) {
     EXPECT_FALSE(reach(make(ALL & ~REMOTE_READ), START, 1, REMOTE_READ));
     EXPECT_FALSE(reach(make(ALL & ~REMOTE_WRITE), START, 1, REMOTE_WRITE));
     EXPECT_TRUE(reach(make(REMOTE_WRITE), START, 1, REMOTE_WRITE));
-    Region &window = make(REMOTE_READ, false);
+    RsmRegion &window = make(REMOTE_READ, false);
     EXPECT_TRUE(reach(window, START, 1, REMOTE_READ));
     EXPECT_FALSE(contexts.reach(&other_zone.as<Pz>(), window.context, START, 1, REMOTE_READ));
     window.open = false; // its bind has not been carried out
@@ -222,7 +223,7 @@ TEST_F(DaplRsmContexts, ReachChecksRights) {
 
 // The kernel refuses all grants here: there is no handle.
 TEST_F(DaplRsmContexts, NoTicketNoGrant) {
-    const Region &region = make(ALL);
+    const RsmRegion &region = make(ALL);
     const Ep &ep = peer.as<Ep>();
     EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), region.context));
     EXPECT_FALSE(contexts.grant(ep, &other_zone.as<Pz>(), region.context));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies of the provider `rsm`: pieces, last bytes, pages, what /proc/self/maps says.
-#include "memory/copy.h"
 #include "engine/memory/pages.h"
 #include "engine/memory/sharing.h"
+#include "memory/copy.h"
 
 #include <gtest/gtest.h>
 

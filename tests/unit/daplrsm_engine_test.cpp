@@ -340,11 +340,11 @@ TEST_F(EngineTest, ACallMayEndTheEngine) {
         changed.notify_all();
     });
     engine->later([&, held = std::shared_ptr<int>(new int, [&](const int *number) {
-                       const Guard inner(lock);
-                       delete number;
-                       destroyed = true;
-                       changed.notify_all();
-                   })] { second_ran = true; });
+                          const Guard inner(lock);
+                          delete number;
+                          destroyed = true;
+                          changed.notify_all();
+                      })] { second_ran = true; });
     changed.wait(guard, [&] { return ended && destroyed; });
     EXPECT_FALSE(second_ran);
 }

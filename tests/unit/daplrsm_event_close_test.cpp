@@ -3,7 +3,7 @@
 #include "daplrsm_event_fake.h"
 
 #include "engine/core/joined.h"
-#include "memory/pz.h"
+#include "engine/memory/pz.h"
 
 #include <atomic>
 

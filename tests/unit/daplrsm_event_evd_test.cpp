@@ -136,8 +136,8 @@ TEST_F(EvdTest, ReportsToAForeignAsyncEvd) {
     EXPECT_EQ(api::ia_close(second, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
 }
 
-// Whichever open of the adapter has something to report: the one with an EVD of its own, the one that
-// shares another's, the one without.
+// Whichever open of the adapter has something to report: the one with an EVD of its own, the one
+// that shares another's, the one without.
 TEST_F(EvdTest, EachAsyncEvdOfAnAdapterGetsEachEventOnce) {
     DAT_EVD_HANDLE other_evd = nullptr;
     DAT_EVD_HANDLE shared = async_evd;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The part of /dev/rsm that an IA needs to exist.
-#include "memory/contexts.h"
 #include "wire/channel.h"
 #include "wire/device.h"
 
@@ -19,9 +18,6 @@ Device::~Device() = default;
 bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";
 }
-
-Contexts::Contexts() noexcept = default;
-Contexts::~Contexts() = default;
 
 // No channel is ever disarmed here, so the engine has none to arm.
 void Channel::arm() noexcept {

@@ -2,9 +2,9 @@
 // An IA without /dev/rsm, for tests of what does not go over the wire.
 #pragma once
 
+#include "engine/event/evd.h"
 #include "libdat/api/functions.h"
 #include "libdat/api/provider.h"
-#include "engine/event/evd.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline rsmdat::api::Record &record() {
         instance.info.is_thread_safe = DAT_TRUE;
         instance.table.device_name = instance.info.ia_name;
         instance.table.extension = &instance;
-        instance.options = rsmdat::Options();
+        instance.options = "";
         return true;
     }();
     return instance;

@@ -2,8 +2,9 @@
 // Handles that are accepted and refused; opening, querying, protection zones.
 #include "daplrsm_event_fake.h"
 
+#include "core/rsm_options.h"
 #include "engine/event/cno.h"
-#include "memory/pz.h"
+#include "engine/memory/pz.h"
 
 #include <array>
 #include <csignal>
@@ -126,7 +127,8 @@ TEST_F(Handle, AreFreeInAChildOfAParentThatMakesOne) {
 // No handler runs in such a child.
 TEST_F(Handle, DiesInAChildThatLibcDoesNotKnowOf) {
     const auto evd = make_evd();
-    const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+    const auto child =
+        static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
     if (child == 0)
         ::syscall(SYS_exit_group, enter_object(evd) || enter_object(ia) ? 1 : 0);
     int status = -1;
@@ -174,12 +176,12 @@ TEST_F(Open, ChecksItsArguments) {
 }
 
 TEST_F(Open, WantsAControllerThatExists) {
-    fake::record().options->controller = "absent";
+    fake::record().options = "controller=absent";
     EXPECT_EQ(try_open("fake0", 4, nullptr),
               error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
-    fake::record().options->controller = "fake";
+    fake::record().options = "controller=fake";
     EXPECT_EQ(try_open("fake0", 4, nullptr), DAT_SUCCESS);
-    fake::record().options = Options();
+    fake::record().options = "";
 }
 
 TEST_F(Open, SaysThatTheAsyncEvdIsElsewhere) {
@@ -214,19 +216,19 @@ TEST_F(Open, Query) {
 }
 
 TEST(Options, AreParsed) {
-    const auto options = parse_options("  controller=ivshmem0\tnodes=/tmp/n ring=65536 ");
+    const auto options = parse_rsm_options("  controller=ivshmem0\tnodes=/tmp/n ring=65536 ");
     ASSERT_TRUE(options);
     EXPECT_EQ(options->controller, "ivshmem0");
     EXPECT_EQ(options->nodes, "/tmp/n");
     EXPECT_EQ(options->ring, 65536U);
-    EXPECT_TRUE(parse_options(""));
+    EXPECT_TRUE(parse_rsm_options(""));
 }
 
 TEST(Options, KnowNonsense) {
     for (const char *text : {"controller", "controller=", "=x", "colour=red", "ring=", "ring=x",
                              "ring=2048", "ring=5000", "ring=2097152", "ring=4096k", "ring=-4096",
                              "ring=99999999999999999999999", "controller=a b"})
-        EXPECT_FALSE(parse_options(text)) << text;
+        EXPECT_FALSE(parse_rsm_options(text)) << text;
 }
 
 } // namespace

@@ -7,5 +7,5 @@ file(GLOB daplverbs_unit_tests CONFIGURE_DEPENDS daplverbs_*_test.cpp)
 add_executable(daplverbs-unit-tests ${daplverbs_unit_tests})
 target_precompile_headers(daplverbs-unit-tests REUSE_FROM unit-tests)
 target_link_libraries(daplverbs-unit-tests PRIVATE
-    daplverbs-objects dat GTest::gtest_main Threads::Threads)
+    daplverbs-archive dat GTest::gtest_main Threads::Threads)
 gtest_discover_tests(daplverbs-unit-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)

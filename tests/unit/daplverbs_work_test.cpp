@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Words of libibverbs, and of a line in dat.conf, in the terms of libdat's provider `verbs`.
-#include "core/options.h"
+#include "core/verbs_options.h"
 #include "memory/access.h"
 #include "transfer/work.h"
 
@@ -89,11 +89,11 @@ TEST(DaplVerbsAccess, follows_from_privileges) {
 }
 
 TEST(DaplVerbsOptions, all_are_optional) {
-    const auto none = parse_options("");
+    const auto none = parse_verbs_options("");
     ASSERT_TRUE(none);
     EXPECT_EQ(none->device, "");
     EXPECT_EQ(none->port, 0);
-    const auto both = parse_options(" port=2\tdevice=mlx5_0 ");
+    const auto both = parse_verbs_options(" port=2\tdevice=mlx5_0 ");
     ASSERT_TRUE(both);
     EXPECT_EQ(both->device, "mlx5_0");
     EXPECT_EQ(both->port, 2);
@@ -102,5 +102,5 @@ TEST(DaplVerbsOptions, all_are_optional) {
 TEST(DaplVerbsOptions, nonsense_is_none) {
     for (const char *text : {"device", "device=", "port=0", "port=256", "port=-1", "port=1x",
                              "port=", "name=rxe0", "=rxe0", "device=rxe0 port"})
-        EXPECT_FALSE(parse_options(text)) << text;
+        EXPECT_FALSE(parse_verbs_options(text)) << text;
 }

@@ -2,6 +2,7 @@
 #include "engine/connect/address.h"
 
 #include "engine/core/ia.h"
+#include "engine/transport.h"
 
 #include <netinet/in.h>
 
@@ -87,7 +88,7 @@ DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept {
 }
 
 DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept {
-    return address_pointer(ia.address());
+    return address_pointer(ia.transport->address());
 }
 
 } // namespace rsmdat

@@ -9,7 +9,7 @@ Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, std::span<const std::byte> data)
 Cr::~Cr() {
     release_ep();
     if (link)
-        refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+        ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
 }
 
 void Cr::take_ep(Ep *its_ep) noexcept {
@@ -31,7 +31,7 @@ void Cr::release_ep() noexcept {
 }
 
 DAT_RETURN Cr::accept(Ep &with, std::span<const std::byte> answer) {
-    const DAT_RETURN result = with.connector.accept(link, answer);
+    const DAT_RETURN result = with.connector->accept(link, answer);
     if (result != DAT_SUCCESS)
         return result;
     with.request = nullptr;
@@ -41,13 +41,13 @@ DAT_RETURN Cr::accept(Ep &with, std::span<const std::byte> answer) {
 
 void Cr::reject() noexcept {
     release_ep();
-    refuse(ia(), std::move(link), Refusal::BY_CONSUMER);
+    ia().transport->refuse(ia(), std::move(link), Refusal::BY_CONSUMER);
 }
 
 void Cr::hand_off(Sp *to) noexcept {
     release_ep();
     if (to == nullptr)
-        return refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+        return ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
     link->qualifier = to->qualifier;
     to->take(std::move(link), private_data);
 }

@@ -3,7 +3,7 @@
 
 #include "device/uncancelled.h"
 #include "engine/connect/service.h"
-#include "transfer/srq.h"
+#include "engine/transfer/srq.h"
 
 #include <array>
 #include <chrono>
@@ -36,8 +36,8 @@ void move_stream(const Ep &ep, Evd *&role, Evd *evd, DAT_COMPLETION_FLAGS flags)
 } // namespace
 
 Ep::Ep(Ia &ia, const DAT_EP_ATTR &its_attributes, Srq *its_srq)
-    : Object(KIND, ia), attributes(its_attributes), srq(its_srq), transfer(*this),
-      connector(*this) {
+    : Object(KIND, ia), attributes(its_attributes), srq(its_srq),
+      transfer(ia.transport->make_transfer(*this)), connector(ia.transport->make_connector(*this)) {
     if (srq != nullptr)
         ++srq->eps;
 }
@@ -103,7 +103,7 @@ void Ep::set_attributes(const DAT_EP_ATTR &changed) {
     const DAT_EP_ATTR before = attributes;
     attributes = changed;
     try {
-        transfer.resized();
+        transfer->resized();
     } catch (...) {
         attributes = before;
         throw;
@@ -118,7 +118,7 @@ void Ep::feed() {
     feeding_ = true;
     for (Evd *evd : {recv_evd, request_evd, connect_evd})
         if (evd != nullptr)
-            evd->add_feeder(connector);
+            evd->add_feeder(*connector);
 }
 
 void Ep::unfeed() noexcept {
@@ -126,7 +126,7 @@ void Ep::unfeed() noexcept {
         return;
     for (Evd *evd : {recv_evd, request_evd, connect_evd})
         if (evd != nullptr)
-            evd->remove_feeder(connector);
+            evd->remove_feeder(*connector);
     feeding_ = false;
 }
 
@@ -172,7 +172,7 @@ DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
     case DAT_EP_STATE_CONNECTED:
     case DAT_EP_STATE_DISCONNECT_PENDING:
         state = DAT_EP_STATE_DISCONNECT_PENDING;
-        if (flags == DAT_CLOSE_ABRUPT_FLAG || transfer.request_idle())
+        if (flags == DAT_CLOSE_ABRUPT_FLAG || transfer->request_idle())
             end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
         else
             ia().engine->arm_all();
@@ -206,8 +206,8 @@ void Ep::drained() noexcept {
 void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
     const rsmdev::Uncancelled uncancelled;
     state = DAT_EP_STATE_DISCONNECTED;
-    transfer.disconnected();
-    connector.hang_up(ending);
+    transfer->disconnected();
+    connector->hang_up(ending);
     report(event);
 }
 
@@ -215,8 +215,8 @@ void Ep::fail(DAT_EVENT_NUMBER event) noexcept {
     const rsmdev::Uncancelled uncancelled;
     state = DAT_EP_STATE_DISCONNECTED;
     if (link)
-        connector.give_up();
-    transfer.flush();
+        connector->give_up();
+    transfer->flush();
     report(event);
 }
 
@@ -255,7 +255,7 @@ DAT_RETURN Ep::reset() noexcept {
         return DAT_SUCCESS;
     if (state != DAT_EP_STATE_DISCONNECTED)
         return wrong_state();
-    transfer.reset();
+    transfer->reset();
     if (connect_evd != nullptr)
         connect_evd->drop_private_data(handle());
     established_data.clear();

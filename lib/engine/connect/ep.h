@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Endpoints: what the consumer configured, the state machine of udapl-functions.md section 4, and
-// the two halves that do the work, which are the provider's: Connector and its Link (connection),
+// the two halves that do the work, which are the transport's: Connector and its Link (connection),
 // Transfer (data).
 #pragma once
 
-#include "connect/connector.h"
-#include "connect/link.h"
 #include "engine/core/ia.h"
 #include "engine/event/evd.h"
 #include "engine/loop/engine.h"
-#include "memory/pz.h"
-#include "transfer/transfer.h"
+#include "engine/memory/pz.h"
+#include "engine/transport.h"
 
 #include <memory>
 #include <span>
@@ -83,8 +81,8 @@ class Ep final : public Object {
     Cr *request = nullptr; // PASSIVE, TENTATIVE: whose it is
     Rsp *rsp = nullptr;    // that it is or was reserved for
     std::unique_ptr<Link> link;
-    Transfer transfer;
-    Connector connector;
+    const std::unique_ptr<Transfer> transfer;
+    const std::unique_ptr<Connector> connector;
     bool lost_event = false; // of this connection: Transfer breaks it as soon as it can
     std::vector<std::byte> established_data; // peer's private data, for the ESTABLISHED event
 

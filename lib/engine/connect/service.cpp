@@ -23,9 +23,10 @@ Ep &make_endpoint(Ia &ia, const Link &link) {
 
 } // namespace
 
-Sp::Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd, Listener listener)
-    : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd),
-      hearing_(std::make_unique<Hearing>(*this, std::move(listener))) {
+Sp::Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd,
+       std::unique_ptr<ServicePointListener> listener)
+    : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd), listener_(std::move(listener)) {
+    listener_->serve(*this);
     ++evd->users;
 }
 
@@ -45,12 +46,12 @@ void Sp::leave_evds_of(const Ia &closing) noexcept {
 }
 
 void Sp::stop_listening() noexcept {
-    hearing_.reset();
+    listener_.reset();
 }
 
 void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
     if (!listening() || !evd->has_room())
-        return refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+        return ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
     Cr *cr = nullptr;
     try {
         cr = &ia().adopt(std::make_unique<Cr>(ia(), std::move(link), private_data));
@@ -60,7 +61,7 @@ void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_dat
             ia().destroy(*cr);
         return;
     }
-    acknowledge(*cr->link);
+    ia().transport->acknowledge(*cr->link);
     announce(*cr);
     arrived();
 }
@@ -77,14 +78,15 @@ void Sp::announce(Cr &cr) noexcept {
 }
 
 Psp::Psp(Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd, DAT_PSP_FLAGS its_flags,
-         Listener listener)
+         std::unique_ptr<ServicePointListener> listener)
     : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)), flags(its_flags) {}
 
 Ep *Psp::endpoint(const Link &link) {
     return flags == DAT_PSP_PROVIDER_FLAG ? &make_endpoint(ia(), link) : nullptr;
 }
 
-Rsp::Rsp(Ia &ia, DAT_CONN_QUAL its_qualifier, Ep *its_ep, Evd &its_evd, Listener listener)
+Rsp::Rsp(Ia &ia, DAT_CONN_QUAL its_qualifier, Ep *its_ep, Evd &its_evd,
+         std::unique_ptr<ServicePointListener> listener)
     : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)) {
     if (its_ep == nullptr)
         return;

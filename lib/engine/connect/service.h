@@ -2,7 +2,6 @@
 // Service points (PSP, RSP) and the requests (CR) that they get.
 #pragma once
 
-#include "connect/hearing.h"
 #include "engine/connect/ep.h"
 
 namespace rsmdat {
@@ -14,8 +13,8 @@ class Sp : public Object {
   public:
     ~Sp() override;
 
-    [[nodiscard]] bool listening() const noexcept { return hearing_ != nullptr; }
-    [[nodiscard]] Hearing *hearing() const noexcept { return hearing_.get(); }
+    [[nodiscard]] bool listening() const noexcept { return listener_ != nullptr; }
+    [[nodiscard]] ServicePointListener *listener() const noexcept { return listener_.get(); }
     // A request for us: a CR and its event, or a refusal.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
     // If it has one of those the service point hears nothing from then on.
@@ -25,7 +24,8 @@ class Sp : public Object {
     Evd *evd; // null: it has gone
 
   protected:
-    Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, Listener listener);
+    Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd,
+       std::unique_ptr<ServicePointListener> listener);
     void stop_listening() noexcept;
 
   private:
@@ -37,14 +37,15 @@ class Sp : public Object {
     void announce(Cr &cr) noexcept;
     void leave_evd() noexcept;
 
-    std::unique_ptr<Hearing> hearing_;
+    std::unique_ptr<ServicePointListener> listener_;
 };
 
 class Psp final : public Sp {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PSP;
 
-    Psp(Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, DAT_PSP_FLAGS flags, Listener listener);
+    Psp(Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, DAT_PSP_FLAGS flags,
+        std::unique_ptr<ServicePointListener> listener);
 
     DAT_PSP_FLAGS flags;
 
@@ -57,7 +58,8 @@ class Rsp final : public Sp {
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RSP;
 
     // Reserves the Ep. Without one the request comes with a new one, as for a PSP.
-    Rsp(Ia &ia, DAT_CONN_QUAL qualifier, Ep *ep, Evd &evd, Listener listener);
+    Rsp(Ia &ia, DAT_CONN_QUAL qualifier, Ep *ep, Evd &evd,
+        std::unique_ptr<ServicePointListener> listener);
     ~Rsp() override;
 
     Ep *ep = nullptr; // none yet, or freed

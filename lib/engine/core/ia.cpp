@@ -5,6 +5,7 @@
 #include "engine/event/cno.h"
 #include "engine/event/evd.h"
 #include "engine/loop/engine.h"
+#include "engine/transport.h"
 
 #include <algorithm>
 #include <array>
@@ -128,6 +129,15 @@ T *as(const std::unique_ptr<Object> &object) noexcept {
 }
 
 } // namespace
+
+Ia::Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over)
+    : Object(of, KIND, *this), provider(of), lock(*pooled_lock_), name(std::move(as)),
+      transport(std::move(over)), limits(transport->limits()),
+      engine(std::make_unique<Engine>(*this)) {
+    const Guard guard(lock);
+    transport->start(*this);
+    publish(lock);
+}
 
 // The engine's threads must be gone before what they work on; they want the lock, so that is free
 // then.

@@ -12,7 +12,6 @@
 // those inside malloc, the handle cells, the list of asynchronous EVDs and the thread pools.
 #pragma once
 
-#include "core/means.h"
 #include "engine/core/async_evds.h"
 #include "engine/core/error.h"
 #include "engine/core/limit_set.h"
@@ -29,18 +28,19 @@ namespace rsmdat {
 
 class Engine;
 class Evd;
+class Transport;
 struct Arrival;
 
 // The special EVDs of dat.h, which has casts of C for them.
 inline const DAT_EVD_HANDLE ASYNC_EXISTS = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{1});
 inline const DAT_EVD_HANDLE OUT_OF_SCOPE = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{2});
 
-class Ia final : public Object, public Means {
+class Ia final : public Object {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_IA;
 
-    // Opens the device and starts the engine. Throws std::bad_alloc, and Unavailable (device.h).
-    Ia(DAT_PROVIDER &of, std::string as, Options with);
+    // Starts the engine and the transport. Throws std::bad_alloc, and Unavailable (transport.h).
+    Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over);
     // Ia::lock not held. Lets waiters go, waits for everybody who is Outside and destroys what is
     // left, in the order of udapl-functions.md section 3.
     ~Ia() override;
@@ -94,9 +94,9 @@ class Ia final : public Object, public Means {
   public:
     Lock &lock;
     const std::string name;
-    const Options options;
+    const std::unique_ptr<Transport> transport; // transport.h
     const LimitSet limits;
-    std::unique_ptr<Engine> engine;             // wire/engine.h
+    std::unique_ptr<Engine> engine;             // loop/engine.h
     Evd *async_evd = nullptr;                   // made by dat_ia_open
     DAT_EVD_HANDLE async_handle = OUT_OF_SCOPE; // what dat_ia_query answers
     bool closing = false;

@@ -7,6 +7,10 @@
 
 namespace rsmdat {
 
+// Events are kept by the engine, whatever the transport.
+constexpr DAT_COUNT EVENT_QUEUES = 65536;
+constexpr DAT_COUNT EVENT_QUEUE_LENGTH = 1 << 22;
+
 struct LimitSet {
     DAT_COUNT eps;
     DAT_COUNT dtos_per_ep; // each direction

@@ -3,9 +3,9 @@
 
 #include "engine/event/evd.h"
 #include "engine/loop/alarms.h"
+#include "engine/loop/doorbell.h"
 #include "engine/loop/thread_pool.h"
 #include "engine/loop/watches.h"
-#include "wire/channel.h"
 
 #include <algorithm>
 #include <array>
@@ -46,8 +46,8 @@ class Engine::Inside {
     void stop() noexcept;
     // Sleeps no longer than that.
     void wake_by(Clock::time_point when) noexcept;
-    void look_after(Channel &channel, Feeder &feeder) noexcept;
-    void leave(Channel &channel) noexcept;
+    void look_after(Doorbell &bell, Feeder &feeder) noexcept;
+    void leave(Doorbell &bell) noexcept;
     void arm_all() noexcept;
 
     Watches watches;
@@ -55,7 +55,7 @@ class Engine::Inside {
 
   private:
     struct Disarmed {
-        Channel *channel;
+        Doorbell *bell;
         Feeder *feeder;
     };
     using Events = std::array<epoll_event, 64>;
@@ -124,16 +124,16 @@ void Engine::Inside::run_alarms() noexcept {
         what();
 }
 
-void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
-    if (channel.looked_after)
+void Engine::Inside::look_after(Doorbell &bell, Feeder &feeder) noexcept {
+    if (bell.looked_after)
         return;
     try {
-        disarmed_.push_back({&channel, &feeder});
+        disarmed_.push_back({&bell, &feeder});
     } catch (const std::bad_alloc &) {
-        channel.arm();
+        bell.arm();
         return;
     }
-    channel.looked_after = true;
+    bell.looked_after = true;
     if (std::exchange(sweeping_, true))
         return;
     next_sweep_ = Clock::now() + SWEEP;
@@ -141,15 +141,15 @@ void Engine::Inside::look_after(Channel &channel, Feeder &feeder) noexcept {
 }
 
 void Engine::Inside::drop(std::size_t place) noexcept {
-    disarmed_[place].channel->looked_after = false;
+    disarmed_[place].bell->looked_after = false;
     disarmed_[place] = disarmed_.back();
     disarmed_.pop_back();
 }
 
-void Engine::Inside::leave(Channel &channel) noexcept {
-    if (!channel.looked_after)
+void Engine::Inside::leave(Doorbell &bell) noexcept {
+    if (!bell.looked_after)
         return;
-    const auto found = std::ranges::find(disarmed_, &channel, &Disarmed::channel);
+    const auto found = std::ranges::find(disarmed_, &bell, &Disarmed::bell);
     drop(static_cast<std::size_t>(found - disarmed_.begin()));
 }
 
@@ -157,7 +157,7 @@ void Engine::Inside::leave(Channel &channel) noexcept {
 void Engine::Inside::arm(std::size_t place) noexcept {
     const Disarmed entry = disarmed_[place];
     drop(place);
-    entry.channel->arm();
+    entry.bell->arm();
     entry.feeder->poll(false);
 }
 
@@ -166,7 +166,7 @@ void Engine::Inside::arm_all() noexcept {
         arm(disarmed_.size() - 1);
 }
 
-// From the end, because polling may end connections: their channels leave the list. Without
+// From the end, because polling may end connections: their doorbells leave the list. Without
 // listeners, polling is all that a program does: it is not to share its processor with us.
 void Engine::Inside::sweep() noexcept {
     const auto now = Clock::now();
@@ -177,7 +177,7 @@ void Engine::Inside::sweep() noexcept {
     for (std::size_t place = disarmed_.size(); place-- > 0;) {
         if (place >= disarmed_.size() || !disarmed_[place].feeder->has_listeners())
             continue;
-        if (std::exchange(disarmed_[place].channel->recently_polled, false))
+        if (std::exchange(disarmed_[place].bell->recently_polled, false))
             sweeping_ = true;
         else
             arm(place);
@@ -234,12 +234,12 @@ bool Engine::is_this_thread() noexcept {
     return is_engine;
 }
 
-void Engine::disarmed(Channel &channel, Feeder &feeder) noexcept {
-    inside_->look_after(channel, feeder);
+void Engine::disarmed(Doorbell &bell, Feeder &feeder) noexcept {
+    inside_->look_after(bell, feeder);
 }
 
-void Engine::gone(Channel &channel) noexcept {
-    inside_->leave(channel);
+void Engine::gone(Doorbell &bell) noexcept {
+    inside_->leave(bell);
 }
 
 void Engine::arm_all() noexcept {

@@ -13,7 +13,7 @@
 
 namespace rsmdat {
 
-class Channel;
+class Doorbell;
 class Feeder;
 class ThreadPool;
 
@@ -62,11 +62,11 @@ class Engine {
     // Is this the thread of an engine? Nothing may block on it.
     [[nodiscard]] static bool is_this_thread() noexcept;
 
-    // Channels whose peers need not ring because somebody polls. The engine looks at those with
+    // Doorbells whose peers need not ring because somebody polls. The engine looks at those with
     // listeners every few milliseconds; what nobody has polled meanwhile is armed again. With
     // Ia::lock held.
-    void disarmed(Channel &channel, Feeder &feeder) noexcept;
-    void gone(Channel &channel) noexcept;
+    void disarmed(Doorbell &bell, Feeder &feeder) noexcept;
+    void gone(Doorbell &bell) noexcept;
     // Arms and polls all of them, before a thread sleeps, which then looks at its queue once more,
     // and when one of them may have got its first listener.
     void arm_all() noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/memory/bind.h"
 
+#include "engine/transport.h"
+
 namespace rsmdat {
 
 namespace {
@@ -26,7 +28,7 @@ DAT_RETURN check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const DAT
         return invalid_parameter(3);
     if (asked.segment_length == 0)
         return rmr_pz == ep_pz ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_PROTECTION_VIOLATION);
-    const Region *whole = ia.contexts->find(asked.lmr_context);
+    const Region *whole = ia.transport->contexts.find(asked.lmr_context);
     if (!whole || !whole->lmr || !whole->contains(asked.virtual_address, asked.segment_length))
         return invalid_parameter(2);
     if (rmr_pz != ep_pz || rmr_pz != whole->pz)

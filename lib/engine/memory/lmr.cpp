@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/memory/lmr.h"
 
-#include "memory/pz.h"
+#include "engine/memory/pz.h"
+#include "engine/transport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +25,7 @@ Lmr::Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its)
         auto &id = param.region_desc.for_shared_memory.shared_memory_id;
         std::memcpy(cookie, *id, sizeof(cookie));
         id = &cookie; // the consumer's own may go
-        ia.contexts->shared.emplace(as_key(cookie), this);
+        ia.transport->contexts.shared.emplace(as_key(cookie), this);
     }
     param.ia_handle = ia.handle();
     its.lmr = this;
@@ -32,7 +33,7 @@ Lmr::Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its)
 }
 
 Lmr::~Lmr() {
-    Contexts &contexts = *ia().contexts;
+    Contexts &contexts = ia().transport->contexts;
     const auto [first, last] = contexts.shared.equal_range(as_key(cookie));
     const auto own =
         std::find_if(first, last, [&](const auto &entry) { return entry.second == this; });

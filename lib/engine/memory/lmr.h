@@ -2,7 +2,8 @@
 // Local memory regions.
 #pragma once
 
-#include "memory/contexts.h"
+#include "engine/core/ia.h"
+#include "engine/memory/contexts.h"
 
 namespace rsmdat {
 

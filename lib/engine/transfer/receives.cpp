@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Receives: posted, completed.
-#include "transfer/inbound.h"
+#include "engine/transfer/receives.h"
 
 #include "engine/connect/ep.h"
 #include "engine/transfer/flags.h"
-#include "memory/contexts.h"
-#include "transfer/srq.h"
+#include "engine/transfer/srq.h"
 
 namespace rsmdat {
 
-DAT_RETURN Inbound::may_post(const Post &post) const noexcept {
+void Receives::resize() {
+    if (ep_.srq == nullptr)
+        own_.resize(ep_.attributes.max_recv_dtos, ep_.attributes.max_recv_iov);
+}
+
+Buffers &Receives::buffers() noexcept {
+    return ep_.srq != nullptr ? ep_.srq->buffers : own_;
+}
+
+DAT_RETURN Receives::may_post(const Post &post) const noexcept {
     if (ep_.srq)
         return invalid_state();
     if (post.segments < 0 || post.segments > ep_.attributes.max_recv_iov)
@@ -23,13 +30,13 @@ DAT_RETURN Inbound::may_post(const Post &post) const noexcept {
     return DAT_SUCCESS;
 }
 
-DAT_RETURN Inbound::post(const Post &post) noexcept {
+DAT_RETURN Receives::post(const Post &post) noexcept {
     Buffer buffer{.cookie = post.cookie, .flags = post.flags, .pieces = 0, .length = 0};
     DAT_RETURN result = may_post(post);
     if (result == DAT_SUCCESS)
-        result = ep_.ia().contexts->gather(ep_.pz, post.segments, post.iov,
-                                           DAT_MEM_PRIV_LOCAL_WRITE_FLAG, own_.room(),
-                                           buffer.pieces, buffer.length);
+        result = ep_.ia().transport->contexts.gather(ep_.pz, post.segments, post.iov,
+                                                     DAT_MEM_PRIV_LOCAL_WRITE_FLAG, own_.room(),
+                                                     buffer.pieces, buffer.length);
     if (result != DAT_SUCCESS)
         return result;
     if (!ep_.recv_evd || in_use_ >= ep_.attributes.max_recv_dtos)
@@ -41,8 +48,8 @@ DAT_RETURN Inbound::post(const Post &post) noexcept {
     return DAT_SUCCESS;
 }
 
-void Inbound::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
-                       bool solicited) noexcept {
+void Receives::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
+                        bool solicited) noexcept {
     const Buffer buffer = buffers()[slot];
     buffers().release(slot);
     const bool unsolicited =
@@ -59,11 +66,11 @@ void Inbound::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std
         ep_.lost_event = true;
 }
 
-bool Inbound::exceeds(DAT_COUNT watermark) const noexcept {
+bool Receives::exceeds(DAT_COUNT watermark) const noexcept {
     return watermark != DAT_WATERMARK_INFINITE && held() > watermark;
 }
 
-void Inbound::check_watermarks() noexcept {
+void Receives::check_watermarks() noexcept {
     if (soft_armed_ && exceeds(soft_)) {
         soft_armed_ = false;
         ep_.ia().report(DAT_ASYNC_ERROR_EP_BROKEN, ep_.handle(), DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT);
@@ -72,7 +79,7 @@ void Inbound::check_watermarks() noexcept {
         failed_ = true;
 }
 
-void Inbound::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+void Receives::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
     soft_ = soft;
     hard_ = hard;
     soft_armed_ = true;

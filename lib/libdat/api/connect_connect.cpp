@@ -88,7 +88,7 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
             result = check_address(*address);
         if (result != DAT_SUCCESS)
             return result;
-        return entered->connector.connect(copy_of(*address), qualifier, timeout, data_of(wish));
+        return entered->connector->connect(copy_of(*address), qualifier, timeout, data_of(wish));
     });
 }
 
@@ -109,7 +109,7 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeo
             result = check_wish(*entered, wish, 3);
         if (result != DAT_SUCCESS)
             return result;
-        return entered->connector.connect_like(*model->link, timeout, data_of(wish));
+        return entered->connector->connect_like(*model->link, timeout, data_of(wish));
     });
 }
 

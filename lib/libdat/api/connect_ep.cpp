@@ -6,8 +6,8 @@
 #include "engine/connect/attributes.h"
 #include "engine/connect/service.h"
 #include "engine/core/joined.h"
+#include "engine/transfer/srq.h"
 #include "libdat/api/query.h"
-#include "transfer/srq.h"
 
 namespace rsmdat::api {
 namespace {
@@ -192,9 +192,9 @@ DAT_RETURN ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *rec
     if (state != nullptr)
         *state = entered->state;
     if (recv_idle != nullptr)
-        *recv_idle = entered->transfer.recv_idle() ? DAT_TRUE : DAT_FALSE;
+        *recv_idle = entered->transfer->recv_idle() ? DAT_TRUE : DAT_FALSE;
     if (request_idle != nullptr)
-        *request_idle = entered->transfer.request_idle() ? DAT_TRUE : DAT_FALSE;
+        *request_idle = entered->transfer->request_idle() ? DAT_TRUE : DAT_FALSE;
     return DAT_SUCCESS;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/connect/attributes.h"
 #include "engine/connect/ep.h"
 #include "engine/core/joined.h"
-#include "transfer/srq.h"
+#include "engine/transfer/srq.h"
 
 namespace rsmdat::api {
 namespace {
@@ -114,7 +114,7 @@ bool receives_fit(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &attri
         return false;
     DAT_COUNT posted = 0;
     DAT_COUNT span = 0;
-    ep.transfer.recv_counts(posted, span);
+    ep.transfer->recv_counts(posted, span);
     return attributes.max_recv_dtos >= posted;
 }
 
@@ -148,7 +148,7 @@ DAT_RETURN check(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param
 
 bool too_late(const Ep &ep, DAT_EP_PARAM_MASK mask) noexcept {
     return (mask & DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS) != 0 &&
-           ep.transfer.receives_were_posted();
+           ep.transfer->receives_were_posted();
 }
 
 // First the steps that can fail.

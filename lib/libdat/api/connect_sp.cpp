@@ -14,8 +14,10 @@ namespace {
 constexpr std::uint32_t FIRST_ANY = 1024;
 constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
 
+using ListenerPointer = std::unique_ptr<ServicePointListener>;
+
 // From a random one on, so that programs that start together do not all try the same.
-DAT_RETURN listen_anywhere(const Ia &ia, DAT_CONN_QUAL &qualifier, Listener &listener) noexcept {
+DAT_RETURN listen_anywhere(Ia &ia, DAT_CONN_QUAL &qualifier, ListenerPointer &listener) {
     std::uint32_t start = 0;
     if (!fill_random(std::as_writable_bytes(std::span(&start, 1))))
         return no_resource(DAT_RESOURCE_MEMORY);
@@ -23,7 +25,7 @@ DAT_RETURN listen_anywhere(const Ia &ia, DAT_CONN_QUAL &qualifier, Listener &lis
     DAT_RETURN result = failure(DAT_CONN_QUAL_IN_USE);
     for (std::uint32_t i = 0; i < COUNT_ANY && result == failure(DAT_CONN_QUAL_IN_USE); ++i) {
         qualifier = FIRST_ANY + (start + i) % COUNT_ANY;
-        result = listen(ia, qualifier, listener);
+        result = ia.transport->listen(ia, qualifier, listener);
     }
     return result == failure(DAT_CONN_QUAL_IN_USE) ? failure(DAT_CONN_QUAL_UNAVAILABLE) : result;
 }
@@ -51,7 +53,7 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
             return invalid_parameter(4);
         if (!found->accepts(DAT_EVD_CR_FLAG))
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
-        Listener listener;
+        ListenerPointer listener;
         const DAT_RETURN result = make(*entered, listener);
         if (result == DAT_SUCCESS)
             *psp = entered
@@ -90,14 +92,15 @@ DAT_RETURN check_rsp(DAT_CONN_QUAL qualifier, const Ep *ep, const Evd &evd,
 
 DAT_RETURN psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
-    return create_psp(ia, &qualifier, evd, flags, psp, [&](const Ia &its, Listener &listener) {
-        return qualifier != 0 ? listen(its, qualifier, listener) : invalid_parameter(2);
+    return create_psp(ia, &qualifier, evd, flags, psp, [&](Ia &its, ListenerPointer &listener) {
+        return qualifier != 0 ? its.transport->listen(its, qualifier, listener)
+                              : invalid_parameter(2);
     });
 }
 
 DAT_RETURN psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
                           DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
-    return create_psp(ia, qualifier, evd, flags, psp, [&](const Ia &its, Listener &listener) {
+    return create_psp(ia, qualifier, evd, flags, psp, [&](Ia &its, ListenerPointer &listener) {
         return listen_anywhere(its, *qualifier, listener);
     });
 }
@@ -134,10 +137,10 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         Evd *found = find_evd(evd, *entered);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
-        Listener listener;
+        ListenerPointer listener;
         result = check_rsp(qualifier, its_ep, *found, rsp);
         if (result == DAT_SUCCESS)
-            result = listen(*entered, qualifier, listener);
+            result = entered->transport->listen(*entered, qualifier, listener);
         if (result == DAT_SUCCESS)
             *rsp = entered
                        ->adopt(std::make_unique<Rsp>(*entered, qualifier, its_ep, *found,

@@ -2,11 +2,10 @@
 // Opening and closing an IA, and what all objects have.
 #include "libdat/api/functions.h"
 
-#include "core/limits.h"
 #include "engine/core/ia.h"
 #include "engine/event/evd.h"
+#include "engine/transport.h"
 #include "libdat/api/provider.h"
-#include "wire/device.h"
 
 #include <string_view>
 
@@ -22,7 +21,7 @@ DAT_RETURN check_open(const Record &record, const char *name, DAT_COUNT qlen,
         return invalid_parameter(3);
     if (!*async_evd && qlen <= 0)
         return invalid_parameter(2);
-    if (!*async_evd && qlen > limits::EVD_LENGTH)
+    if (!*async_evd && qlen > EVENT_QUEUE_LENGTH)
         return no_resource(DAT_RESOURCE_TEVD);
     return record.options ? DAT_RETURN{DAT_SUCCESS} : no_resource(DAT_RESOURCE_DEVICE);
 }
@@ -40,7 +39,8 @@ DAT_RETURN provide_async_evd(Ia &ia, DAT_COUNT qlen, DAT_EVD_HANDLE asked) {
 }
 
 DAT_RETURN open(Record &record, DAT_COUNT qlen, DAT_EVD_HANDLE &async_evd, DAT_IA_HANDLE &handle) {
-    auto ia = std::make_unique<Ia>(record.table, record.info.ia_name, *record.options);
+    auto ia = std::make_unique<Ia>(record.table, record.info.ia_name,
+                                   transport_kind.open(*record.options));
     const DAT_RETURN result = provide_async_evd(*ia, qlen, async_evd);
     if (result != DAT_SUCCESS)
         return result;

@@ -2,8 +2,9 @@
 // Protection zones.
 #include "libdat/api/functions.h"
 
+#include "engine/memory/pz.h"
+#include "engine/transport.h"
 #include "libdat/api/query.h"
-#include "memory/pz.h"
 
 namespace rsmdat::api {
 
@@ -16,7 +17,7 @@ DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
     if (entered->count(DAT_HANDLE_TYPE_PZ) >= entered->limits.pzs)
         return no_resource(DAT_RESOURCE_PROTECTION_DOMAIN);
     return guarded([&]() -> DAT_RETURN {
-        *pz = entered->adopt(std::make_unique<Pz>(*entered)).handle();
+        *pz = entered->adopt(entered->transport->make_pz(*entered)).handle();
         return DAT_SUCCESS;
     });
 }

@@ -3,6 +3,7 @@
 #include "libdat/api/functions.h"
 
 #include "engine/core/ia.h"
+#include "engine/transport.h"
 #include "libdat/api/provider.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ void describe_adapter(const Ia &ia, DAT_IA_ATTR &attr) noexcept {
     attr.hardware_version_major = attr.firmware_version_major = VERSION_MAJOR;
     attr.hardware_version_minor = attr.firmware_version_minor = VERSION_MINOR;
     // The consumer is not to write there.
-    const auto *address = reinterpret_cast<const DAT_SOCK_ADDR *>(&ia.address());
+    const auto *address = reinterpret_cast<const DAT_SOCK_ADDR *>(&ia.transport->address());
     attr.ia_address_ptr = const_cast<DAT_SOCK_ADDR *>(address);
 }
 
@@ -97,7 +98,7 @@ void describe_srqs(const LimitSet &limits, DAT_PROVIDER_ATTR &attr) noexcept {
 
 void describe_provider(const Ia &ia, DAT_PROVIDER_ATTR &attr) noexcept {
     attr = {};
-    put(attr.provider_name, PROVIDER_NAME);
+    put(attr.provider_name, transport_kind.name);
     attr.provider_version_major = VERSION_MAJOR;
     attr.provider_version_minor = VERSION_MINOR;
     const auto &record = *static_cast<const Record *>(ia.provider.extension);

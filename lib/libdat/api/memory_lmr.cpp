@@ -3,6 +3,7 @@
 #include "libdat/api/functions.h"
 
 #include "engine/memory/lmr.h"
+#include "engine/transport.h"
 #include "libdat/api/query.h"
 
 #include <atomic>
@@ -22,7 +23,7 @@ DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN 
         const DAT_LMR_TRIPLET segment = segments[i];
         if (segment.segment_length == 0)
             continue;
-        const Region *region = ia->contexts->find(segment.lmr_context);
+        const Region *region = ia->transport->contexts.find(segment.lmr_context);
         if (!region || !region->local ||
             !region->contains(segment.virtual_address, segment.segment_length))
             return invalid_parameter(2);

@@ -3,9 +3,9 @@
 #include "libdat/api/functions.h"
 
 #include "engine/memory/lmr.h"
+#include "engine/memory/pz.h"
 #include "engine/memory/sharing.h"
-#include "memory/pz.h"
-#include "memory/registration.h"
+#include "engine/transport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,8 +27,8 @@ struct Plan {
     [[nodiscard]] bool shared() const noexcept {
         return param.mem_type == DAT_MEM_TYPE_SHARED_VIRTUAL;
     }
-    void share(const std::shared_ptr<Pinned> &others) {
-        if (serves(*others, wanted))
+    void share(const Ia &ia, const std::shared_ptr<Pinned> &others) {
+        if (ia.transport->serves(*others, wanted))
             pinned = others;
     }
 };
@@ -64,7 +64,7 @@ DAT_RETURN plan_lmr(const Ia &ia, DAT_LMR_HANDLE handle, Plan &plan) {
     plan.param.length = plan.wanted.length = region.length;
     plan.wanted.address = region.address;
     plan.wanted.pages = *pages_around(region.address, region.length); // as when that was made
-    plan.share(region.pinned);
+    plan.share(ia, region.pinned);
     return DAT_SUCCESS;
 }
 
@@ -83,16 +83,16 @@ DAT_RETURN plan_memory(const Ia &ia, Plan &plan) {
 }
 
 // One cookie is one memory: of one length, pinned once where it is at the same address.
-DAT_RETURN compare_cookies(const Contexts &contexts, Plan &plan) {
+DAT_RETURN compare_cookies(const Ia &ia, Plan &plan) {
     if (!plan.shared())
         return DAT_SUCCESS;
-    const auto [first, last] = contexts.shared.equal_range(plan.cookie);
+    const auto [first, last] = ia.transport->contexts.shared.equal_range(plan.cookie);
     for (auto other = first; other != last; ++other) {
         const Region &region = *other->second->region;
         if (region.length != plan.param.length)
             return invalid_state();
         if (region.address == plan.wanted.address)
-            plan.share(region.pinned);
+            plan.share(ia, region.pinned);
     }
     return DAT_SUCCESS;
 }
@@ -103,7 +103,7 @@ DAT_RETURN check_ia(const Ia &ia, Plan &plan) {
         return invalid_handle(DAT_INVALID_HANDLE_PZ);
     if (ia.count(DAT_HANDLE_TYPE_LMR) >= ia.limits.lmrs)
         return no_resource(DAT_RESOURCE_MEMORY_REGION);
-    return compare_cookies(*ia.contexts, plan);
+    return compare_cookies(ia, plan);
 }
 
 DAT_RETURN check(const Ia &ia, Plan &plan) {
@@ -122,7 +122,8 @@ DAT_RETURN get_pages(const Pz &pz, Plan &plan) {
         if (sharing != Sharing::SHARED)
             return sharing == Sharing::ABSENT ? invalid_parameter(3) : invalid_state();
     }
-    return plan.pinned ? DAT_RETURN{DAT_SUCCESS} : get_memory(pz, plan.wanted, plan.pinned);
+    return plan.pinned ? DAT_RETURN{DAT_SUCCESS}
+                       : pz.ia().transport->get_memory(pz, plan.wanted, plan.pinned);
 }
 
 // Nobody frees the Pz while the lock is not held.
@@ -140,7 +141,7 @@ class InUse {
 };
 
 DAT_RETURN make(Ia &ia, Plan &plan, Lmr *&result) {
-    Contexts &contexts = *ia.contexts;
+    Contexts &contexts = ia.transport->contexts;
     const Wanted &wanted = plan.wanted;
     Pz &pz = *find<Pz>(plan.param.pz_handle, ia);
     Region *region =
@@ -150,7 +151,7 @@ DAT_RETURN make(Ia &ia, Plan &plan, Lmr *&result) {
     const auto destroy = [&](Region *unused) { contexts.destroy(*unused); };
     std::unique_ptr<Region, decltype(destroy)> hold(region, destroy);
     plan.param.lmr_context = region->context;
-    plan.param.rmr_context = (wanted.privileges & REMOTE) != 0 ? region->rmr_context() : 0;
+    plan.param.rmr_context = (wanted.privileges & REMOTE) != 0 ? region->rmr_context : 0;
     plan.param.registered_address = plan.pinned->start;
     plan.param.registered_size = plan.pinned->length;
     auto lmr = std::make_unique<Lmr>(ia, plan.param, *region);

@@ -3,9 +3,9 @@
 #include "libdat/api/functions.h"
 
 #include "engine/connect/ep.h"
+#include "engine/memory/pz.h"
+#include "engine/memory/rmr.h"
 #include "libdat/api/query.h"
-#include "memory/pz.h"
-#include "memory/rmr.h"
 
 namespace rsmdat::api {
 
@@ -33,7 +33,7 @@ DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
         Ia &ia = entered->ia();
         if (ia.count(DAT_HANDLE_TYPE_RMR) >= ia.limits.rmrs)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
-        *rmr = ia.adopt(std::make_unique<Rmr>(ia, *entered)).handle();
+        *rmr = ia.adopt(ia.transport->make_rmr(*entered)).handle();
         return DAT_RETURN{DAT_SUCCESS};
     });
 }
@@ -60,7 +60,7 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (!triplet)
             return invalid_parameter(2);
-        return poster->transfer.post_bind(*entered, *triplet, privileges, cookie, flags, context);
+        return poster->transfer->post_bind(*entered, *triplet, privileges, cookie, flags, context);
     });
 }
 

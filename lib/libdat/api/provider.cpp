@@ -3,6 +3,7 @@
 
 #include "device/uncancelled.h"
 #include "engine/core/object.h"
+#include "engine/transport.h"
 #include "libdat/api/functions.h"
 
 #include <array>
@@ -171,6 +172,12 @@ Record *record_of(const DAT_PROVIDER_INFO &info) noexcept {
     return nullptr;
 }
 
+std::optional<std::string> options_of(std::string_view params) {
+    if (!transport_kind.accepts(params))
+        return std::nullopt;
+    return std::string(params);
+}
+
 Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
     auto &all = records().all;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -180,7 +187,7 @@ Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
         all[i].table.device_name = all[i].info.ia_name;
         all[i].table.extension = &all[i];
         all[i].table.ia_open_func = OPENS[i];
-        all[i].options = parse_options(params ? params : "");
+        all[i].options = options_of(params ? params : "");
         fill(all[i].table);
         return &all[i];
     }

@@ -3,13 +3,12 @@
 // ia_open of its own: the name alone would not tell a thread-safe entry from one that is not.
 #pragma once
 
-#include "core/options.h"
-
 #include <dat/udat.h>
 
 #include <dat/dat_registry.h>
 
 #include <optional>
+#include <string>
 
 namespace rsmdat::api {
 
@@ -17,7 +16,7 @@ struct Record {
     DAT_PROVIDER table{};
     DAT_PROVIDER_INFO
     info{}; // as registered; table.device_name points to its ia_name, table.extension to this
-    std::optional<Options> options; // none: what dat.conf said was malformed
+    std::optional<std::string> options; // of the transport; none: those of dat.conf are malformed
     bool used = false;
 };
 

@@ -15,7 +15,7 @@ DAT_RETURN ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *
         return invalid_parameter(2);
     DAT_COUNT held = 0;
     DAT_COUNT messages = 0;
-    ep->transfer.recv_counts(held, messages);
+    ep->transfer->recv_counts(held, messages);
     if (allocated)
         *allocated = held;
     if (span)
@@ -35,7 +35,7 @@ DAT_RETURN ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft, DAT_COUNT hard
         ep->attributes.srq_soft_hw = soft;
         ep->attributes.max_recv_dtos = hard;
     }
-    ep->transfer.set_watermarks(soft, hard);
+    ep->transfer->set_watermarks(soft, hard);
     return DAT_SUCCESS;
 }
 

@@ -2,7 +2,8 @@
 // dat_srq_*.
 #include "libdat/api/functions.h"
 
-#include "transfer/srq.h"
+#include "engine/transfer/srq.h"
+#include "engine/transport.h"
 
 namespace rsmdat::api {
 namespace {
@@ -44,7 +45,7 @@ DAT_RETURN srq_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATT
             return invalid_parameter(4);
         if (ia->count(Srq::KIND) >= ia->limits.srqs)
             return no_resource(DAT_RESOURCE_SRQ);
-        *srq = ia->adopt(std::make_unique<Srq>(*ia, *pz, *attr)).handle();
+        *srq = ia->adopt(ia->transport->make_srq(*pz, *attr)).handle();
         return DAT_RETURN{DAT_SUCCESS};
     });
 }

@@ -145,7 +145,7 @@ public:
 
     void check()
     {
-        side_.ep->connector.poll(false);
+        side_.ep->connector->poll(false);
         const auto state = side_.ep->state;
         require(state == first_ || state == DAT_EP_STATE_CONNECTED ||
                     state == DAT_EP_STATE_DISCONNECT_PENDING || state == DAT_EP_STATE_DISCONNECTED,

@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The provider's half of an Ep's state machine: how it gets a link, and how that ends.
+// An Ep's way to a channel that both sides share, and how that ends.
 #pragma once
 
 #include "connect/link.h"
-#include "engine/connect/endings.h"
-#include "engine/event/feeders.h"
+#include "engine/connect/connector.h"
 
 #include <memory>
 #include <span>
 
 namespace rsmdat {
 
-class Ep;
-
-class Connector final : public Source, public Feeder {
+class RsmConnector final : public Connector, public Source {
   public:
-    explicit Connector(Ep &ep) noexcept : ep_(ep) {}
+    explicit RsmConnector(Ep &ep) noexcept : ep_(ep) {}
 
-    // Asks at an address, or where another connection goes; the outcome comes as an event.
-    // DAT_SUCCESS or the post's error. Throws std::bad_alloc, and nothing has happened then.
     DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
-                       std::span<const std::byte> private_data);
+                       std::span<const std::byte> private_data) override;
     DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
-                            std::span<const std::byte> private_data);
-    // Takes over a request's link and accepts. DAT_SUCCESS or the accept's error; throws
-    // std::bad_alloc. Without success the link is left.
-    DAT_RETURN accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data);
-
-    // The Ep's: its link, which is not established, or which has ended, goes.
-    void give_up() noexcept;
-    void hang_up(Ending ending) noexcept;
+                            std::span<const std::byte> private_data) override;
+    DAT_RETURN accept(std::unique_ptr<Link> &from,
+                      std::span<const std::byte> private_data) override;
+    void give_up() noexcept override;
+    void hang_up(Ending ending) noexcept override;
 
     // Source: a doorbell of, or the end of, the channel. Feeder: polled by an EVD's dequeue and
     // wait.
@@ -65,10 +57,15 @@ class Connector final : public Source, public Feeder {
     void drop_link() noexcept;
 
     [[nodiscard]] Engine &engine() const noexcept;
+    [[nodiscard]] RsmLink &link() const noexcept { return link_of(ep_); }
 
     Ep &ep_;
     unsigned polls_ = 0;
     std::shared_ptr<Channel> buried_; // ended, and not gone yet for want of memory
 };
+
+inline RsmConnector &connector_of(const Ep &ep) noexcept {
+    return static_cast<RsmConnector &>(*ep.connector);
+}
 
 } // namespace rsmdat

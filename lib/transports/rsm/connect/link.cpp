@@ -22,13 +22,23 @@ void say_to_peer(Channel &channel, LinkState what) noexcept {
     channel.ring_always();
 }
 
-void acknowledge(Link &link) noexcept {
+void acknowledge(RsmLink &link) noexcept {
     Channel &channel = *link.channel;
     channel.peers().answer_from = credentials_of(channel.address());
     say_to_peer(channel, LinkState::ARRIVED);
 }
 
-void write_terms(Terms &terms, const Link &link, std::uint32_t read_in, std::uint32_t read_out,
+void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept {
+    say_to_peer(*link.channel,
+                how == Refusal::BY_CONSUMER ? LinkState::REJECTED : LinkState::REFUSED);
+    try {
+        ia.engine->aside([channel = std::move(link.channel)] {}); // ending it takes a while
+    } catch (const std::bad_alloc &) {
+        // It ends here and now.
+    }
+}
+
+void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::uint32_t read_out,
                  std::span<const std::byte> private_data) noexcept {
     terms.qualifier = link.qualifier;
     terms.port = link.local_port;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "connect/listener.h"
+#include "engine/connect/ep.h"
 #include "engine/loop/engine.h"
 #include "wire/channel.h"
 
@@ -12,16 +13,10 @@
 
 namespace rsmdat {
 
-struct Link {
+class RsmLink final : public Link {
+  public:
     std::shared_ptr<Channel> channel; // a job of Engine::aside may have it, too
-    bool active = false;              // we asked
-    std::uint64_t local_port = 0;
-    std::uint64_t remote_port = 0;
-    DAT_CONN_QUAL qualifier = 0; // that was asked for
-    sockaddr_storage remote{};   // peer's IA address
     std::uint32_t remote_node = 0;
-    std::uint32_t max_rdma_read_out = 0; // agreed; passive, before accept: the peer's offer
-    std::uint32_t max_rdma_read_in = 0;
     Engine::Alarm resend = 0;   // active: until the listener has seen the request
     std::shared_ptr<Call> call; // likewise
     bool arrived = false;       // active: it has
@@ -30,6 +25,10 @@ struct Link {
     bool watches_listener = false; // active: likewise
     bool watches_peer = false;
 };
+
+inline RsmLink &link_of(const Ep &ep) noexcept {
+    return static_cast<RsmLink &>(*ep.link);
+}
 
 // A number that no other connection of this node has.
 std::uint64_t new_port() noexcept;
@@ -40,10 +39,12 @@ void say_to_peer(Channel &channel, LinkState what) noexcept; // and rings
 
 // A service point has taken a request. The requester knows it before a service point for one
 // request is gone: it would take that for an answer otherwise.
-void acknowledge(Link &link) noexcept;
+void acknowledge(RsmLink &link) noexcept;
+// Tells a requester that its request will not be accepted.
+void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept;
 
 // The offer of a side. Private data is at most limits::PRIVATE_DATA bytes.
-void write_terms(Terms &terms, const Link &link, std::uint32_t read_in, std::uint32_t read_out,
+void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::uint32_t read_out,
                  std::span<const std::byte> private_data) noexcept;
 // Copied once; false if it makes no sense.
 bool read_terms(const Terms &from, Terms &copy) noexcept;

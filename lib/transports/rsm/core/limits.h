@@ -9,8 +9,6 @@ namespace rsmdat::limits {
 constexpr DAT_COUNT EPS = 32768;
 constexpr DAT_COUNT DTOS_PER_EP = 65536; // each direction
 constexpr DAT_COUNT RDMA_READS_PER_EP = 128;
-constexpr DAT_COUNT EVDS = 65536;
-constexpr DAT_COUNT EVD_LENGTH = 1 << 22;
 constexpr DAT_COUNT IOV = 64;
 constexpr DAT_COUNT LMRS = 30000; // each takes two handles of /dev/rsm
 constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
@@ -30,8 +28,8 @@ constexpr LimitSet ALL{
     .dtos_per_ep = DTOS_PER_EP,
     .rdma_reads_per_ep = RDMA_READS_PER_EP,
     .rdma_reads = EPS * RDMA_READS_PER_EP,
-    .evds = EVDS,
-    .evd_length = EVD_LENGTH,
+    .evds = EVENT_QUEUES,
+    .evd_length = EVENT_QUEUE_LENGTH,
     .iov = IOV,
     .lmrs = LMRS,
     .lmr_length = LMR_LENGTH,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "memory/contexts.h"
 
+#include "engine/memory/pz.h"
 #include "memory/copy.h"
-#include "memory/pz.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace rsmdat {
 
-Contexts::Contexts() noexcept = default;
+RsmContexts::RsmContexts() noexcept = default;
 
-Contexts::~Contexts() = default;
+RsmContexts::~RsmContexts() = default;
 
-std::optional<std::uint32_t> Contexts::take_slot() {
+std::optional<std::uint32_t> RsmContexts::take_slot() {
     if (waiting_ > LEAST_WAITING || (used_ == MOST_SLOTS && waiting_ > 0)) {
         --waiting_;
         return std::exchange(first_waiting_, slot(first_waiting_).next);
@@ -25,7 +25,7 @@ std::optional<std::uint32_t> Contexts::take_slot() {
     return used_++;
 }
 
-void Contexts::give_back(std::uint32_t index) noexcept {
+void RsmContexts::give_back(std::uint32_t index) noexcept {
     if (waiting_++ == 0)
         first_waiting_ = index;
     else
@@ -33,15 +33,15 @@ void Contexts::give_back(std::uint32_t index) noexcept {
     last_waiting_ = index;
 }
 
-Region *Contexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
-                         std::uint64_t length, unsigned privileges, bool local) {
+RsmRegion *RsmContexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
+                               std::uint64_t length, unsigned privileges, bool local) {
     const auto index = take_slot();
     if (!index)
         return nullptr;
     Slot &region = slot(*index);
     // 0 uses would be context 0, which is no context.
     region.uses = region.uses == UINT32_MAX >> INDEX_BITS ? 1 : region.uses + 1;
-    region.context = region.uses << INDEX_BITS | *index;
+    region.context = region.rmr_context = region.uses << INDEX_BITS | *index;
     region.pz = &pz;
     region.address = address;
     region.length = length;
@@ -53,41 +53,39 @@ Region *Contexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t a
     return &region;
 }
 
-void Contexts::destroy(Region &region) noexcept {
-    for (const Ep *ep : region.holders) {
-        const auto held = tickets_.find({ep, &region});
-        (void)region.pinned->handle.revoke(held->second);
-        tickets_.erase(held);
-    }
+void RsmContexts::destroy(Region &which) noexcept {
+    auto &region = static_cast<RsmRegion &>(which);
+    for (const Ep *ep : region.holders)
+        tickets.revoke(*ep, region);
     region.holders.clear();
     region.pinned.reset();
     give_back(std::exchange(region.context, 0) % MOST_SLOTS);
 }
 
-bool Contexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
-                    Pieces &seen) const noexcept {
+bool RsmContexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+                       Pieces &seen) const noexcept {
     auto *place = seen.begin();
     for (const DAT_LMR_TRIPLET &piece : pieces) {
-        const Region *region = usable(pz, piece, privilege);
+        const RsmRegion *region = usable(pz, piece, privilege);
         if (!region)
             return false;
         *place = piece;
         place->virtual_address =
-            reinterpret_cast<std::uintptr_t>(region->pinned->at(piece.virtual_address));
+            reinterpret_cast<std::uintptr_t>(region->memory().at(piece.virtual_address));
         ++place;
     }
     return true;
 }
 
-bool Contexts::intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept {
+bool RsmContexts::intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept {
     return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
-        const Region *region = find(piece.lmr_context);
-        return region != nullptr && region->pinned->intact();
+        const RsmRegion *region = find(piece.lmr_context);
+        return region != nullptr && region->memory().intact();
     });
 }
 
-bool Contexts::fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
-                    std::span<const std::byte> from) const noexcept {
+bool RsmContexts::fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+                       std::span<const std::byte> from) const noexcept {
     Pieces seen; // NOLINT(*-member-init): as much of it is read as was written
     if (!view(pz, pieces, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, seen))
         return false;
@@ -95,14 +93,14 @@ bool Contexts::fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::
     return intact(pieces);
 }
 
-std::optional<Contexts::Reached> Contexts::reach(const Pz *pz, std::uint32_t context,
-                                                 std::uint64_t address, std::uint64_t length,
-                                                 unsigned privilege) const noexcept {
-    const Region *region = find(context);
+std::optional<RsmContexts::Reached> RsmContexts::reach(const Pz *pz, std::uint32_t context,
+                                                       std::uint64_t address, std::uint64_t length,
+                                                       unsigned privilege) const noexcept {
+    const RsmRegion *region = find(context);
     if (!region || !region->open || region->pz != pz || (region->privileges & privilege) == 0 ||
         !region->contains(address, length))
         return {};
-    const Pinned &pinned = *region->pinned;
+    const RsmPinned &pinned = region->memory();
     return Reached{std::span(pinned.at(address), static_cast<std::size_t>(length)), &pinned};
 }
 

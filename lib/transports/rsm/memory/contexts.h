@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/limits.h"
-#include "engine/core/ia.h"
+#include "engine/memory/contexts.h"
 #include "wire/device.h"
 #include "wire/layout.h"
 
@@ -18,7 +18,6 @@
 namespace rsmdat {
 
 class Ep;
-class Lmr;
 class Pz;
 
 // Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
@@ -28,11 +27,13 @@ class Pz;
 // and requests of ours that had to wait, go through `view`, a mapping of the pages that the kernel
 // turns into a page of zeros when the pinned range ends. An access there never faults, and intact()
 // tells afterwards whether it reached the memory.
-struct Pinned {
+class RsmPinned final : public Pinned {
+  public:
+    RsmPinned(std::uint64_t its_start, std::uint64_t its_length, bool for_writing) noexcept
+        : Pinned(its_start, its_length), writable(for_writing) {}
+
+    const bool writable; // peers may be let in to write
     Export handle;
-    std::uint64_t start;        // page-rounded
-    std::uint64_t length;       // page-rounded
-    bool writable;              // peers may be let in to write
     std::optional<Import> view; // none without a kernel, in tests
 
     [[nodiscard]] std::byte *at(std::uint64_t address) const noexcept {
@@ -43,63 +44,62 @@ struct Pinned {
     [[nodiscard]] bool intact() const noexcept { return !view || view->alive(); }
 };
 
-// Memory that a context names. Ia::lock guards it.
-struct Region {
-    DAT_LMR_CONTEXT context = 0;
-    Pz *pz = nullptr;
-    std::uint64_t address = 0; // byte-exact
-    std::uint64_t length = 0;
-    unsigned privileges = 0; // DAT_MEM_PRIV_*; of an RMR the two remote ones only
-    bool local = true;       // may be used in an LMR triplet: not an RMR's
-    bool open = true;        // peers may reach it; false until an RMR's bind takes effect
-    Lmr *lmr = nullptr;      // whose it is; null: an RMR's
-    std::shared_ptr<Pinned> pinned;
+struct RsmRegion : Region {
+    bool open = true;                // peers may reach it; false until an RMR's bind takes effect
     std::vector<const Ep *> holders; // EPs whose peers have tickets to it
 
-    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept { return context; }
-    [[nodiscard]] bool contains(std::uint64_t start, std::uint64_t bytes) const noexcept {
-        return start >= address && bytes <= length && start - address <= length - bytes;
+    [[nodiscard]] const RsmPinned &memory() const noexcept {
+        return static_cast<const RsmPinned &>(*pinned);
     }
 };
 
 using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;
 
-class Contexts {
+class RsmContexts;
+
+// How the peers of connections on this node are let in, and shut out again.
+class Tickets {
   public:
-    Contexts() noexcept;
-    ~Contexts();
-    Contexts(const Contexts &) = delete;
-    Contexts &operator=(const Contexts &) = delete;
+    // A ticket for the peer of `ep`, always the same one for a region. Nothing if it may not.
+    std::optional<Grant> grant(RsmContexts &contexts, const Ep &ep, const Pz *pz,
+                               std::uint32_t context) noexcept;
+    // The connection of `ep` has ended: its tickets are void.
+    void revoke(const Ep &ep) noexcept;
+    // The region, whose holder `ep` is, ends.
+    void revoke(const Ep &ep, RsmRegion &region) noexcept;
 
-    // A region under a context never used lately; throws std::bad_alloc; null when all are in use.
-    Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
-                   std::uint64_t length, unsigned privileges, bool local);
-    void destroy(Region &region) noexcept; // revokes
-    [[nodiscard, gnu::always_inline]] Region *find(std::uint32_t context) const noexcept {
-        const std::uint32_t index = context % MOST_SLOTS;
-        if (context == 0 || index >= used_)
-            return nullptr;
-        Slot &region = slot(index);
-        return region.context == context ? &region : nullptr;
+  private:
+    using Holding = std::pair<const Ep *, RsmRegion *>;
+
+    const Ticket *ticket_of(const Ep &ep, RsmRegion &region, std::uint32_t permission);
+
+    std::map<Holding, Ticket> all_;
+};
+
+class RsmContexts final : public Contexts {
+  public:
+    RsmContexts() noexcept;
+    ~RsmContexts() override;
+
+    // Null when all contexts are in use.
+    RsmRegion *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
+                      std::uint64_t length, unsigned privileges, bool local) override;
+    void destroy(Region &region) noexcept override; // revokes
+    [[nodiscard]] const RsmRegion *find(DAT_LMR_CONTEXT context) const noexcept override {
+        return slot_of(context);
     }
+    [[nodiscard]] RsmRegion *find(DAT_LMR_CONTEXT context) noexcept { return slot_of(context); }
 
-    // Local side. Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets
-    // are skipped, unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG
-    // or _WRITE_FLAG. DAT_SUCCESS, or the post's error (a bad count, or more than fits in `pieces`,
-    // is argument 2; bad vectors are argument 3). Adds to `total`, overflow-safe.
-    DAT_RETURN gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                      unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
-                      DAT_VLEN &total) const noexcept;
-    // The same check for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the posts of
-    // small transfers begin with it.
+    // What gather() checks, for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the
+    // posts of small transfers begin with it.
     [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
                                                       unsigned privilege) const noexcept {
         return usable(pz, piece, privilege) != nullptr;
     }
     // The same, and whose it is; null if it is not good.
-    [[nodiscard, gnu::always_inline]] const Region *
+    [[nodiscard, gnu::always_inline]] const RsmRegion *
     usable(const Pz *pz, const DAT_LMR_TRIPLET &piece, unsigned privilege) const noexcept {
-        const Region *region = find(piece.lmr_context);
+        const RsmRegion *region = slot_of(piece.lmr_context);
         const bool good = region && region->local && region->pz == pz &&
                           (region->privileges & privilege) != 0 &&
                           region->contains(piece.virtual_address, piece.segment_length);
@@ -119,25 +119,17 @@ class Contexts {
     // nothing.
     struct Reached {
         std::span<std::byte> bytes;
-        const Pinned *pinned; // whose intact() has to be asked after the access
+        const RsmPinned *pinned; // whose intact() has to be asked after the access
     };
     [[nodiscard]] std::optional<Reached> reach(const Pz *pz, std::uint32_t context,
                                                std::uint64_t address, std::uint64_t length,
                                                unsigned privilege) const noexcept;
-    // Target side, same node: a ticket for the peer of `ep`, always the same one for a region.
-    // Nothing if it may not.
-    std::optional<Grant> grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept;
-    // The connection of `ep` has ended: its tickets are void.
-    void revoke(const Ep &ep) noexcept;
-
-    // LMRs of type SHARED_VIRTUAL, kept by themselves.
-    using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
-    std::multimap<Cookie, const Lmr *> shared;
+    Tickets tickets; // to regions
 
   private:
     // A context is the slot's number and, above that, how often the slot has been used. No slot
     // is used again before many others are waiting for that: a stale context stays one for long.
-    struct Slot : Region {
+    struct Slot : RsmRegion {
         std::uint32_t uses = 0;
         std::uint32_t next = 0; // waiting slot behind this one
     };
@@ -145,23 +137,25 @@ class Contexts {
     static constexpr std::uint32_t MOST_SLOTS = 1U << INDEX_BITS;
     static constexpr std::uint32_t CHUNK = 1024;
     static constexpr std::uint32_t LEAST_WAITING = 4096;
-    using Holding = std::pair<const Ep *, Region *>;
 
     [[nodiscard]] Slot &slot(std::uint32_t index) const noexcept {
         return chunks_[index / CHUNK][index % CHUNK];
     }
+    [[nodiscard, gnu::always_inline]] RsmRegion *slot_of(std::uint32_t context) const noexcept {
+        const std::uint32_t index = context % MOST_SLOTS;
+        if (context == 0 || index >= used_)
+            return nullptr;
+        Slot &region = slot(index);
+        return region.context == context ? &region : nullptr;
+    }
     std::optional<std::uint32_t> take_slot();
     void give_back(std::uint32_t index) noexcept;
-    [[nodiscard]] DAT_RETURN check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                                   unsigned privilege) const noexcept;
-    const Ticket *ticket_of(const Ep &ep, Region &region, std::uint32_t permission);
 
     std::vector<std::unique_ptr<Slot[]>> chunks_;
     std::uint32_t used_ = 0; // slots that have ever been used
     std::uint32_t first_waiting_ = 0;
     std::uint32_t last_waiting_ = 0;
     std::uint32_t waiting_ = 0;
-    std::map<Holding, Ticket> tickets_;
 };
 
 // Initiator side, same node: memory of the peer that a Grant lets us reach.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/pin.h"
 
+#include "engine/core/error.h"
 #include "engine/loop/handle_fd.h"
 
 namespace rsmdat {
@@ -25,7 +26,7 @@ DAT_RETURN error_of(int status) noexcept {
 }
 
 // The pages as peers' requests reach them.
-int make_view(const Device &device, Pinned &pinned) noexcept {
+int make_view(const Device &device, RsmPinned &pinned) noexcept {
     const std::uint32_t permission = pinned.writable ? RSM_PERM_RDWR : RSM_PERM_READ;
     const int protection = pinned.writable ? PROT_READ | PROT_WRITE : PROT_READ;
     Ticket ticket{};
@@ -43,8 +44,7 @@ int make_view(const Device &device, Pinned &pinned) noexcept {
 
 DAT_RETURN pin(const Device &device, const PageRange &pages, bool writable,
                std::shared_ptr<Pinned> &result) {
-    auto pinned =
-        std::make_shared<Pinned>(Pinned{Export(), pages.start, pages.length, writable, {}});
+    auto pinned = std::make_shared<RsmPinned>(pages.start, pages.length, writable);
     const std::uint32_t flags = writable ? RSM_BIND_LOCAL : RSM_BIND_LOCAL | RSM_BIND_READ;
     int status = Export::bind(device, "loopback", reinterpret_cast<void *>(pages.start),
                               pages.length, flags, pinned->handle);

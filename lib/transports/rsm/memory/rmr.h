@@ -2,26 +2,25 @@
 // Remote memory regions: windows onto a part of an LMR.
 #pragma once
 
-#include "engine/memory/lmr.h"
+#include "engine/memory/rmr.h"
+#include "memory/contexts.h"
 
 #include <memory>
 
 namespace rsmdat {
 
-class Rmr final : public Object {
+class RsmRmr final : public Rmr {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
-
-    Rmr(Ia &ia, Pz &its);
-    ~Rmr() override;
+    explicit RsmRmr(Pz &its);
+    ~RsmRmr() override;
 
     // A bind is prepared at post (everything that can fail), takes effect when the EP's request
     // queue reaches it, and is dropped without effect if it is flushed: apply() or drop(), once.
     // The RMR may be freed in between; the LMR, which counts as bound from here on, may not.
     struct Prepared {
-        std::shared_ptr<Rmr *> rmr; // points to null when the RMR is gone
-        Lmr *lmr = nullptr;         // null: unbind
-        Region *region = nullptr;   // the new context's, not reachable by peers before apply()
+        std::shared_ptr<RsmRmr *> rmr; // points to null when the RMR is gone
+        Lmr *lmr = nullptr;            // null: unbind
+        RsmRegion *region = nullptr;   // the new context's, not reachable by peers before apply()
         DAT_LMR_TRIPLET triplet{};
         DAT_MEM_PRIV_FLAGS privileges{};
     };
@@ -31,21 +30,16 @@ class Rmr final : public Object {
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
-    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept {
-        return region ? region->rmr_context() : 0;
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept override {
+        return region_ ? region_->rmr_context : 0;
     }
-
-    Pz *pz;
-    Lmr *lmr = nullptr;       // bound to
-    Region *region = nullptr; // null: unbound
-    DAT_LMR_TRIPLET triplet{};
-    DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
 
   private:
     DAT_RETURN prepare_bind(Lmr &to, const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
                             Prepared &prepared) const;
     void unbind() noexcept;
-    std::shared_ptr<Rmr *> self_;
+    std::shared_ptr<RsmRmr *> self_;
+    RsmRegion *region_ = nullptr; // null: unbound
 };
 
 } // namespace rsmdat

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Contexts: how the peers of connections on this node are let in, and shut out again.
 #include "memory/contexts.h"
 
 namespace rsmdat {
@@ -15,11 +14,11 @@ std::uint32_t permission_of(unsigned privileges) noexcept {
     return permission;
 }
 
-std::uint64_t offset_of(const Region &region) noexcept {
-    return region.address - region.pinned->start;
+std::uint64_t offset_of(const RsmRegion &region) noexcept {
+    return region.address - region.memory().start;
 }
 
-Grant make_grant(const Region &region, const Ticket &ticket, std::uint32_t permission) noexcept {
+Grant make_grant(const RsmRegion &region, const Ticket &ticket, std::uint32_t permission) noexcept {
     Grant grant{};
     grant.ticket[0] = ticket[0];
     grant.ticket[1] = ticket[1];
@@ -33,24 +32,25 @@ Grant make_grant(const Region &region, const Ticket &ticket, std::uint32_t permi
 } // namespace
 
 // All that can throw comes before the kernel is asked.
-const Ticket *Contexts::ticket_of(const Ep &ep, Region &region, std::uint32_t permission) {
+const Ticket *Tickets::ticket_of(const Ep &ep, RsmRegion &region, std::uint32_t permission) {
     if (region.holders.size() == region.holders.capacity())
         region.holders.reserve(2 * region.holders.size() + 1);
-    const auto [entry, is_new] = tickets_.try_emplace({&ep, &region});
+    const auto [entry, is_new] = all_.try_emplace({&ep, &region});
     if (!is_new)
         return &entry->second;
-    const Export &memory = region.pinned->handle;
+    const Export &memory = region.memory().handle;
     if (memory.grant(offset_of(region), region.length, permission, TicketUse::MANY,
                      entry->second) == RSM_SUCCESS) {
         region.holders.push_back(&ep);
         return &entry->second;
     }
-    tickets_.erase(entry);
+    all_.erase(entry);
     return nullptr;
 }
 
-std::optional<Grant> Contexts::grant(const Ep &ep, const Pz *pz, std::uint32_t context) noexcept {
-    Region *region = find(context);
+std::optional<Grant> Tickets::grant(RsmContexts &contexts, const Ep &ep, const Pz *pz,
+                                    std::uint32_t context) noexcept {
+    RsmRegion *region = contexts.find(context);
     if (!region || !region->open || region->pz != pz)
         return {};
     const std::uint32_t permission = permission_of(region->privileges);
@@ -64,14 +64,20 @@ std::optional<Grant> Contexts::grant(const Ep &ep, const Pz *pz, std::uint32_t c
     return {};
 }
 
-void Contexts::revoke(const Ep &ep) noexcept {
-    auto held = tickets_.lower_bound({&ep, nullptr});
-    while (held != tickets_.end() && held->first.first == &ep) {
-        Region &region = *held->first.second;
-        (void)region.pinned->handle.revoke(held->second);
+void Tickets::revoke(const Ep &ep) noexcept {
+    auto held = all_.lower_bound({&ep, nullptr});
+    while (held != all_.end() && held->first.first == &ep) {
+        RsmRegion &region = *held->first.second;
+        (void)region.memory().handle.revoke(held->second);
         std::erase(region.holders, &ep);
-        held = tickets_.erase(held);
+        held = all_.erase(held);
     }
+}
+
+void Tickets::revoke(const Ep &ep, RsmRegion &region) noexcept {
+    const auto held = all_.find({&ep, &region});
+    (void)region.memory().handle.revoke(held->second);
+    all_.erase(held);
 }
 
 } // namespace rsmdat

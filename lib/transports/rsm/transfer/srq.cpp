@@ -5,38 +5,26 @@
 
 namespace rsmdat {
 
-Srq::Srq(Ia &ia, Pz &its, const DAT_SRQ_ATTR &asked)
-    : Object(KIND, ia), pz(&its), attributes(asked) {
-    buffers.resize(attributes.max_recv_dtos, attributes.max_recv_iov);
-    ++pz->users;
-}
-
-Srq::~Srq() {
-    --pz->users;
-}
-
-DAT_RETURN Srq::resize(DAT_COUNT max_recv_dtos) {
-    if (max_recv_dtos < outstanding || max_recv_dtos < attributes.low_watermark)
+DAT_RETURN RsmSrq::resize(DAT_COUNT max_recv_dtos) {
+    if (!may_have(max_recv_dtos))
         return invalid_state();
     buffers.resize(max_recv_dtos, attributes.max_recv_iov);
     attributes.max_recv_dtos = max_recv_dtos;
     return DAT_SUCCESS;
 }
 
-Buffers::Slot Srq::take() noexcept {
+Buffers::Slot RsmSrq::take() noexcept {
     const Buffers::Slot slot = buffers.take();
     check_low_watermark();
     return slot;
 }
 
-void Srq::check_low_watermark() noexcept {
-    if (low_armed_ && available() < attributes.low_watermark) {
-        low_armed_ = false;
-        ia().report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, handle(), DAT_SRQ_LOW_WATERMARK_EVENT);
-    }
+void RsmSrq::check_low_watermark() noexcept {
+    if (available() < attributes.low_watermark)
+        report_low_watermark();
 }
 
-void Srq::wait(Waiter &waiter) noexcept {
+void RsmSrq::wait(Waiter &waiter) noexcept {
     if (std::exchange(waiter.waits, true))
         return;
     Waiter **end = &first_;
@@ -45,7 +33,7 @@ void Srq::wait(Waiter &waiter) noexcept {
     *end = &waiter;
 }
 
-void Srq::leave(Waiter &waiter) noexcept {
+void RsmSrq::leave(Waiter &waiter) noexcept {
     if (!std::exchange(waiter.waits, false))
         return;
     Waiter **place = &first_;
@@ -56,7 +44,7 @@ void Srq::leave(Waiter &waiter) noexcept {
 
 // A waiter that is called takes a buffer or has no more use for one, and waits again only when
 // there is none left.
-DAT_RETURN Srq::posted() noexcept {
+DAT_RETURN RsmSrq::posted() noexcept {
     while (first_ && available() > 0) {
         Waiter &waiter = *first_;
         leave(waiter);

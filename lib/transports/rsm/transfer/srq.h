@@ -2,16 +2,13 @@
 // Shared receive queues.
 #pragma once
 
-#include "engine/core/ia.h"
-#include "engine/transfer/buffers.h"
-#include "memory/pz.h"
+#include "engine/connect/ep.h"
+#include "engine/transfer/srq.h"
 
 namespace rsmdat {
 
-class Srq final : public Object {
+class RsmSrq final : public Srq {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_SRQ;
-
     // An EP with a message and no buffer for it.
     class Waiter {
       public:
@@ -29,14 +26,10 @@ class Srq final : public Object {
     };
 
     // Throws std::bad_alloc.
-    Srq(Ia &ia, Pz &its, const DAT_SRQ_ATTR &asked);
-    ~Srq() override;
+    RsmSrq(Pz &its, const DAT_SRQ_ATTR &asked) : Srq(its, asked) {}
 
-    DAT_RETURN post(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie) noexcept;
-    DAT_RETURN resize(DAT_COUNT max_recv_dtos);
-    DAT_RETURN set_low_watermark(DAT_COUNT count) noexcept;
-
-    [[nodiscard]] DAT_COUNT available() const noexcept {
+    DAT_RETURN resize(DAT_COUNT max_recv_dtos) override;
+    [[nodiscard]] DAT_COUNT available() noexcept override {
         return static_cast<DAT_COUNT>(buffers.waiting());
     }
     // The oldest buffer; there is one.
@@ -45,18 +38,15 @@ class Srq final : public Object {
     void wait(Waiter &waiter) noexcept;
     void leave(Waiter &waiter) noexcept;
 
-    Pz *pz;
-    int eps = 0; // attached
-    DAT_SRQ_ATTR attributes;
-    Buffers buffers;
-    int outstanding = 0; // posted, and their events not dequeued
-
   private:
-    [[nodiscard]] DAT_RETURN posted() noexcept; // there is a buffer: those that wait get it
-    void check_low_watermark() noexcept;
+    DAT_RETURN posted() noexcept override; // those that wait get it
+    void check_low_watermark() noexcept override;
 
     Waiter *first_ = nullptr; // who has waited longest
-    bool low_armed_ = false;
 };
+
+inline RsmSrq *srq_of(const Ep &ep) noexcept {
+    return static_cast<RsmSrq *>(ep.srq);
+}
 
 } // namespace rsmdat

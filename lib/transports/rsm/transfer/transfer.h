@@ -1,77 +1,74 @@
 // SPDX-License-Identifier: MIT
 // Data transfer of one Ep: its two queues, the protocol with the peer, completions.
 //
-// Requests start and complete in posting order. An RDMA operation to a peer on the same node is a
-// copy by the poster (RemoteRegion), done at post time if nothing is ahead of it; all else travels
-// through the rings and is carried out by the peer, whose count of executed requests completes
-// ours.
+// An RDMA operation to a peer on the same node is a copy by the poster (RemoteRegion), done at post
+// time if nothing is ahead of it; all else travels through the rings and is carried out by the
+// peer, whose count of executed requests completes ours.
 #pragma once
 
-#include <dat/udat.h>
-
-#include "wire/channel.h"
-
-#include <cstdint>
-#include <memory>
-#include <span>
+#include "engine/connect/ep.h"
+#include "engine/transfer/transfer.h"
+#include "transfer/line.h"
+#include "transfer/receives.h"
+#include "transfer/requests.h"
 
 namespace rsmdat {
 
-class Ep;
-class Rmr;
-
-class Transfer {
+class RsmTransfer final : public Transfer {
   public:
-    // For the Ep's attributes and SRQ. Throws std::bad_alloc.
-    explicit Transfer(Ep &ep);
-    ~Transfer(); // the Ep has left its EVDs, and none of its events is on them
+    explicit RsmTransfer(Ep &ep); // throws std::bad_alloc
+    ~RsmTransfer() override;
 
-    // API operations; argument positions in errors are those of the dat_ function. Ia::lock held.
     DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                          DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
                          DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                         DAT_RMR_CONTEXT *context);
+                         DAT_RMR_CONTEXT *context) override;
 
     // The Ep is CONNECTED: both rings may be used from now on, by progress(), which is to be called
     // once ESTABLISHED has been delivered. Channel lives until disconnected().
     void connected(Channel &channel) noexcept;
-    // Takes everything that has arrived, goes on with what waits for room. Calls Ep::broken on
-    // errors and Ep::drained when the last request of a DISCONNECT_PENDING Ep has completed.
-    void progress() noexcept;
+    void progress() noexcept override;
     // Would progress() find something to do? Only looks: it is asked much more often than it says
     // yes.
     [[nodiscard]] bool has_work() const noexcept;
-    // The channel is about to go, and the peer has not been told yet: leaves it a last message,
-    // forgets the channel, and completes all that is outstanding with FLUSHED, in order, requests
-    // and receives. Tickets given to the peer are revoked.
-    void disconnected() noexcept;
-    // Posted receives and requests complete FLUSHED (failed connection attempts; also by
-    // disconnected()).
-    void flush() noexcept;
-    // Both queues are empty; drops the completions that have not been dequeued.
-    void reset() noexcept;
+    // The peer gets a last message, and tickets given to it are revoked.
+    void disconnected() noexcept override;
+    void flush() noexcept override;
+    void reset() noexcept override;
 
-    [[nodiscard]] bool recv_idle() const noexcept;
-    [[nodiscard]] bool request_idle() const noexcept;
-    [[nodiscard]] bool receives_were_posted() const noexcept; // ever: dat_ep_modify asks
-    // dat_ep_recv_query
-    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept;
-    // dat_ep_set_watermark; INFINITE disables. May fire at once (soft: async event, hard:
-    // Ep::broken).
-    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept;
-    // The Ep's max_recv_dtos, max_request_dtos, iov or RDMA read limits have changed
-    // (dat_ep_modify, unconnected). Throws std::bad_alloc.
-    void resized();
+    [[nodiscard]] bool recv_idle() const noexcept override;
+    [[nodiscard]] bool request_idle() const noexcept override;
+    [[nodiscard]] bool receives_were_posted() const noexcept override;
+    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept override;
+    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept override;
+    void resized() override;
 
   private:
-    struct Inside;
-    std::unique_ptr<Inside> inside_;
+    template <class What>
+    DAT_RETURN post(What what) noexcept(noexcept(what()));
+    void posted() noexcept;
+    void take_responses() noexcept;
+    bool take_response(const Message &message) noexcept;
+    void come_back() noexcept;
+    void settle() noexcept;
+    void resize();
+
+    Ep &ep_;
+    Line line_;
+    RsmRequests out_;
+    RsmReceives in_;
+    Engine::Alarm again_ = 0;
+    bool tired_ = false; // of responses
 };
+
+inline RsmTransfer &transfer_of(const Ep &ep) noexcept {
+    return static_cast<RsmTransfer &>(*ep.transfer);
+}
 
 } // namespace rsmdat

@@ -8,6 +8,7 @@
 // and responses never do.
 #pragma once
 
+#include "engine/loop/doorbell.h"
 #include "wire/device.h"
 #include "wire/ring.h"
 
@@ -25,7 +26,7 @@ struct SegmentAddress {
     Ticket nonce; // what stands in the segment's Handshake: it is the right segment
 };
 
-class Channel {
+class Channel final : public Doorbell {
   public:
     // Our segment, for a peer on `node`: local memory and a ticket if that is this node, else
     // published on `controller` to that node under a random id. RSMERR status.
@@ -76,11 +77,10 @@ class Channel {
     // writes.
     void ring() noexcept;
     void ring_always() noexcept; // handshake
-    void arm() noexcept;    // we are about to sleep: peers must ring. Poll once more afterwards
-    void disarm() noexcept; // somebody polls
+    void
+    arm() noexcept override; // we are about to sleep: peers must ring. Poll once more afterwards
+    void disarm() noexcept;  // somebody polls
     [[nodiscard]] bool armed() const noexcept;
-    bool recently_polled = false; // set by those who poll, cleared by the engine
-    bool looked_after = false;    // the engine's: it is among the disarmed ones
 
     [[nodiscard]] bool alive() const noexcept;  // the peer's segment is still there
     [[nodiscard]] int bell_fd() const noexcept; // POLLIN: the peer rang

@@ -5,6 +5,7 @@
 #include "device/export.h"
 #include "device/import.h"
 #include "device/table.h"
+#include "engine/transport.h"
 
 #include <stdexcept>
 #include <string_view>
@@ -16,11 +17,6 @@ using rsmdev::Import;
 using rsmdev::Letter;
 using rsmdev::Ticket;
 using rsmdev::TicketUse;
-
-// /dev/rsm can't be opened or does not answer.
-class Unavailable : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 // An Ia's table of words, and the node.
 class Device : public rsmdev::Table {

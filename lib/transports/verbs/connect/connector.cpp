@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // An endpoint's way from UNCONNECTED to CONNECTED, and how that, or a connection, ends.
+#include "connect/connector.h"
+
+#include "core/transport.h"
 #include "engine/connect/address.h"
-#include "engine/connect/ep.h"
-#include "wire/device.h"
+#include "transfer/transfer.h"
+#include "wire/rdma_device.h"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +39,7 @@ rdma_conn_param terms_of(const Ep &ep, DAT_COUNT read_in, DAT_COUNT read_out,
     terms.retry_count = RETRIES;
     terms.rnr_retry_count = RETRY_FOREVER;
     terms.srq = ep.srq != nullptr ? 1 : 0;
-    terms.qp_num = ep.transfer.qp().qp_num;
+    terms.qp_num = transfer_of(ep).qp().qp_num;
     return terms;
 }
 
@@ -48,15 +51,15 @@ void limit_silence(const Identifier &id) noexcept {
 }
 
 // The address may be another device's, too.
-bool is_ours(const Identifier &id, const Device &device) noexcept {
+bool is_ours(const Identifier &id, const RdmaDevice &device) noexcept {
     return id->verbs != nullptr && std::strcmp(::ibv_get_device_name(id->verbs->device),
                                                ::ibv_get_device_name(device.context().device)) == 0;
 }
 
 } // namespace
 
-DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
-                              DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
+DAT_RETURN VerbsConnector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
+                                   DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
     if (port_of(qualifier) == 0) {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
         return DAT_SUCCESS;
@@ -66,10 +69,11 @@ DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qual
         return no_resource(DAT_RESOURCE_TEP);
     fresh->qualifier = qualifier;
     fresh->remote = remote;
-    complete_scope(fresh->remote, ep_.ia().address());
+    complete_scope(fresh->remote, ep_.ia().transport->address());
     greeting_ = Greeting(private_data);
     ep_.prepare();
-    const DAT_RETURN result = start(fresh, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
+    std::unique_ptr<Link> base = std::move(fresh);
+    const DAT_RETURN result = start(base, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
     if (result != DAT_SUCCESS)
         return result;
     ep_.state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
@@ -77,32 +81,33 @@ DAT_RETURN Connector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qual
     return DAT_SUCCESS;
 }
 
-DAT_RETURN Connector::connect_like(const Link &model, DAT_TIMEOUT timeout,
-                                   std::span<const std::byte> private_data) {
+DAT_RETURN VerbsConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
+                                        std::span<const std::byte> private_data) {
     return connect(model.remote, model.qualifier, timeout, private_data);
 }
 
 // Bound, so that its port is known; null if that can't be had.
-std::unique_ptr<Link> Connector::make_link() const {
-    Manager &manager = *ep_.ia().manager;
+std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
+    Manager &manager = *transport_of(ep_.ia()).manager;
     Identifier id = manager.create();
-    sockaddr_storage address = with_port(ep_.ia().address(), 0);
+    sockaddr_storage address = with_port(ep_.ia().transport->address(), 0);
     if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0)
         return nullptr;
     limit_silence(id);
-    auto link = std::make_unique<Link>(manager, std::move(id));
+    auto link = std::make_unique<VerbsLink>(manager, std::move(id));
     link->active = true;
     link->local_port = ntohs(::rdma_get_src_port(link->id.get()));
     return link;
 }
 
 // Terms go to the requester before it is told that they are there.
-DAT_RETURN Connector::accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) {
+DAT_RETURN VerbsConnector::accept(std::unique_ptr<Link> &from,
+                                  std::span<const std::byte> private_data) {
     const DAT_RETURN result = start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
     if (result != DAT_SUCCESS)
         return result;
     ep_.state = DAT_EP_STATE_COMPLETION_PENDING;
-    Link &link = *ep_.link;
+    VerbsLink &link = link_of(ep_);
     link.max_rdma_read_out = lesser(link.max_rdma_read_out, ep_.attributes.max_rdma_read_out);
     link.max_rdma_read_in = lesser(link.max_rdma_read_in, ep_.attributes.max_rdma_read_in);
     if (link.over || !answer(Greeting(private_data)))
@@ -110,24 +115,24 @@ DAT_RETURN Connector::accept(std::unique_ptr<Link> &from, std::span<const std::b
     return DAT_SUCCESS;
 }
 
-bool Connector::answer(const Greeting &greeting) const noexcept {
-    const Link &link = *ep_.link;
+bool VerbsConnector::answer(const Greeting &greeting) const noexcept {
+    const VerbsLink &link = link_of(ep_);
     limit_silence(link.id);
     rdma_conn_param terms = terms_of(ep_, static_cast<DAT_COUNT>(link.max_rdma_read_in),
                                      static_cast<DAT_COUNT>(link.max_rdma_read_out), greeting);
     return bring_up() && ::rdma_accept(link.id.get(), &terms) == 0;
 }
 
-bool Connector::bring_up() const noexcept {
-    ibv_qp &qp = ep_.transfer.qp();
-    return bring(qp, IBV_QPS_RTR, *ep_.link) && bring(qp, IBV_QPS_RTS, *ep_.link);
+bool VerbsConnector::bring_up() const noexcept {
+    ibv_qp &qp = transfer_of(ep_).qp();
+    return bring(qp, IBV_QPS_RTR, link()) && bring(qp, IBV_QPS_RTS, link());
 }
 
 // Takes over a link; leaves it where it was if something throws or it returns an error. After
 // `timeout` the attempt has failed with the event `late`.
-DAT_RETURN Connector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
-                            DAT_EVENT_NUMBER late) {
-    const DAT_RETURN result = ep_.transfer.prepare();
+DAT_RETURN VerbsConnector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
+                                 DAT_EVENT_NUMBER late) {
+    const DAT_RETURN result = transfer_of(ep_).prepare();
     if (result != DAT_SUCCESS)
         return result;
     try {
@@ -138,19 +143,19 @@ DAT_RETURN Connector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
         throw;
     }
     ep_.link = std::move(from);
-    ep_.link->ep = &ep_;
+    link().ep = &ep_;
     return DAT_SUCCESS;
 }
 
-void Connector::resolve() noexcept {
-    const Link &link = *ep_.link;
+void VerbsConnector::resolve() noexcept {
+    const VerbsLink &link = link_of(ep_);
     sockaddr_storage to = with_port(link.remote, port_of(link.qualifier));
     if (::rdma_resolve_addr(link.id.get(), nullptr, reinterpret_cast<sockaddr *>(&to), RESOLVE) !=
         0)
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
 
-void Connector::set_up_active(const Happening &event) noexcept {
+void VerbsConnector::set_up_active(const Happening &event) noexcept {
     switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
         return find_route();
@@ -171,23 +176,24 @@ void Connector::set_up_active(const Happening &event) noexcept {
     }
 }
 
-void Connector::find_route() noexcept {
-    const Identifier &id = ep_.link->id;
-    if (!is_ours(id, *ep_.ia().device) || ::rdma_resolve_route(id.get(), RESOLVE) != 0)
+void VerbsConnector::find_route() noexcept {
+    const Identifier &id = link().id;
+    if (!is_ours(id, *transport_of(ep_.ia()).device) ||
+        ::rdma_resolve_route(id.get(), RESOLVE) != 0)
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
 
 // There is such a host: from now on it is late.
-void Connector::request() noexcept {
+void VerbsConnector::request() noexcept {
     ep_.blame(DAT_CONNECTION_EVENT_TIMED_OUT);
     rdma_conn_param terms =
         terms_of(ep_, ep_.attributes.max_rdma_read_in, ep_.attributes.max_rdma_read_out, greeting_);
-    if (::rdma_connect(ep_.link->id.get(), &terms) != 0)
+    if (::rdma_connect(link().id.get(), &terms) != 0)
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
-void Connector::answered(const Happening &event) noexcept {
-    Link &link = *ep_.link;
+void VerbsConnector::answered(const Happening &event) noexcept {
+    VerbsLink &link = link_of(ep_);
     const auto data = Greeting::data_of(event.private_data());
     link.remote_port = link.qualifier;
     link.max_rdma_read_out = lesser(event.initiator_depth, ep_.attributes.max_rdma_read_out);
@@ -198,7 +204,7 @@ void Connector::answered(const Happening &event) noexcept {
 }
 
 // A peer that ends it right after it was established may be heard of first.
-void Connector::set_up_passive(const Happening &event) noexcept {
+void VerbsConnector::set_up_passive(const Happening &event) noexcept {
     const bool established =
         event.type == RDMA_CM_EVENT_ESTABLISHED || event.type == RDMA_CM_EVENT_DISCONNECTED;
     if (established)
@@ -208,12 +214,12 @@ void Connector::set_up_passive(const Happening &event) noexcept {
 }
 
 // The queue is looked at after the event is posted.
-void Connector::establish(std::span<const std::byte> private_data) noexcept {
-    ep_.link->established = true;
+void VerbsConnector::establish(std::span<const std::byte> private_data) noexcept {
+    link().established = true;
     ep_.establish(private_data);
-    ep_.transfer.connected();
+    transfer_of(ep_).connected();
     ask_soon();
-    ep_.transfer.progress();
+    transfer_of(ep_).progress();
 }
 
 namespace {
@@ -240,7 +246,7 @@ bool is_end(rdma_cm_event_type type) noexcept {
 
 } // namespace
 
-void Connector::happened(const Happening &event) noexcept {
+void VerbsConnector::happened(const Happening &event) noexcept {
     if (ep_.state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
         set_up_active(event);
     else if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
@@ -250,10 +256,10 @@ void Connector::happened(const Happening &event) noexcept {
 }
 
 // Completions that had come before the end are taken first.
-void Connector::carry_on(const Happening &event) noexcept {
+void VerbsConnector::carry_on(const Happening &event) noexcept {
     const bool orderly = event.type == RDMA_CM_EVENT_DISCONNECTED;
-    ep_.link->over = true;
-    ep_.transfer.progress();
+    link().over = true;
+    transfer_of(ep_).progress();
     if (!ep_.transferring())
         return;
     if (orderly)
@@ -262,28 +268,28 @@ void Connector::carry_on(const Happening &event) noexcept {
         ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
-void Connector::communication_established() const noexcept {
+void VerbsConnector::communication_established() const noexcept {
     if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
-        (void)::rdma_notify(ep_.link->id.get(), IBV_EVENT_COMM_EST);
+        (void)::rdma_notify(link().id.get(), IBV_EVENT_COMM_EST);
 }
 
 // A program that polls may keep the engine from the lock: so connections come and end here, too,
 // but the latter is not looked for each time.
-void Connector::poll(bool again) noexcept {
+void VerbsConnector::poll(bool again) noexcept {
     if (again && ep_.transferring())
-        ep_.transfer.disarm();
+        transfer_of(ep_).disarm();
     if (!ep_.transferring() || ++polls_ % POLLS_PER_LOOK == 0)
-        ep_.ia().manager->look();
+        transport_of(ep_.ia()).manager->look();
     if (ep_.transferring())
-        ep_.transfer.progress();
+        transfer_of(ep_).progress();
 }
 
 // Buffers that were taken from an SRQ may bring an asynchronous event, what was outstanding when
 // the program disconnected is what its peer waits for, and a device that has done something may get
 // what it had no room for.
-bool Connector::has_listeners() const noexcept {
+bool VerbsConnector::has_listeners() const noexcept {
     if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING ||
-        ep_.transfer.has_backlog())
+        transfer_of(ep_).has_backlog())
         return true;
     return std::ranges::any_of(
         std::array{ep_.recv_evd, ep_.request_evd, ep_.connect_evd},
@@ -291,10 +297,10 @@ bool Connector::has_listeners() const noexcept {
 }
 
 // For want of memory it is not: then the next transfer tells.
-void Connector::ask_soon() noexcept {
+void VerbsConnector::ask_soon() noexcept {
     try {
         question_ = ep_.ia().engine->at(Engine::Clock::now() + QUESTIONS, [this] {
-            ep_.transfer.ping();
+            transfer_of(ep_).ping();
             if (ep_.transferring())
                 ask_soon();
         });
@@ -304,15 +310,15 @@ void Connector::ask_soon() noexcept {
 }
 
 // rdma_cm has no words for how.
-void Connector::hang_up(Ending /*ending*/) noexcept {
+void VerbsConnector::hang_up(Ending /*ending*/) noexcept {
     drop_link();
 }
 
-void Connector::give_up() noexcept {
+void VerbsConnector::give_up() noexcept {
     drop_link();
 }
 
-void Connector::drop_link() noexcept {
+void VerbsConnector::drop_link() noexcept {
     ep_.unlimit();
     ep_.ia().engine->cancel(std::exchange(question_, 0));
     ep_.unfeed();

@@ -3,7 +3,7 @@
 // and how much is the consumer's; of a rejection, who rejects.
 #pragma once
 
-#include "engine/connect/endings.h"
+#include "engine/connect/link.h"
 
 #include <array>
 #include <cstddef>

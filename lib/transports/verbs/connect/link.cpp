@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "connect/link.h"
 
+#include "connect/connector.h"
+#include "connect/greeting.h"
 #include "engine/connect/address.h"
 #include "engine/connect/ep.h"
 
@@ -14,23 +16,28 @@ constexpr std::uint8_t NO_RECEIVE_TIMER = 18;
 
 } // namespace
 
-Link::Link(Manager &manager, Identifier its_id) noexcept
+VerbsLink::VerbsLink(Manager &manager, Identifier its_id) noexcept
     : id(std::move(its_id)), manager_(manager) {
     id.belongs_to(this);
 }
 
 // The kernel tells the peer of an attempt when its identifier ends, and answers for us when the
 // peer was the first to end a connection.
-Link::~Link() {
+VerbsLink::~VerbsLink() {
     const bool tells = established && !over && ::rdma_disconnect(id.get()) == 0;
     manager_.bury(std::move(id), tells);
 }
 
-void Link::happened(Happening &event) noexcept {
+void VerbsLink::happened(Happening &event) noexcept {
     if (ep != nullptr)
-        ep->connector.happened(event);
+        connector_of(*ep).happened(event);
     else
         over = true;
+}
+
+void refuse(const VerbsLink &link, Refusal how) noexcept {
+    const Rejection words = rejection(how);
+    (void)::rdma_reject(link.id.get(), words.data(), static_cast<std::uint8_t>(words.size()));
 }
 
 sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) noexcept {
@@ -44,7 +51,7 @@ sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) 
     return store(v4);
 }
 
-bool bring(ibv_qp &qp, ibv_qp_state state, const Link &link) noexcept {
+bool bring(ibv_qp &qp, ibv_qp_state state, const VerbsLink &link) noexcept {
     ibv_qp_attr attributes{};
     int mask = 0;
     attributes.qp_state = state;

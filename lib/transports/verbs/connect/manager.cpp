@@ -3,7 +3,7 @@
 
 #include "device/uncancelled.h"
 
-#include "wire/device.h"
+#include "wire/rdma_device.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "memory/pz.h"
 
-#include "wire/device.h"
+#include "core/transport.h"
+#include "wire/rdma_device.h"
 
 namespace rsmdat {
 namespace {
 
-std::shared_ptr<ibv_pd> new_domain(const Device &device) {
+std::shared_ptr<ibv_pd> new_domain(const RdmaDevice &device) {
     Owned<ibv_pd, ibv_dealloc_pd> made(::ibv_alloc_pd(&device.context()));
     if (!made)
         throw std::bad_alloc();
@@ -15,6 +16,6 @@ std::shared_ptr<ibv_pd> new_domain(const Device &device) {
 
 } // namespace
 
-Pz::Pz(Ia &ia) : Object(KIND, ia), domain(new_domain(*ia.device)) {}
+VerbsPz::VerbsPz(Ia &ia) : Pz(ia), domain(new_domain(*transport_of(ia).device)) {}
 
 } // namespace rsmdat

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Protection zones.
+// Protection zones: protection domains of the device.
 #pragma once
 
-#include "engine/core/ia.h"
+#include "engine/memory/pz.h"
+
+#include <memory>
 
 struct ibv_pd;
 
 namespace rsmdat {
 
-class Pz final : public Object {
+class VerbsPz final : public Pz {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PZ;
-    explicit Pz(Ia &ia); // throws std::bad_alloc
+    explicit VerbsPz(Ia &ia); // throws std::bad_alloc
 
-    int users = 0; // EPs, LMRs, RMRs, SRQs
     // Registered memory may outlive the Pz by a moment: it is given back without Ia::lock.
     const std::shared_ptr<ibv_pd> domain;
 };

@@ -3,8 +3,9 @@
 
 #include "engine/memory/bind.h"
 #include "memory/access.h"
+#include "memory/contexts.h"
 #include "memory/pz.h"
-#include "wire/device.h"
+#include "wire/rdma_device.h"
 
 #include <utility>
 
@@ -13,7 +14,8 @@ namespace rsmdat {
 namespace {
 
 // A bind that is under way keeps the protection domain, too.
-std::shared_ptr<ibv_mw> new_window(const Pz &pz) {
+std::shared_ptr<ibv_mw> new_window(const Pz &zone) {
+    const auto &pz = static_cast<const VerbsPz &>(zone);
     Owned<ibv_mw, ibv_dealloc_mw> made(::ibv_alloc_mw(pz.domain.get(), IBV_MW_TYPE_1));
     if (!made)
         throw std::bad_alloc();
@@ -22,33 +24,23 @@ std::shared_ptr<ibv_mw> new_window(const Pz &pz) {
 
 } // namespace
 
-Rmr::Rmr(Ia &ia, Pz &its)
-    : Object(KIND, ia), pz(&its), self_(std::make_shared<Rmr *>(this)), window_(new_window(its)) {
-    ++pz->users;
-}
+VerbsRmr::VerbsRmr(Pz &its)
+    : Rmr(its), self_(std::make_shared<VerbsRmr *>(this)), window_(new_window(its)) {}
 
-Rmr::~Rmr() {
+VerbsRmr::~VerbsRmr() {
     *self_ = nullptr;
     window_.reset();
-    unbind();
-    --pz->users;
+    leave_lmr();
 }
 
-void Rmr::unbind() noexcept {
-    if (lmr != nullptr)
-        --std::exchange(lmr, nullptr)->bound_rmrs;
-    triplet = {};
-    privileges = DAT_MEM_PRIV_NONE_FLAG;
-}
-
-DAT_RETURN Rmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
-                        Prepared &prepared) {
+DAT_RETURN VerbsRmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
+                             const Pz *ep_pz, Prepared &prepared) {
     Lmr *to = nullptr;
     const DAT_RETURN status =
         check_bind(ia(), pz, ep_pz, asked, static_cast<unsigned>(allowed), to);
     if (status != DAT_SUCCESS)
         return status;
-    if (to != nullptr && !to->region->pinned->bindable)
+    if (to != nullptr && !memory_of(*to->region).bindable)
         return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
     if (!window_)
         window_ = new_window(*pz);
@@ -59,12 +51,13 @@ DAT_RETURN Rmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed
 }
 
 // An unbind has a length of 0 and names the memory all the same: soft RoCE's library wants it.
-int Rmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number, unsigned flags) noexcept {
+int VerbsRmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
+                   unsigned flags) noexcept {
     const auto &memory = prepared.lmr != nullptr ? prepared.lmr->region->pinned : prepared.unbound;
     ibv_mw_bind bind{};
     bind.wr_id = number;
     bind.send_flags = flags;
-    bind.bind_info.mr = memory->keys.get();
+    bind.bind_info.mr = static_cast<const VerbsPinned &>(*memory).keys.get();
     if (prepared.lmr != nullptr) {
         bind.bind_info.addr = prepared.triplet.virtual_address;
         bind.bind_info.length = prepared.triplet.segment_length;
@@ -77,17 +70,17 @@ int Rmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number, unsign
     return error;
 }
 
-void Rmr::cancel(Prepared &prepared) noexcept {
+void VerbsRmr::cancel(Prepared &prepared) noexcept {
     if (prepared.lmr != nullptr)
         --prepared.lmr->bound_rmrs;
     prepared = {};
 }
 
-void Rmr::apply(Prepared &prepared) noexcept {
-    Rmr *rmr = *prepared.rmr;
+void VerbsRmr::apply(Prepared &prepared) noexcept {
+    VerbsRmr *rmr = *prepared.rmr;
     if (rmr == nullptr)
         return drop(prepared);
-    rmr->unbind();
+    rmr->leave_lmr();
     rmr->lmr = std::exchange(prepared.lmr, nullptr);
     if (rmr->lmr != nullptr) {
         rmr->triplet = prepared.triplet;
@@ -97,12 +90,12 @@ void Rmr::apply(Prepared &prepared) noexcept {
 }
 
 // The window goes, so it is bound to nothing, before the LMR may.
-void Rmr::drop(Prepared &prepared) noexcept {
+void VerbsRmr::drop(Prepared &prepared) noexcept {
     Lmr *to = prepared.lmr;
-    if (Rmr *rmr = *prepared.rmr; rmr != nullptr && rmr->window_ == prepared.window) {
+    if (VerbsRmr *rmr = *prepared.rmr; rmr != nullptr && rmr->window_ == prepared.window) {
         rmr->window_.reset();
         rmr->last_.reset();
-        rmr->unbind();
+        rmr->leave_lmr();
     }
     prepared = {};
     if (to != nullptr)

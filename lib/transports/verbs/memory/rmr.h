@@ -3,26 +3,24 @@
 // zone.
 #pragma once
 
-#include "engine/memory/lmr.h"
+#include "engine/memory/rmr.h"
 
 #include <infiniband/verbs.h>
 #include <memory>
 
 namespace rsmdat {
 
-class Rmr final : public Object {
+class VerbsRmr final : public Rmr {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
-
-    Rmr(Ia &ia, Pz &its); // throws std::bad_alloc
-    ~Rmr() override;
+    explicit VerbsRmr(Pz &its); // throws std::bad_alloc
+    ~VerbsRmr() override;
 
     // A bind is prepared at post (everything that can fail) and handed to the queue pair. When that
     // has carried it out, apply(); if it was flushed nobody knows whether it was: drop() leaves the
     // RMR unbound. The RMR may be freed in between; the LMR, which counts as bound from here on,
     // may not.
     struct Prepared {
-        std::shared_ptr<Rmr *> rmr; // points to null when the RMR is gone
+        std::shared_ptr<VerbsRmr *> rmr; // points to null when the RMR is gone
         std::shared_ptr<ibv_mw> window;
         Lmr *lmr = nullptr;              // null: unbind
         std::shared_ptr<Pinned> unbound; // of an unbind: from what; null: from nothing
@@ -43,18 +41,12 @@ class Rmr final : public Object {
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
-    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept {
+    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept override {
         return lmr != nullptr ? window_->rkey : 0;
     }
 
-    Pz *pz;
-    Lmr *lmr = nullptr; // bound to
-    DAT_LMR_TRIPLET triplet{};
-    DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
-
   private:
-    void unbind() noexcept;
-    std::shared_ptr<Rmr *> self_;
+    std::shared_ptr<VerbsRmr *> self_;
     std::shared_ptr<ibv_mw> window_; // null after a flushed bind
     std::shared_ptr<Pinned> last_;   // what it will be bound to when all binds are done
 };

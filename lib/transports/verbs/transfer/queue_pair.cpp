@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/queue_pair.h"
 
+#include "core/transport.h"
 #include "engine/connect/ep.h"
 #include "transfer/srq.h"
 
@@ -18,15 +19,15 @@ bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives, const QueueSize
     wanted.qp_context = &ep;
     wanted.send_cq = &requests;
     wanted.recv_cq = &receives;
-    wanted.srq = ep.srq != nullptr ? &ep.srq->queue() : nullptr;
+    wanted.srq = ep.srq != nullptr ? &srq_of(ep)->queue() : nullptr;
     wanted.cap = {.max_send_wr = sizes.requests,
                   .max_recv_wr = sizes.receives,
                   .max_send_sge = sizes.request_pieces,
                   .max_recv_sge = sizes.receive_pieces,
                   .max_inline_data = INLINE};
     wanted.qp_type = IBV_QPT_RC;
-    domain_ = ep.pz->domain;
-    if (create(*domain_, wanted) && initialize(ep.ia().device->port()))
+    domain_ = static_cast<const VerbsPz &>(*ep.pz).domain;
+    if (create(*domain_, wanted) && initialize(transport_of(ep.ia()).device->port()))
         return true;
     const int error = errno;
     close();

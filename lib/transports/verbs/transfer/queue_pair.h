@@ -3,7 +3,7 @@
 #pragma once
 
 #include "memory/pz.h"
-#include "wire/device.h"
+#include "wire/rdma_device.h"
 
 namespace rsmdat {
 

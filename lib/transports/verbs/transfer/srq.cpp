@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/srq.h"
 
+#include "memory/pz.h"
 #include "transfer/work.h"
-
-#include <utility>
 
 namespace rsmdat {
 namespace {
 
-ibv_srq *new_queue(Srq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) {
+ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) {
     ibv_srq_init_attr asked{};
     asked.srq_context = &srq;
     asked.attr.max_wr = static_cast<std::uint32_t>(attributes.max_recv_dtos);
     asked.attr.max_sge = static_cast<std::uint32_t>(attributes.max_recv_iov);
-    ibv_srq *made = ::ibv_create_srq(pz.domain.get(), &asked);
+    ibv_srq *made = ::ibv_create_srq(static_cast<const VerbsPz &>(pz).domain.get(), &asked);
     if (made == nullptr)
         throw std::bad_alloc();
     return made;
@@ -21,18 +20,12 @@ ibv_srq *new_queue(Srq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) {
 
 } // namespace
 
-Srq::Srq(Ia &ia, Pz &its, const DAT_SRQ_ATTR &asked)
-    : Object(KIND, ia), pz(&its), attributes(asked), queue_(new_queue(*this, its, asked)) {
-    buffers.resize(attributes.max_recv_dtos, attributes.max_recv_iov);
-    ++pz->users;
-}
+VerbsSrq::VerbsSrq(Pz &its, const DAT_SRQ_ATTR &asked)
+    : Srq(its, asked), queue_(new_queue(*this, its, asked)) {}
 
-Srq::~Srq() {
-    queue_.reset();
-    --pz->users;
-}
+VerbsSrq::~VerbsSrq() = default;
 
-DAT_RETURN Srq::posted() noexcept {
+DAT_RETURN VerbsSrq::posted() noexcept {
     const Buffers::Slot slot = buffers.take();
     Gathered pieces(buffers.pieces(slot), ia().limits.message);
     ibv_recv_wr work{};
@@ -50,8 +43,8 @@ DAT_RETURN Srq::posted() noexcept {
 }
 
 // All that can throw comes before the device is asked.
-DAT_RETURN Srq::resize(DAT_COUNT max_recv_dtos) {
-    if (max_recv_dtos < outstanding || max_recv_dtos < attributes.low_watermark)
+DAT_RETURN VerbsSrq::resize(DAT_COUNT max_recv_dtos) {
+    if (!may_have(max_recv_dtos))
         return invalid_state();
     buffers.resize(max_recv_dtos, attributes.max_recv_iov);
     ibv_srq_attr wanted{};
@@ -63,20 +56,19 @@ DAT_RETURN Srq::resize(DAT_COUNT max_recv_dtos) {
     return DAT_SUCCESS;
 }
 
-Buffers::Slot Srq::taken(Buffers::Slot slot) noexcept {
+Buffers::Slot VerbsSrq::taken(Buffers::Slot slot) noexcept {
     --available_;
     check_low_watermark();
     return slot;
 }
 
-void Srq::limit_reached() noexcept {
+void VerbsSrq::limit_reached() noexcept {
     limit_ = 0;
-    if (std::exchange(low_armed_, false))
-        ia().report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, handle(), DAT_SRQ_LOW_WATERMARK_EVENT);
+    report_low_watermark();
 }
 
 // The device knows first; but it need not be able to tell.
-void Srq::check_low_watermark() noexcept {
+void VerbsSrq::check_low_watermark() noexcept {
     if (!low_armed_)
         return;
     if (available_ < attributes.low_watermark)
@@ -85,7 +77,7 @@ void Srq::check_low_watermark() noexcept {
         limit_by_device();
 }
 
-void Srq::limit_by_device() noexcept {
+void VerbsSrq::limit_by_device() noexcept {
     limit_ = attributes.low_watermark;
     ibv_srq_attr wanted{};
     wanted.srq_limit = static_cast<std::uint32_t>(limit_);

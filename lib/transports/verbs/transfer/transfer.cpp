@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/transfer.h"
 
-#include "engine/connect/ep.h"
-#include "transfer/inbound.h"
-#include "transfer/outbound.h"
+#include "core/transport.h"
 #include "transfer/queue_pair.h"
+#include "transfer/receives.h"
+#include "transfer/requests.h"
 #include "transfer/srq.h"
+#include "wire/completion_queue.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +15,7 @@
 
 namespace rsmdat {
 
-struct Transfer::Inside final : Channel::Owner, Feeder {
+struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     explicit Inside(Ep &owner); // throws std::bad_alloc
     virtual ~Inside();
     Inside(const Inside &) = delete;
@@ -26,13 +27,13 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     void poll(bool /*again*/) noexcept override { progress(); }
     // As an owner of completions, and for the SRQ, which does not ask.
     [[nodiscard]] bool has_listeners() const noexcept override {
-        return ep.connector.has_listeners();
+        return ep.connector->has_listeners();
     }
     void completed(const ibv_wc &completion) noexcept override;
     void failed() noexcept override { ep.broken(); }
 
     [[nodiscard]] QueueSizes sizes() const noexcept;
-    [[nodiscard]] Channel::Room room_for_receives(const QueueSizes &wanted) const noexcept;
+    [[nodiscard]] CompletionQueue::Room room_for_receives(const QueueSizes &wanted) const noexcept;
     bool find_channels(const QueueSizes &wanted);
     bool open();
     void abandon() noexcept;
@@ -51,10 +52,10 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     void flush() noexcept;
 
     Ep &ep;
-    Outbound out;
-    Inbound in;
-    Channel::Place requests; // where they complete
-    Channel::Place receives; // none where that is the same channel
+    VerbsRequests out;
+    VerbsReceives in;
+    CompletionQueue::Place requests; // where they complete
+    CompletionQueue::Place receives; // none where that is the same channel
     QueuePair pair;
     QueueSizes most{};         // that the device has of each direction at a time
     std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
@@ -64,20 +65,20 @@ struct Transfer::Inside final : Channel::Owner, Feeder {
     bool backlogged = false; // the engine knows
 };
 
-Transfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
+VerbsTransfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
     if (ep.srq != nullptr)
-        ep.srq->takers.add(*this);
+        srq_of(ep)->takers.add(*this);
 }
 
-Transfer::Inside::~Inside() {
+VerbsTransfer::Inside::~Inside() {
     if (ep.srq != nullptr)
-        ep.srq->takers.remove(*this);
+        srq_of(ep)->takers.remove(*this);
 }
 
 // With room for a ping. The rest of queues that are longer than a completion queue waits here.
-QueueSizes Transfer::Inside::sizes() const noexcept {
+QueueSizes VerbsTransfer::Inside::sizes() const noexcept {
     const DAT_EP_ATTR &attributes = ep.attributes;
-    const ibv_device_attr &has = ep.ia().device->attributes();
+    const ibv_device_attr &has = transport_of(ep.ia()).device->attributes();
     const auto longest = static_cast<std::uint32_t>(std::min(has.max_qp_wr, has.max_cqe));
     const bool own = ep.srq == nullptr;
     return {.requests = std::min(at_least_one(attributes.max_request_dtos) + PINGS, longest),
@@ -87,7 +88,8 @@ QueueSizes Transfer::Inside::sizes() const noexcept {
 }
 
 // An SRQ's receives may all be this endpoint's.
-Channel::Room Transfer::Inside::room_for_receives(const QueueSizes &wanted) const noexcept {
+CompletionQueue::Room
+VerbsTransfer::Inside::room_for_receives(const QueueSizes &wanted) const noexcept {
     const bool own = ep.srq == nullptr;
     return {.entries = static_cast<int>(wanted.receives),
             .srq = ep.srq,
@@ -95,27 +97,29 @@ Channel::Room Transfer::Inside::room_for_receives(const QueueSizes &wanted) cons
 }
 
 // One for both directions if they have one EVD, or only one of them has any.
-bool Transfer::Inside::find_channels(const QueueSizes &wanted) {
-    Channels &channels = *ep.ia().channels;
+bool VerbsTransfer::Inside::find_channels(const QueueSizes &wanted) {
+    CompletionQueues &queues = *transport_of(ep.ia()).queues;
     Engine &engine = *ep.ia().engine;
     const Evd *request_evd = ep.request_evd != nullptr ? ep.request_evd : ep.recv_evd;
     const Evd *recv_evd = ep.recv_evd != nullptr ? ep.recv_evd : ep.request_evd;
-    const Channel::Room in_room = room_for_receives(wanted);
-    Channel::Room room{.entries = static_cast<int>(wanted.requests), .srq = nullptr, .shared = 0};
+    const CompletionQueue::Room in_room = room_for_receives(wanted);
+    CompletionQueue::Room room{
+        .entries = static_cast<int>(wanted.requests), .srq = nullptr, .shared = 0};
     const int both = room.entries + in_room.entries + in_room.shared;
-    const bool together = request_evd == recv_evd && both <= ep.ia().device->attributes().max_cqe;
+    const bool together =
+        request_evd == recv_evd && both <= transport_of(ep.ia()).device->attributes().max_cqe;
     if (together)
         room = {.entries = room.entries + in_room.entries,
                 .srq = in_room.srq,
                 .shared = in_room.shared};
-    requests = channels.get(engine, request_evd, room);
+    requests = queues.get(engine, request_evd, room);
     if (!requests || together)
         return static_cast<bool>(requests);
-    receives = channels.get(engine, recv_evd, in_room);
+    receives = queues.get(engine, recv_evd, in_room);
     return static_cast<bool>(receives);
 }
 
-bool Transfer::Inside::open() {
+bool VerbsTransfer::Inside::open() {
     const QueueSizes wanted = sizes();
     if (!find_channels(wanted))
         return false;
@@ -130,14 +134,14 @@ bool Transfer::Inside::open() {
 }
 
 // There was no connection with it.
-void Transfer::Inside::abandon() noexcept {
+void VerbsTransfer::Inside::abandon() noexcept {
     close();
     in.withdraw();
 }
 
 // A queue that is full may be so only because nobody has looked how far the device has come.
 template <class Post>
-DAT_RETURN Transfer::Inside::post(Post what) {
+DAT_RETURN VerbsTransfer::Inside::post(Post what) {
     DAT_RETURN result = what();
     if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
         progress();
@@ -149,20 +153,20 @@ DAT_RETURN Transfer::Inside::post(Post what) {
 }
 
 // There is something new in the queue.
-void Transfer::Inside::posted() noexcept {
+void VerbsTransfer::Inside::posted() noexcept {
     if (!live)
         return flush();
     hand_over();
     settle();
 }
 
-bool Transfer::Inside::has_backlog() const noexcept {
+bool VerbsTransfer::Inside::has_backlog() const noexcept {
     return live && (out.has_backlog() || in.has_backlog());
 }
 
 // As much as the device may have. The engine sees to the rest if nobody polls: it must have armed
 // the channels.
-void Transfer::Inside::hand_over() noexcept {
+void VerbsTransfer::Inside::hand_over() noexcept {
     if (!ep.transferring())
         return;
     out.start(*pair, pair.inline_limit(), most.requests);
@@ -173,7 +177,7 @@ void Transfer::Inside::hand_over() noexcept {
         ep.ia().engine->arm_all();
 }
 
-void Transfer::Inside::progress() noexcept {
+void VerbsTransfer::Inside::progress() noexcept {
     if (!live)
         return;
     if (!early.empty()) [[unlikely]]
@@ -182,22 +186,22 @@ void Transfer::Inside::progress() noexcept {
     settle();
 }
 
-void Transfer::Inside::take_all() const noexcept {
+void VerbsTransfer::Inside::take_all() const noexcept {
     requests->take_all();
     if (receives)
         receives->take_all();
 }
 
 // Takes those of other endpoints, too: this one may have no place in the channels.
-void Transfer::Inside::take_all_of_evds() const noexcept {
-    Channels &channels = *ep.ia().channels;
-    channels.take_all(ep.request_evd);
+void VerbsTransfer::Inside::take_all_of_evds() const noexcept {
+    CompletionQueues &queues = *transport_of(ep.ia()).queues;
+    queues.take_all(ep.request_evd);
     if (ep.recv_evd != ep.request_evd)
-        channels.take_all(ep.recv_evd);
+        queues.take_all(ep.recv_evd);
 }
 
 // Those of an Ep that is not CONNECTED yet wait: another Ep's look at the queue has found them.
-void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
+void VerbsTransfer::Inside::completed(const ibv_wc &completion) noexcept {
     if (live) {
         take(completion);
         if (backlogged)
@@ -211,12 +215,12 @@ void Transfer::Inside::completed(const ibv_wc &completion) noexcept {
     }
 }
 
-void Transfer::Inside::take_early() noexcept {
+void VerbsTransfer::Inside::take_early() noexcept {
     for (const ibv_wc &completion : std::exchange(early, {}))
         take(completion);
 }
 
-void Transfer::Inside::take(const ibv_wc &completion) noexcept {
+void VerbsTransfer::Inside::take(const ibv_wc &completion) noexcept {
     switch (kind_of(completion.wr_id)) {
     case Work::REQUEST:
         return out.completed(completion.status);
@@ -228,7 +232,7 @@ void Transfer::Inside::take(const ibv_wc &completion) noexcept {
     }
 }
 
-void Transfer::Inside::settle() noexcept {
+void VerbsTransfer::Inside::settle() noexcept {
     if (out.failed() || in.failed() || ep.lost_event || unheard)
         ep.broken();
     else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
@@ -237,7 +241,7 @@ void Transfer::Inside::settle() noexcept {
 
 // The queue pair's last completions come until it is destroyed, and none of its number is left in
 // the queues then. Buffers of an SRQ come back even if there never was a connection.
-void Transfer::Inside::close() noexcept {
+void VerbsTransfer::Inside::close() noexcept {
     const std::uint32_t number = pair ? (*pair).qp_num : 0;
     pair.close();
     if (requests) {
@@ -257,7 +261,7 @@ void Transfer::Inside::close() noexcept {
 
 // Work that the device has done until it stops counts, the rest is flushed: behind the events of
 // other endpoints on its EVDs whose causes came before.
-void Transfer::Inside::flush() noexcept {
+void VerbsTransfer::Inside::flush() noexcept {
     if (pair) {
         if (live) {
             pair.stop();
@@ -273,20 +277,21 @@ void Transfer::Inside::flush() noexcept {
     in.flush();
 }
 
-Transfer::Transfer(Ep &ep) : inside_(std::make_unique<Inside>(ep)) {
-    resized();
+VerbsTransfer::VerbsTransfer(Ep &ep) : inside_(std::make_unique<Inside>(ep)) {
+    inside_->in.resize();
+    inside_->out.resize();
     if (ep.srq != nullptr)
-        set_watermarks(ep.attributes.srq_soft_hw, ep.attributes.max_recv_dtos);
+        inside_->in.set_watermarks(ep.attributes.srq_soft_hw, ep.attributes.max_recv_dtos);
 }
 
-Transfer::~Transfer() = default;
+VerbsTransfer::~VerbsTransfer() = default;
 
-void Transfer::resized() {
+void VerbsTransfer::resized() {
     inside_->in.resize();
     inside_->out.resize();
 }
 
-DAT_RETURN Transfer::prepare() {
+DAT_RETURN VerbsTransfer::prepare() {
     Inside &inside = *inside_;
     if (inside.ep.pz == nullptr)
         return inside.ep.wrong_state();
@@ -297,38 +302,39 @@ DAT_RETURN Transfer::prepare() {
     return no_resource(error == ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEP);
 }
 
-ibv_qp &Transfer::qp() const noexcept {
+ibv_qp &VerbsTransfer::qp() const noexcept {
     return *inside_->pair;
 }
 
-DAT_RETURN Transfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN VerbsTransfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                                    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
     return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
 }
 
-DAT_RETURN Transfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                               DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN VerbsTransfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                                    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+                                    DAT_COMPLETION_FLAGS flags) {
     return inside_->post([&] {
         return inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
     });
 }
 
 // The key of a window is known when its bind has started.
-DAT_RETURN Transfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                               DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
-                               DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
+DAT_RETURN VerbsTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
+                                    DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
+                                    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
     std::shared_ptr<ibv_mw> window;
     const DAT_RETURN result = inside_->post([&] {
-        return inside_->out.bind(rmr, triplet, privileges, {0, nullptr, cookie, flags}, window);
+        return inside_->out.bind(static_cast<VerbsRmr &>(rmr), triplet, privileges,
+                                 {0, nullptr, cookie, flags}, window);
     });
     if (result == DAT_SUCCESS && context != nullptr && window)
         *context = window->rkey;
     return result;
 }
 
-DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                               DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN VerbsTransfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+                                    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
     Inside &inside = *inside_;
     const DAT_RETURN result = inside.in.post({segments, iov, cookie, flags});
     if (result != DAT_SUCCESS)
@@ -344,7 +350,7 @@ DAT_RETURN Transfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
     return result;
 }
 
-void Transfer::connected() noexcept {
+void VerbsTransfer::connected() noexcept {
     Inside &inside = *inside_;
     inside.live = true;
     inside.out.connected();
@@ -355,23 +361,23 @@ void Transfer::connected() noexcept {
         inside.receives->arm();
 }
 
-bool Transfer::has_backlog() const noexcept {
+bool VerbsTransfer::has_backlog() const noexcept {
     return inside_->has_backlog();
 }
 
-void Transfer::progress() noexcept {
+void VerbsTransfer::progress() noexcept {
     inside_->progress();
 }
 
-void Transfer::disconnected() noexcept {
+void VerbsTransfer::disconnected() noexcept {
     inside_->flush();
 }
 
-void Transfer::flush() noexcept {
+void VerbsTransfer::flush() noexcept {
     inside_->flush();
 }
 
-void Transfer::reset() noexcept {
+void VerbsTransfer::reset() noexcept {
     Ep &ep = inside_->ep;
     for (Evd *evd : {ep.recv_evd, ep.request_evd})
         if (evd != nullptr)
@@ -379,7 +385,7 @@ void Transfer::reset() noexcept {
 }
 
 // A write of nothing to nowhere: it is acknowledged all the same.
-void Transfer::ping() noexcept {
+void VerbsTransfer::ping() noexcept {
     Inside &inside = *inside_;
     if (!inside.live || inside.pinged || !inside.out.idle())
         return;
@@ -391,31 +397,31 @@ void Transfer::ping() noexcept {
     inside.pinged = ::ibv_post_send(&*inside.pair, &work, &bad) == 0;
 }
 
-void Transfer::disarm() noexcept {
+void VerbsTransfer::disarm() noexcept {
     inside_->requests->disarm();
     if (inside_->receives)
         inside_->receives->disarm();
 }
 
-bool Transfer::recv_idle() const noexcept {
+bool VerbsTransfer::recv_idle() const noexcept {
     return inside_->in.idle();
 }
 
-bool Transfer::request_idle() const noexcept {
+bool VerbsTransfer::request_idle() const noexcept {
     return inside_->out.idle();
 }
 
-bool Transfer::receives_were_posted() const noexcept {
+bool VerbsTransfer::receives_were_posted() const noexcept {
     return inside_->in.ever_posted();
 }
 
 // Messages come in order, and each takes its buffer when its turn has come: so no message before
 // the last one that holds a buffer is without one.
-void Transfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
+void VerbsTransfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
     allocated = span = inside_->in.held();
 }
 
-void Transfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+void VerbsTransfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
     inside_->in.set_watermarks(soft, hard);
     if (inside_->in.failed())
         inside_->settle();

@@ -7,9 +7,8 @@
 // event that tells of the end is delivered. Receives that are posted before wait here.
 #pragma once
 
-#include <dat/udat.h>
-
-#include "wire/channel.h"
+#include "engine/connect/ep.h"
+#include "engine/transfer/transfer.h"
 
 #include <memory>
 
@@ -17,26 +16,22 @@ struct ibv_qp;
 
 namespace rsmdat {
 
-class Ep;
-class Rmr;
-
-class Transfer {
+class VerbsTransfer final : public Transfer {
   public:
     // For the Ep's attributes and SRQ. Throws std::bad_alloc.
-    explicit Transfer(Ep &ep);
-    ~Transfer(); // the Ep has left its EVDs, and none of its events is on them
+    explicit VerbsTransfer(Ep &ep);
+    ~VerbsTransfer() override;
 
-    // API operations; argument positions in errors are those of the dat_ function. Ia::lock held.
     DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
                          DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                         DAT_COMPLETION_FLAGS flags);
+                         DAT_COMPLETION_FLAGS flags) override;
     DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
                          DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                         DAT_RMR_CONTEXT *context);
+                         DAT_RMR_CONTEXT *context) override;
 
     // Before connect and accept, the Ep's Pz is known: there is a queue pair in state INIT, and the
     // receives are posted to it. DAT_SUCCESS or what dat_ep_connect is to answer. Throws
@@ -49,26 +44,26 @@ class Transfer {
     void connected() noexcept;
     // Takes everything that has completed. Calls Ep::broken on errors and Ep::drained when the last
     // request of a DISCONNECT_PENDING Ep has completed.
-    void progress() noexcept;
+    void progress() noexcept override;
     // The connection has ended, or is about to: takes what has completed, destroys the queue pair,
     // and completes all that is outstanding with FLUSHED, in order, requests and receives.
-    void disconnected() noexcept;
+    void disconnected() noexcept override;
     // Posted receives and requests complete FLUSHED (failed connection attempts).
-    void flush() noexcept;
+    void flush() noexcept override;
     // Both queues are empty; drops the completions that have not been dequeued.
-    void reset() noexcept;
+    void reset() noexcept override;
 
-    [[nodiscard]] bool recv_idle() const noexcept;
-    [[nodiscard]] bool request_idle() const noexcept;
-    [[nodiscard]] bool receives_were_posted() const noexcept; // ever: dat_ep_modify asks
+    [[nodiscard]] bool recv_idle() const noexcept override;
+    [[nodiscard]] bool request_idle() const noexcept override;
+    [[nodiscard]] bool receives_were_posted() const noexcept override; // ever: dat_ep_modify asks
     // dat_ep_recv_query
-    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept;
+    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept override;
     // dat_ep_set_watermark; INFINITE disables. May fire at once (soft: async event, hard:
     // Ep::broken).
-    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept;
+    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept override;
     // The Ep's max_recv_dtos, max_request_dtos, iov or RDMA read limits have changed
     // (dat_ep_modify, unconnected). Throws std::bad_alloc.
-    void resized();
+    void resized() override;
 
     // Asks whether the peer is there, if nothing else is under way: the answer is no event, but
     // that there is none breaks the connection.
@@ -82,5 +77,9 @@ class Transfer {
     struct Inside;
     std::unique_ptr<Inside> inside_;
 };
+
+inline VerbsTransfer &transfer_of(const Ep &ep) noexcept {
+    return static_cast<VerbsTransfer &>(*ep.transfer);
+}
 
 } // namespace rsmdat

@@ -2,7 +2,7 @@
 // Work that a queue pair is given, and what it says of it.
 #pragma once
 
-#include "core/limits.h"
+#include "core/library_limits.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "wire/news.h"
 
+#include "connect/connector.h"
 #include "connect/manager.h"
-#include "engine/connect/ep.h"
+#include "core/transport.h"
 #include "transfer/srq.h"
-#include "wire/channel.h"
+#include "wire/completion_queue.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -27,13 +28,13 @@ Ep &ep_of(const ibv_qp &qp) noexcept {
     return *static_cast<Ep *>(qp.qp_context);
 }
 
-Srq &srq_of(const ibv_srq &srq) noexcept {
-    return *static_cast<Srq *>(srq.srq_context);
+VerbsSrq &srq_of(const ibv_srq &srq) noexcept {
+    return *static_cast<VerbsSrq *>(srq.srq_context);
 }
 
 } // namespace
 
-News::News(const Device &device)
+News::News(const RdmaDevice &device)
     : device_(device), completions_(device.completions()), troubles_(device.context()) {
     make_nonblocking(device.completions().fd);
     make_nonblocking(device.context().async_fd);
@@ -41,8 +42,8 @@ News::News(const Device &device)
 
 void News::start(Ia &ia) {
     troubles_.ia = &ia;
-    sentinel_ = ia.manager->create();
-    sockaddr_storage address = ia.address();
+    sentinel_ = transport_of(ia).manager->create();
+    sockaddr_storage address = ia.transport->address();
     if (sentinel_ && ::rdma_bind_addr(sentinel_.get(), reinterpret_cast<sockaddr *>(&address)) == 0)
         sentinel_.belongs_to(&troubles_);
     ia.engine->watch(device_.completions().fd, EPOLLIN, completions_);
@@ -61,7 +62,7 @@ bool News::Completions::take() noexcept {
     if (::ibv_get_cq_event(&from_, &queue, &context) != 0)
         return false;
     ::ibv_ack_cq_events(queue, 1);
-    static_cast<Channel *>(context)->woken();
+    static_cast<CompletionQueue *>(context)->woken();
     return true;
 }
 
@@ -88,14 +89,14 @@ void News::Troubles::take(const ibv_async_event &event) noexcept {
     case IBV_EVENT_PATH_MIG_ERR:
         return ep_of(*event.element.qp).broken();
     case IBV_EVENT_COMM_EST:
-        return ep_of(*event.element.qp).connector.communication_established();
+        return connector_of(ep_of(*event.element.qp)).communication_established();
     case IBV_EVENT_SRQ_LIMIT_REACHED:
         return srq_of(*event.element.srq).limit_reached();
     case IBV_EVENT_SRQ_ERR:
         return ia->report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
                           srq_of(*event.element.srq).handle(), DAT_SRQ_TRANSFER_TO_ERROR);
     case IBV_EVENT_CQ_ERR:
-        return static_cast<Channel *>(event.element.cq->cq_context)->failed();
+        return static_cast<CompletionQueue *>(event.element.cq->cq_context)->failed();
     case IBV_EVENT_DEVICE_FATAL:
         return device_gone();
     default:

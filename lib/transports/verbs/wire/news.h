@@ -10,11 +10,11 @@
 
 namespace rsmdat {
 
-class Device;
+class RdmaDevice;
 
 class News {
   public:
-    explicit News(const Device &device); // throws Unavailable
+    explicit News(const RdmaDevice &device); // throws Unavailable
     // From then on; Ia::lock held. Throws std::bad_alloc.
     void start(Ia &ia);
 
@@ -44,7 +44,7 @@ class News {
         bool gone_ = false;
     };
 
-    const Device &device_;
+    const RdmaDevice &device_;
     Completions completions_;
     Troubles troubles_;
     Identifier sentinel_; // is told when the device goes

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Contract (transport.h): the transport's half of an Ep's state machine: how the Ep gets a link,
+// and how that ends.
+//
+// The transport sets Ep::state to ACTIVE_CONNECTION_PENDING or COMPLETION_PENDING and Ep::link when
+// an attempt has begun, calls Ep::feed before that, and from then on exactly one of Ep::establish
+// and Ep::fail; after Ep::establish it calls Ep::end, or the Ep calls hang_up().
+#pragma once
+
+#include "engine/connect/link.h"
+#include "engine/event/feeders.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace rsmdat {
+
+// A Feeder of the Ep's EVDs between Ep::feed and Ep::unfeed.
+class Connector : public Feeder {
+  public:
+    virtual ~Connector() = default;
+    Connector(const Connector &) = delete;
+    Connector &operator=(const Connector &) = delete;
+
+    // Asks at an address, or where another connection goes; the outcome comes as an event.
+    // DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES. Throws std::bad_alloc.
+    virtual DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
+                               DAT_TIMEOUT timeout, std::span<const std::byte> private_data) = 0;
+    virtual DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
+                                    std::span<const std::byte> private_data) = 0;
+    // Takes over a request's link and accepts. DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES; throws
+    // std::bad_alloc. Without success the link is left.
+    virtual DAT_RETURN accept(std::unique_ptr<Link> &from,
+                              std::span<const std::byte> private_data) = 0;
+
+    // The Ep's link, which is not established, or which has ended, goes: Ep::unlimit, Ep::unfeed,
+    // and Ep::link is empty when they return. The peer is told if it can be.
+    virtual void give_up() noexcept = 0;
+    virtual void hang_up(Ending ending) noexcept = 0;
+
+  protected:
+    Connector() = default;
+};
+
+} // namespace rsmdat

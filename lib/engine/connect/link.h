@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Contract (transport.h): a connection of an Ep, from connect or accept on until it has ended;
+// before accept it is the Cr's.
+#pragma once
+
+#include <dat/udat.h>
+
+#include <cstdint>
+#include <sys/socket.h>
+
+namespace rsmdat {
+
+enum class Ending { CLOSED, BROKEN };
+
+enum class Refusal { BY_CONSUMER, BY_PROVIDER };
+
+// A transport's links have more than that. Ending a link of which the peer knows ends the
+// connection.
+class Link {
+  public:
+    virtual ~Link() = default;
+    Link(const Link &) = delete;
+    Link &operator=(const Link &) = delete;
+
+    bool active = false; // we asked
+    std::uint64_t local_port = 0;
+    std::uint64_t remote_port = 0;
+    DAT_CONN_QUAL qualifier = 0;         // that was asked for
+    sockaddr_storage remote{};           // peer's IA address
+    std::uint32_t max_rdma_read_out = 0; // agreed; passive, before accept: the peer's offer
+    std::uint32_t max_rdma_read_in = 0;
+
+  protected:
+    Link() = default;
+};
+
+} // namespace rsmdat

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Protection zones. A transport that has something to keep for one derives from the class.
+#pragma once
+
+#include "engine/core/ia.h"
+
+namespace rsmdat {
+
+class Pz : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PZ;
+    explicit Pz(Ia &ia) : Object(KIND, ia) {} // throws std::bad_alloc
+
+    int users = 0; // EPs, LMRs, RMRs, SRQs
+};
+
+} // namespace rsmdat

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Contract (transport.h): remote memory regions. The transport's class binds them (Transfer's
+// post_bind) and says under which context peers know them.
+#pragma once
+
+#include "engine/memory/lmr.h"
+#include "engine/memory/pz.h"
+
+namespace rsmdat {
+
+class Rmr : public Object {
+  public:
+    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
+
+    ~Rmr() override { --pz->users; }
+
+    // 0 if it is not bound.
+    [[nodiscard]] virtual DAT_RMR_CONTEXT rmr_context() const noexcept = 0;
+
+    Pz *pz;
+    Lmr *lmr = nullptr; // bound to; counts in Lmr::bound_rmrs
+    DAT_LMR_TRIPLET triplet{};
+    DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
+
+  protected:
+    explicit Rmr(Pz &its) : Object(KIND, its.ia()), pz(&its) { ++pz->users; }
+
+    // Bound to nothing.
+    void leave_lmr() noexcept {
+        if (lmr != nullptr)
+            --std::exchange(lmr, nullptr)->bound_rmrs;
+        triplet = {};
+        privileges = DAT_MEM_PRIV_NONE_FLAG;
+    }
+};
+
+} // namespace rsmdat

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "connect/service_point_listener.h"
+
+#include "connect/nodes.h"
+#include "core/transport.h"
+#include "engine/connect/service.h"
+#include "wire/device.h"
+
+#include <sys/epoll.h>
+
+namespace rsmdat {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Until what was missing for a request may be there.
+constexpr auto RETRY = 20ms;
+
+// Tells a requester whose segment is imported that nobody will take its request. The kernel copies:
+// that takes no memory.
+void refuse(const Import &import) noexcept {
+    const auto refused = static_cast<std::uint32_t>(LinkState::REFUSED);
+    (void)import.put_and_post(offsetof(Handshake, state), std::as_bytes(std::span(&refused, 1)));
+}
+
+// Does the requester still wait? Repeated requests, some of which come late, are told by what was
+// answered to the first.
+bool is_waiting(const Import &import, const SegmentAddress &from) noexcept {
+    Ticket nonce{};
+    std::uint32_t state = 0;
+    return import.get(offsetof(Handshake, nonce), std::as_writable_bytes(std::span(nonce))) ==
+               RSM_SUCCESS &&
+           import.get(offsetof(Handshake, state), std::as_writable_bytes(std::span(&state, 1))) ==
+               RSM_SUCCESS &&
+           nonce == from.nonce && state == static_cast<std::uint32_t>(LinkState::OFFERED);
+}
+
+// A channel to the requester, and what it offers; null if there is no such request.
+std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import &import,
+                               Terms &offer) {
+    std::unique_ptr<Channel> channel;
+    const auto &[controller, ring] =
+        std::tie(transport_of(ia).options.controller, transport_of(ia).options.ring);
+    if (Channel::create(*transport_of(ia).device, controller, from.node, ring, channel) !=
+            RSM_SUCCESS ||
+        channel->attach(from, import) != RSM_SUCCESS) {
+        refuse(import);
+        return nullptr;
+    }
+    if (!read_terms(channel->peers().offer, offer)) {
+        say_to_peer(*channel, LinkState::REFUSED);
+        return nullptr;
+    }
+    auto link = std::make_unique<RsmLink>();
+    link->channel = std::move(channel);
+    link->local_port = new_port();
+    link->remote_port = offer.port;
+    link->qualifier = offer.qualifier;
+    link->remote = transport_of(ia).nodes->address_of(from.node);
+    link->remote_node = from.node;
+    link->max_rdma_read_out = offer.max_rdma_read_in;
+    link->max_rdma_read_in = offer.max_rdma_read_out;
+    return link;
+}
+
+Sp *find_sp(DAT_HANDLE handle, const Ia &ia) noexcept {
+    if (Psp *psp = find<Psp>(handle, ia); psp != nullptr)
+        return psp;
+    return find<Rsp>(handle, ia);
+}
+
+RsmServicePointListener *find_listener(DAT_HANDLE handle, const Ia &ia) noexcept {
+    Sp *sp = find_sp(handle, ia);
+    return sp != nullptr ? static_cast<RsmServicePointListener *>(sp->listener()) : nullptr;
+}
+
+void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Terms &offer) noexcept {
+    const Guard guard(ia.lock);
+    Sp *sp = find_sp(self, ia);
+    if (sp == nullptr || sp->qualifier != offer.qualifier)
+        return refuse(ia, static_cast<RsmLink &>(*link), Refusal::BY_PROVIDER);
+    sp->take(std::move(link), private_data_of(offer));
+}
+
+// Ia::lock not held: a node that does not answer may hold us up. False if something is missing that
+// may be there later.
+bool hear(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
+    Import import;
+    const int status =
+        Channel::reach(*transport_of(ia).device, transport_of(ia).options.controller, from, import);
+    if (status == RSMERR_INSUFFICIENT_MEM || status == RSMERR_INSUFFICIENT_RESOURCES)
+        return false;
+    if (status != RSM_SUCCESS || !is_waiting(import, from))
+        return true;
+    Terms offer{};
+    try {
+        if (auto link = fetch(ia, from, import, offer))
+            offer_to(ia, self, std::move(link), offer);
+    } catch (const std::bad_alloc &) {
+        refuse(import);
+    }
+    return true;
+}
+
+} // namespace
+
+void RsmServicePointListener::serve(Sp &sp) {
+    watch(listener_.letters_fd(), watches_letters_);
+    if (listener_.slots_fd() >= 0)
+        watch(listener_.slots_fd(), watches_slots_);
+    sp_ = &sp;
+}
+
+void RsmServicePointListener::watch(int fd, bool &watches) {
+    ia_.engine->watch(fd, EPOLLIN, *this);
+    watches = true;
+}
+
+RsmServicePointListener::~RsmServicePointListener() {
+    Engine &engine = *ia_.engine;
+    engine.cancel(retry_);
+    if (watches_letters_)
+        engine.forget(listener_.letters_fd());
+    if (watches_slots_)
+        engine.forget(listener_.slots_fd());
+}
+
+void RsmServicePointListener::ready(std::uint32_t /*events*/) noexcept {
+    listener_.take_bells();
+    read_letters();
+    if (listener_.slots_fd() >= 0)
+        read_slots();
+}
+
+// One after the other: who sends many has no more of our time than who sends one.
+void RsmServicePointListener::read_letters() noexcept {
+    if (reading_)
+        return;
+    try {
+        ia_.engine->aside([&its = ia_, self = sp_->handle()] { read_letter(its, self); });
+        reading_ = true;
+    } catch (const std::bad_alloc &) {
+        read_later();
+    }
+}
+
+void RsmServicePointListener::read_later() noexcept {
+    if (retry_ != 0)
+        return;
+    try {
+        retry_ = ia_.engine->at(Engine::Clock::now() + RETRY, [this] {
+            retry_ = 0;
+            read_letters();
+        });
+    } catch (const std::bad_alloc &) {
+        return; // the next letter's bell brings it
+    }
+}
+
+// On a helper's thread, without Ia::lock.
+void RsmServicePointListener::read_letter(Ia &ia, DAT_HANDLE self) noexcept {
+    const auto from = take_letter(ia, self);
+    if (!from)
+        return;
+    const bool heard = hear(ia, self, *from);
+    const Guard guard(ia.lock);
+    RsmServicePointListener *listener = find_listener(self, ia);
+    if (listener == nullptr)
+        return;
+    listener->reading_ = false;
+    if (heard)
+        return listener->read_letters();
+    listener->unread_ = from;
+    listener->read_later();
+}
+
+std::optional<SegmentAddress> RsmServicePointListener::take_letter(const Ia &ia,
+                                                                   DAT_HANDLE self) noexcept {
+    const Guard guard(ia.lock);
+    RsmServicePointListener *listener = find_listener(self, ia);
+    if (listener == nullptr)
+        return std::nullopt;
+    auto from = std::exchange(listener->unread_, std::nullopt);
+    if (!from)
+        from = listener->listener_.next_letter();
+    listener->reading_ = from.has_value();
+    return from;
+}
+
+// Requests of different nodes don't wait for each other.
+void RsmServicePointListener::read_slots() noexcept {
+    for (std::size_t i = 0; i < LISTENER_SLOTS; ++i) {
+        const auto from = listener_.take(i);
+        if (!from)
+            continue;
+        try {
+            ia_.engine->aside(
+                [&its = ia_, self = sp_->handle(), from = *from] { (void)hear(its, self, from); });
+        } catch (const std::bad_alloc &) {
+            listener_.forget(*from); // it will be repeated
+        }
+    }
+}
+
+} // namespace rsmdat

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How a service point hears of requests: letters of processes on this node, slots of other nodes.
+#pragma once
+
+#include "connect/link.h"
+#include "connect/listener.h"
+#include "engine/connect/service_point_listener.h"
+
+#include <optional>
+
+namespace rsmdat {
+
+class RsmServicePointListener final : public ServicePointListener, public Source {
+  public:
+    RsmServicePointListener(Ia &ia, Listener listener) noexcept
+        : ia_(ia), listener_(std::move(listener)) {}
+    // Requesters whose letters have been taken are refused.
+    ~RsmServicePointListener() override;
+
+    void serve(Sp &sp) override;
+    void ready(std::uint32_t events) noexcept override;
+
+  private:
+    void watch(int fd, bool &watches);
+    static void read_letter(Ia &ia, DAT_HANDLE self) noexcept;
+    static std::optional<SegmentAddress> take_letter(const Ia &ia, DAT_HANDLE self) noexcept;
+    void read_letters() noexcept;
+    void read_later() noexcept;
+    void read_slots() noexcept;
+
+    Ia &ia_;
+    Listener listener_;
+    Sp *sp_ = nullptr; // from serve() on
+    bool watches_letters_ = false;
+    bool watches_slots_ = false;
+    bool reading_ = false;                 // letters, one at a time
+    std::optional<SegmentAddress> unread_; // a letter that could not be dealt with
+    Engine::Alarm retry_ = 0;              // for its sake
+};
+
+} // namespace rsmdat

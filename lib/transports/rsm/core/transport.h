@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The transport rsm: over /dev/rsm, between processes of this node and of others.
+#pragma once
+
+#include "core/rsm_options.h"
+#include "engine/core/ia.h"
+#include "engine/transport.h"
+#include "memory/contexts.h"
+
+#include <memory>
+
+namespace rsmdat {
+
+class Device;
+class NodeTable;
+
+class RsmTransport final : public Transport {
+  public:
+    explicit RsmTransport(RsmOptions with); // throws std::bad_alloc, and Unavailable
+    ~RsmTransport() override;
+
+    void start(Ia & /*ia*/) override {}
+    [[nodiscard]] const sockaddr_storage &address() const noexcept override;
+    [[nodiscard]] LimitSet limits() const noexcept override;
+    std::unique_ptr<Pz> make_pz(Ia &ia) override;
+    std::unique_ptr<Rmr> make_rmr(Pz &pz) override;
+    std::unique_ptr<Srq> make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) override;
+    std::unique_ptr<Transfer> make_transfer(Ep &ep) override;
+    std::unique_ptr<Connector> make_connector(Ep &ep) override;
+    DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
+                      std::unique_ptr<ServicePointListener> &listener) override;
+    void acknowledge(Link &link) noexcept override;
+    void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept override;
+    [[nodiscard]] bool serves(const Pinned &others, const Wanted &wanted) const noexcept override;
+    DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
+                          std::shared_ptr<Pinned> &result) override;
+
+    const RsmOptions options;
+    const std::unique_ptr<Device> device;   // wire/device.h
+    const std::unique_ptr<NodeTable> nodes; // connect/nodes.h
+    RsmContexts regions;
+};
+
+inline RsmTransport &transport_of(const Ia &ia) noexcept {
+    return static_cast<RsmTransport &>(*ia.transport);
+}
+inline RsmContexts &contexts_of(const Ia &ia) noexcept {
+    return transport_of(ia).regions;
+}
+
+} // namespace rsmdat

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The peer's requests: sends into our receives, RDMA carried out for a peer whose node can't reach
+// our memory, and tickets for one that can.
+#pragma once
+
+#include "engine/loop/engine.h"
+#include "engine/transfer/fifo.h"
+#include "engine/transfer/receives.h"
+#include "transfer/line.h"
+#include "transfer/parts.h"
+#include "transfer/requests.h"
+#include "transfer/srq.h"
+
+#include <optional>
+
+namespace rsmdat {
+
+class RsmReceives final : public Receives, public RsmSrq::Waiter {
+  public:
+    RsmReceives(Ep &ep, Line &line) : Receives(ep), line_(line) {}
+    ~RsmReceives();
+    RsmReceives(const RsmReceives &) = delete;
+    RsmReceives &operator=(const RsmReceives &) = delete;
+
+    // The Ep's limits have changed. Throws std::bad_alloc.
+    void resize();
+
+    void connected() noexcept;
+    // Carries out what has arrived.
+    void take_requests() noexcept;
+    // The peer asks for a ticket. False: nonsense.
+    bool take_ask(const MessageHeader &header) noexcept;
+    // Sends what waited for room.
+    void answer() noexcept;
+    [[nodiscard]] bool has_answers() const noexcept { return ask_ || fault_ || !reads_.empty(); }
+    // The connection is about to end: what the peer can't see any more when it has.
+    void last_words() noexcept;
+    // The receives are flushed.
+    void flush() noexcept;
+
+    void buffer_posted() noexcept override; // to the SRQ
+
+    [[nodiscard]] bool starving() const noexcept { return starving_; } // a send waits for a receive
+    [[nodiscard]] bool tired() const noexcept { return tired_; }       // see Outbound
+
+  private:
+    enum class Taken { YES, LATER, NONSENSE };
+    // A request whose pieces are arriving.
+    struct Arriving {
+        MessageKind kind = MessageKind::PAD; // none
+        bool solicited = false;
+        DAT_RMR_CONTEXT context = 0;
+        std::uint64_t address = 0;
+        std::uint64_t total = 0;
+        std::uint64_t moved = 0;
+    };
+    struct Read {
+        DAT_RMR_CONTEXT context;
+        std::uint64_t address;
+        std::uint64_t left;
+        std::uint64_t number;
+    };
+    struct Fault {
+        DAT_DTO_COMPLETION_STATUS status;
+        std::uint64_t number;
+    };
+
+    [[nodiscard]] const Pz *pz() const noexcept; // of the receives
+
+    Taken take(const Message &message) noexcept;
+    // Most sends come in one piece, into a receive that is one. False, and nothing has happened, if
+    // this one does not, or anything is wrong with it.
+    bool take_at_once(const Message &message) noexcept;
+    Taken begin(const MessageHeader &header) noexcept;
+    [[nodiscard]] bool fits(const Message &message) const noexcept;
+    Taken take_piece(const Message &message) noexcept;
+    bool take_buffer() noexcept;
+    void fill(const Message &message) noexcept;
+    void write(const Message &message) noexcept;
+    Taken take_read(const MessageHeader &header) noexcept;
+    void carried_out() noexcept;
+
+    [[nodiscard]] bool waits_for_reads(const MessageHeader &header) noexcept;
+    void answer_reads() noexcept;
+    bool answer_read(Read &read) noexcept;
+    [[nodiscard]] bool copy_out(const Read &read, std::span<std::byte> to) const noexcept;
+    void answer_ask() noexcept;
+    void report_fault() noexcept;
+    void fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept;
+    void complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept;
+
+    Line &line_;
+    Arriving arriving_;
+    Fifo<Read> reads_;                   // of the peer's, to be answered
+    std::optional<DAT_RMR_CONTEXT> ask_; // likewise
+    std::optional<Fault> fault_;         // likewise, and then the connection ends
+    Engine::Alarm patience_ = 0;         // with a peer that does not take its fault
+    std::uint64_t executed_ = 0;
+    bool starving_ = false;
+    bool held_back_ = false; // a request waits for the answers to reads
+    bool tired_ = false;
+};
+
+} // namespace rsmdat

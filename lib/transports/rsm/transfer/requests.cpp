@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+// Our requests: into the ring in posting order, and completed in that order.
+#include "transfer/requests.h"
+
+#include "core/transport.h"
+#include "engine/connect/ep.h"
+#include "engine/transfer/flags.h"
+#include "memory/copy.h"
+#include "transfer/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace rsmdat {
+namespace {
+
+// Messages in one go: whoever fills or empties a ring as fast as we empty or fill it must not keep
+// the lock from everybody else.
+constexpr int TURNS = 1024;
+
+// Those of which the connection does not survive one.
+bool is_fault(DAT_DTO_COMPLETION_STATUS status) noexcept {
+    return status != DAT_DTO_SUCCESS && status != DAT_RMR_OPERATION_FAILED;
+}
+
+} // namespace
+
+void RsmRequests::connected() noexcept {
+    sent_ = executed_ = rdma_sent_ = 0;
+    failed_ = faulted_ = false;
+}
+
+void RsmRequests::go_on() noexcept {
+    turns_ = TURNS;
+    while (!failed_ && queue_.has_unstarted()) {
+        Request &request = queue_.next();
+        if (!start(request)) {
+            request.waited = true;
+            break;
+        }
+        queue_.started();
+    }
+    retire();
+}
+
+// True if those behind it may start.
+bool RsmRequests::start(Request &request) noexcept {
+    if (request.done)
+        return true;
+    if (held_back(request))
+        return false;
+    switch (request.kind) {
+    case Request::Kind::SEND:
+        return stream(request, MessageKind::SEND);
+    case Request::Kind::BIND:
+        if (rdma_unanswered())
+            return false;
+        start_bind(request);
+        return true;
+    default:
+        return start_rdma(request);
+    }
+}
+
+bool RsmRequests::held_back(const Request &request) const noexcept {
+    return has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG) && !request.wired &&
+           !reads_.empty();
+}
+
+// Does the peer still have to say whether it carries out an RDMA request? What is carried out
+// without the peer waits for that: behind a refusal everything is flushed.
+bool RsmRequests::rdma_unanswered() const noexcept {
+    return executed_ < rdma_sent_ || !reads_.empty();
+}
+
+// A request's pieces where they can be touched: in the consumer's own call by their addresses,
+// later through views (contexts.h). None if one is not good any more; requests with no pieces don't
+// come here.
+std::span<const DAT_LMR_TRIPLET> RsmRequests::reachable(const Request &request,
+                                                        Pieces &room) noexcept {
+    const auto pieces = queue_.pieces(request);
+    if (!request.waited)
+        return pieces;
+    const unsigned privilege = request.kind == Request::Kind::READ ? DAT_MEM_PRIV_LOCAL_WRITE_FLAG
+                                                                   : DAT_MEM_PRIV_LOCAL_READ_FLAG;
+    if (!contexts_of(ep_.ia()).view(ep_.pz, pieces, privilege, room))
+        return {};
+    return std::span(room).first(pieces.size());
+}
+
+bool RsmRequests::still_intact(const Request &request) noexcept {
+    return !request.waited || contexts_of(ep_.ia()).intact(queue_.pieces(request));
+}
+
+void RsmRequests::start_bind(Request &request) noexcept {
+    RsmRmr::Prepared &prepared = binds_.front();
+    request.done = true;
+    request.status = *prepared.rmr ? DAT_DTO_SUCCESS : DAT_RMR_OPERATION_FAILED; // freed since
+    RsmRmr::apply(prepared);
+    binds_.pop_front();
+}
+
+bool RsmRequests::start_rdma(Request &request) noexcept {
+    const bool write = request.kind == Request::Kind::WRITE;
+    if (request.length == 0) {
+        succeed(request);
+        return true;
+    }
+    if (!write && read_credits() <= 0) {
+        fail(request, ep_.attributes.max_rdma_read_out <= 0 ? DAT_DTO_ERR_LOCAL_EP
+                                                            : DAT_DTO_ERR_REMOTE_RESPONDER);
+        return true;
+    }
+    const bool alone = line_.local() && !request.wired;
+    if (alone && rdma_unanswered())
+        return false;
+    const Way way = alone ? direct(request) : Way::RING;
+    if (way == Way::RING)
+        return write ? stream(request, MessageKind::WRITE) : start_read(request);
+    request.done = way == Way::DONE;
+    return request.done;
+}
+
+DAT_COUNT RsmRequests::read_credits() const noexcept {
+    return std::min(ep_.attributes.max_rdma_read_out,
+                    static_cast<DAT_COUNT>(ep_.link->max_rdma_read_out));
+}
+
+bool RsmRequests::start_read(Request &request) noexcept {
+    if (reads_.size() >= static_cast<std::size_t>(read_credits()))
+        return false;
+    MessageHeader header{};
+    header.kind = MessageKind::READ;
+    header.flags = message_flags::FIRST | message_flags::LAST;
+    header.context = request.context;
+    header.address = request.address;
+    header.total = request.length;
+    if (!line_.send(Line::Ring::REQUEST, header))
+        return false;
+    request.wired = true;
+    request.number = sent_++;
+    reads_.push(&request);
+    return true;
+}
+
+// Piece by piece; a message of no bytes is one piece, too.
+bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
+    const std::uint64_t most = line_.limit(Line::Ring::REQUEST);
+    Pieces room; // NOLINT(*-member-init): as much of it is read as was written
+    const auto pieces = reachable(request, room);
+    if (pieces.empty() && request.length > 0)
+        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
+    do {
+        const std::uint64_t left = request.length - request.moved;
+        MessageHeader header{};
+        header.kind = kind;
+        header.flags = static_cast<std::uint8_t>(
+            (request.moved == 0 ? message_flags::FIRST : 0) |
+            (left <= most ? message_flags::LAST : 0) |
+            (has_flag(request.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG) ? message_flags::SOLICITED
+                                                                         : 0));
+        header.length = static_cast<std::uint32_t>(std::min(left, most));
+        header.context = request.context;
+        header.address = request.address;
+        header.total = request.length;
+        if (turns_ == 0 || !send_piece(request, pieces, header))
+            return false;
+        --turns_;
+        request.wired = true;
+        request.number = sent_;
+        request.moved += header.length;
+    } while (request.moved < request.length);
+    if (!still_intact(request))
+        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
+    ++sent_;
+    if (kind == MessageKind::WRITE)
+        rdma_sent_ = sent_;
+    return true;
+}
+
+bool RsmRequests::send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+                             const MessageHeader &header) noexcept {
+    if (pieces.size() == 1) [[likely]] {
+        const std::array part{part_of(pieces[0], request.moved, header.length)};
+        return line_.send(Line::Ring::REQUEST, header, part);
+    }
+    Parts parts;
+    return line_.send(Line::Ring::REQUEST, header, parts.cut(pieces, request.moved, header.length));
+}
+
+void RsmRequests::acknowledge() noexcept {
+    if (executed_ == sent_)
+        return;
+    const auto executed = line_.executed(sent_);
+    if (executed)
+        executed_ = *executed;
+    else
+        bad_response();
+}
+
+void RsmRequests::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept {
+    request.done = true;
+    request.status = status;
+    failed_ = true;
+}
+
+// The one that has waited longest for an answer gets the blame.
+void RsmRequests::bad_response() noexcept {
+    if (failed_)
+        return;
+    retire();
+    if (queue_.has_started())
+        fail(queue_.head(), DAT_DTO_ERR_BAD_RESPONSE);
+    failed_ = true;
+}
+
+void RsmRequests::retire() noexcept {
+    while (queue_.has_started() && !faulted_) {
+        Request &request = queue_.head();
+        const bool acknowledged =
+            request.wired && request.kind != Request::Kind::READ && request.number < executed_;
+        if (!request.done && !acknowledged)
+            return;
+        faulted_ = is_fault(request.status);
+        complete(request);
+    }
+}
+
+// An RDMA request that was carried out behind one that was not has happened; its success does not
+// count.
+void RsmRequests::flush() noexcept {
+    retire();
+    while (!queue_.empty()) {
+        Request &request = queue_.head();
+        const bool bind = request.kind == Request::Kind::BIND;
+        if (!request.done || (faulted_ && !bind && !is_fault(request.status)))
+            request.status = DAT_DTO_ERR_FLUSHED;
+        if (!request.done && bind)
+            drop_bind();
+        faulted_ |= is_fault(request.status);
+        complete(request);
+    }
+    reads_.clear();
+    remotes_.clear();
+    asked_.reset();
+    failed_ = faulted_ = false;
+}
+
+void RsmRequests::drop_bind() noexcept {
+    RsmRmr::drop(binds_.front());
+    binds_.pop_front();
+}
+
+// Only the target may say why its memory can't be reached: then the request goes through
+// the ring, and the answer decides.
+RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
+    Remotes::Entry *entry = remotes_.find(request.context);
+    if (!entry)
+        return ask(request.context);
+    if (!entry->region)
+        return Way::RING;
+    Pieces room; // NOLINT(*-member-init): as much of it is read as was written
+    const auto pieces = reachable(request, room);
+    if (pieces.empty()) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return Way::DONE;
+    }
+    auto outcome = request.kind == Request::Kind::WRITE
+                       ? entry->region->write(request.address, pieces, request.length)
+                       : entry->region->read(request.address, pieces, request.length);
+    if (outcome == RemoteRegion::Outcome::DONE && !still_intact(request))
+        outcome = RemoteRegion::Outcome::FAULT;
+    if (outcome == RemoteRegion::Outcome::DONE)
+        return Way::DONE;
+    if (outcome == RemoteRegion::Outcome::DENIED)
+        return Way::RING;
+    if (outcome == RemoteRegion::Outcome::FAULT) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return Way::DONE;
+    }
+    remotes_.forget(*entry);
+    if (std::exchange(request.asked_again, true))
+        return Way::RING;
+    return ask(request.context);
+}
+
+// Only the first request that has not started asks, so there is never more than one question.
+RsmRequests::Way RsmRequests::ask(DAT_RMR_CONTEXT context) noexcept {
+    if (asked_)
+        return Way::WAIT;
+    MessageHeader header{};
+    header.kind = MessageKind::ASK;
+    header.context = context;
+    if (line_.send(Line::Ring::RESPONSE, header))
+        asked_ = context;
+    return Way::WAIT;
+}
+
+bool RsmRequests::take(const Message &message) noexcept {
+    switch (message.header.kind) {
+    case MessageKind::READ_DATA:
+        return take_data(message);
+    case MessageKind::GRANT:
+        return take_grant(message);
+    case MessageKind::FAULT:
+        return take_fault(message.header);
+    case MessageKind::DONE:
+        return take_done(message.header);
+    default:
+        return false;
+    }
+}
+
+bool RsmRequests::take_data(const Message &message) noexcept {
+    const std::uint64_t length = message.payload.size();
+    if (reads_.empty() || length == 0)
+        return false;
+    Request &request = *reads_.front();
+    if (length > request.length - request.moved)
+        return false;
+    if (!contexts_of(ep_.ia()).fill(ep_.pz, queue_.pieces(request), request.moved,
+                                    message.payload)) {
+        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return true;
+    }
+    request.moved += length;
+    if (request.moved == request.length) {
+        reads_.pop();
+        succeed(request);
+    }
+    return true;
+}
+
+bool RsmRequests::take_grant(const Message &message) noexcept {
+    if (asked_ != message.header.context)
+        return false;
+    asked_.reset();
+    Grant grant{};
+    std::unique_ptr<RemoteRegion> region;
+    if (message.header.status == 0) {
+        if (message.payload.size() != sizeof(grant))
+            return false;
+        std::memcpy(&grant, message.payload.data(), sizeof(grant));
+        try {
+            region = RemoteRegion::open(*transport_of(ep_.ia()).device, grant);
+        } catch (const std::bad_alloc &) {
+            region.reset(); // the ring will do
+        }
+    }
+    remotes_.insert(message.header.context, std::move(region));
+    return true;
+}
+
+// The peer has carried out all that is ahead of the fault; its own word of that may be gone.
+bool RsmRequests::take_fault(const MessageHeader &header) noexcept {
+    acknowledge();
+    retire();
+    Request *request = queue_.on_wire(header.total);
+    if (!request || request->done)
+        return false;
+    executed_ = std::max(executed_, header.total);
+    retire();
+    const bool known =
+        header.status == DAT_DTO_ERR_REMOTE_ACCESS || header.status == DAT_DTO_ERR_REMOTE_RESPONDER;
+    fail(*request,
+         known ? static_cast<DAT_DTO_COMPLETION_STATUS>(header.status) : DAT_DTO_ERR_BAD_RESPONSE);
+    return true;
+}
+
+// The peer ends the connection; its own word of how far it has come goes with its segment.
+bool RsmRequests::take_done(const MessageHeader &header) noexcept {
+    if (header.total < executed_ || header.total > sent_)
+        return false;
+    executed_ = header.total;
+    return true;
+}
+
+namespace {
+
+// Where the peer's bytes are, if all of them are in the window.
+std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
+                    std::uint64_t length) noexcept {
+    const std::uint64_t offset = address - window.address;
+    return offset <= window.length && length <= window.length - offset ? window.start + offset
+                                                                       : nullptr;
+}
+
+} // namespace
+
+// Without room for its event a write goes the long way, which breaks the connection. A suppressed
+// one has none.
+bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
+    const bool silent = post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || (!silent && post.flags != DAT_COMPLETION_DEFAULT_FLAG) || !post.iov ||
+        !remote || ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_ ||
+        (!silent && !ep_.request_evd->has_room()))
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    const Remotes::Entry *target = remotes_.last(remote->rmr_context);
+    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
+        length > remote->segment_length || length > ep_.attributes.max_rdma_size ||
+        !contexts_of(ep_.ia()).still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    std::byte *to = place_of(target->window, remote->target_address, length);
+    if (!to)
+        return false;
+    copy_last_bytes_last(to, reinterpret_cast<const std::byte *>(piece.virtual_address), length);
+    // If not, the write is done again, the long way, which tells what becomes of it.
+    if (!target->window.import->alive())
+        return false;
+    if (silent)
+        return true;
+    ++in_use_;
+    ep_.request_evd->deliver(
+        Completion{ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_});
+    return true;
+}
+
+bool RsmRequests::send_at_once(const Post &post) noexcept {
+    const bool plain =
+        post.flags == DAT_COMPLETION_DEFAULT_FLAG || post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
+    if (post.segments != 1 || !plain || !post.iov || ep_.state != DAT_EP_STATE_CONNECTED ||
+        queue_.has_unstarted() || full() || failed_ || !line_)
+        return false;
+    const DAT_LMR_TRIPLET &piece = *post.iov;
+    const std::uint64_t length = piece.segment_length;
+    if (length == 0 || ep_.attributes.max_request_iov < 1 ||
+        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST) ||
+        !contexts_of(ep_.ia()).still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        return false;
+    MessageHeader header{};
+    header.kind = MessageKind::SEND;
+    header.flags = message_flags::FIRST | message_flags::LAST;
+    header.total = length;
+    const std::array part{part_of(piece, 0, length)};
+    if (!line_.send(Line::Ring::REQUEST, header, part))
+        return false;
+    queue_.vacant() = {.kind = Request::Kind::SEND,
+                       .done = false,
+                       .wired = true,
+                       .waited = false,
+                       .asked_again = false,
+                       .status = DAT_DTO_SUCCESS,
+                       .flags = post.flags,
+                       .pieces = 0,
+                       .cookie = post.cookie,
+                       .length = length,
+                       .moved = length,
+                       .number = sent_++,
+                       .address = 0,
+                       .context = 0,
+                       .rmr = nullptr};
+    queue_.push();
+    queue_.started();
+    ++in_use_;
+    return true;
+}
+
+void RsmRequests::resize() {
+    reads_.reserve(static_cast<std::size_t>(std::max(ep_.attributes.max_rdma_read_out, 1)));
+    Requests::resize();
+}
+
+DAT_RETURN RsmRequests::bind(RsmRmr &rmr, const DAT_LMR_TRIPLET &triplet,
+                             DAT_MEM_PRIV_FLAGS privileges, const Post &post,
+                             DAT_RMR_CONTEXT *context) {
+    DAT_RETURN result = may_post(post, 0);
+    if (result == DAT_SUCCESS)
+        result = check_flags(post, REQUEST_FLAGS, 6);
+    if (result != DAT_SUCCESS)
+        return result;
+    std::list<RsmRmr::Prepared> bind(1);
+    RsmRmr::Prepared &prepared = bind.front();
+    result = rmr.prepare(triplet, privileges, ep_.pz, prepared);
+    if (result != DAT_SUCCESS)
+        return result;
+    if (full()) {
+        RsmRmr::drop(prepared);
+        return no_resource(DAT_RESOURCE_MEMORY);
+    }
+    binds_.splice(binds_.end(), bind);
+    if (context && prepared.region)
+        *context = prepared.region->context;
+    Request request{};
+    request.kind = Request::Kind::BIND;
+    request.flags = post.flags;
+    request.cookie = post.cookie;
+    request.rmr = rmr.handle();
+    return queue(request);
+}
+
+} // namespace rsmdat

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Our requests: from the post through the ring, or directly into the peer's memory, to the event.
+#pragma once
+
+#include "engine/transfer/fifo.h"
+#include "engine/transfer/requests.h"
+#include "memory/rmr.h"
+#include "transfer/line.h"
+#include "transfer/remotes.h"
+
+#include <list>
+#include <optional>
+
+namespace rsmdat {
+
+class Ep;
+
+class RsmRequests final : public Requests {
+  public:
+    RsmRequests(Ep &ep, Line &line) noexcept : Requests(ep), line_(line) {}
+
+    // The Ep's limits have changed; nothing is queued. Throws std::bad_alloc.
+    void resize();
+
+    // Carries out a write at once and completes it, if it is what most are: one piece, without
+    // flags, into mapped memory that was written to before, and nothing ahead of it. False, and
+    // nothing has happened, if it is not, or anything is wrong with it.
+    bool write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
+    // Puts a send into the ring at once, likewise: one piece that fits in one message, and nothing
+    // ahead of it waits.
+    bool send_at_once(const Post &post) noexcept;
+    // Checks and queues, as Requests does it with others.
+    DAT_RETURN bind(RsmRmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
+                    const Post &post, DAT_RMR_CONTEXT *context);
+
+    void connected() noexcept;
+    // Starts what can be started, completes what is done.
+    void go_on() noexcept;
+    // Looks how far the peer has come.
+    void acknowledge() noexcept;
+    // Takes the peer's message. False: nonsense.
+    bool take(const Message &message) noexcept;
+    void bad_response() noexcept;
+    // Completes everything; what is not done is flushed.
+    void flush() noexcept;
+
+    [[nodiscard]] bool has_unstarted() const noexcept { return queue_.has_unstarted(); }
+    [[nodiscard]] bool failed() const noexcept { return failed_; }
+    // There is more to do, but somebody else should have a turn.
+    [[nodiscard]] bool tired() const noexcept { return turns_ == 0; }
+
+  private:
+    enum class Way { DONE, WAIT, RING };
+
+    bool start(Request &request) noexcept;
+    [[nodiscard]] bool held_back(const Request &request) const noexcept;
+    [[nodiscard]] bool rdma_unanswered() const noexcept;
+    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> reachable(const Request &request,
+                                                             Pieces &room) noexcept;
+    [[nodiscard]] bool still_intact(const Request &request) noexcept;
+    bool start_rdma(Request &request) noexcept;
+    bool start_read(Request &request) noexcept;
+    bool stream(Request &request, MessageKind kind) noexcept;
+    bool send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+                    const MessageHeader &header) noexcept;
+    void start_bind(Request &request) noexcept;
+
+    Way direct(Request &request) noexcept;
+    Way ask(DAT_RMR_CONTEXT context) noexcept;
+    [[nodiscard]] DAT_COUNT read_credits() const noexcept;
+
+    bool take_data(const Message &message) noexcept;
+    bool take_grant(const Message &message) noexcept;
+    bool take_fault(const MessageHeader &header) noexcept;
+    bool take_done(const MessageHeader &header) noexcept;
+
+    static void succeed(Request &request) noexcept { request.done = true; }
+    void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
+    void retire() noexcept;
+    void drop_bind() noexcept;
+
+    Line &line_;
+    std::list<RsmRmr::Prepared> binds_; // of the unstarted requests, in their order
+    Fifo<Request *> reads_;             // in flight through the ring
+    Remotes remotes_;
+    std::optional<DAT_RMR_CONTEXT> asked_;
+    std::uint64_t sent_ = 0;      // requests that are wholly in the ring, ever
+    std::uint64_t executed_ = 0;  // of these, by the peer
+    std::uint64_t rdma_sent_ = 0; // the same up to the last RDMA write
+    int turns_ = 0;
+    bool failed_ = false;
+    bool faulted_ = false; // a request has completed without success: those behind it are flushed
+};
+
+} // namespace rsmdat

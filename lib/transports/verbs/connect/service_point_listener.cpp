@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "connect/service_point_listener.h"
+
+#include "connect/greeting.h"
+#include "core/transport.h"
+#include "engine/connect/address.h"
+#include "engine/connect/service.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+
+namespace rsmdat {
+namespace {
+
+constexpr int QUALIFIER_ARGUMENT = 2; // of dat_psp_create and dat_rsp_create
+constexpr int BACKLOG = 1024;         // requests that the kernel keeps; the EVD has a limit, too
+
+DAT_RETURN why_not(int error) noexcept {
+    switch (error) {
+    case EADDRINUSE:
+        return failure(DAT_CONN_QUAL_IN_USE);
+    case EACCES:
+    case EPERM:
+        return failure(DAT_CONN_QUAL_UNAVAILABLE);
+    case ENOMEM:
+        return no_resource(DAT_RESOURCE_MEMORY);
+    default:
+        return no_resource(DAT_RESOURCE_DEVICE);
+    }
+}
+
+std::unique_ptr<VerbsLink> link_from(Ia &ia, Happening &event, DAT_CONN_QUAL qualifier) {
+    Identifier &id = event.request;
+    auto link = std::make_unique<VerbsLink>(*transport_of(ia).manager, std::move(id));
+    link->qualifier = qualifier;
+    link->local_port = qualifier;
+    link->remote_port = ntohs(::rdma_get_dst_port(link->id.get()));
+    link->remote = bare(*::rdma_get_peer_addr(link->id.get())).value_or(internet(INADDR_ANY));
+    link->max_rdma_read_in = event.responder_resources;
+    link->max_rdma_read_out = event.initiator_depth;
+    return link;
+}
+
+} // namespace
+
+DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) noexcept {
+    if (port_of(qualifier) == 0)
+        return invalid_parameter(QUALIFIER_ARGUMENT);
+    Identifier id = transport_of(ia).manager->create();
+    sockaddr_storage address = with_port(ia.transport->address(), port_of(qualifier));
+    if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0 ||
+        ::rdma_listen(id.get(), BACKLOG) != 0)
+        return why_not(errno);
+    listener = std::move(id);
+    return DAT_SUCCESS;
+}
+
+void VerbsServicePointListener::serve(Sp &sp) {
+    sp_ = &sp;
+    id_.belongs_to(this);
+}
+
+// At once, so that the qualifier is free.
+VerbsServicePointListener::~VerbsServicePointListener() {
+    id_.belongs_to(nullptr);
+}
+
+// A service point that has what it waited for ends the hearing.
+void VerbsServicePointListener::happened(Happening &event) noexcept {
+    if (event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+        return;
+    try {
+        auto link = link_from(sp_->ia(), event, sp_->qualifier);
+        if (const auto data = Greeting::data_of(event.private_data()))
+            sp_->take(std::move(link), *data);
+        else
+            refuse(*link, Refusal::BY_PROVIDER);
+    } catch (const std::bad_alloc &) {
+        // The request ends with the event.
+    }
+}
+
+} // namespace rsmdat

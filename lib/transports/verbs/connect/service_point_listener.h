@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// How a service point hears of requests: an identifier that is bound to the IA's address and the
+// port that is the qualifier.
+#pragma once
+
+#include "connect/link.h"
+#include "engine/connect/service_point_listener.h"
+
+namespace rsmdat {
+
+// DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or why else there is no listener.
+DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) noexcept;
+
+class VerbsServicePointListener final : public ServicePointListener, public Party {
+  public:
+    explicit VerbsServicePointListener(Identifier id) noexcept : id_(std::move(id)) {}
+    ~VerbsServicePointListener() override;
+
+    void serve(Sp &sp) override;
+    void happened(Happening &event) noexcept override;
+
+  private:
+    Sp *sp_ = nullptr; // from serve() on
+    Identifier id_;
+};
+
+} // namespace rsmdat

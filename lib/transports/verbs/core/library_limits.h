@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Limits that do not depend on the device; the rest is RdmaDevice::limits().
+#pragma once
+
+#include "engine/core/limit_set.h"
+
+namespace rsmdat::limits {
+
+// The most that is used of a device's; some name no limit.
+constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
+constexpr DAT_COUNT IOV = 32;
+
+} // namespace rsmdat::limits

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "core/transport.h"
+
+#include "connect/connector.h"
+#include "connect/manager.h"
+#include "connect/service_point_listener.h"
+#include "memory/keys.h"
+#include "memory/rmr.h"
+#include "transfer/srq.h"
+#include "transfer/transfer.h"
+#include "wire/completion_queue.h"
+#include "wire/news.h"
+#include "wire/rdma_device.h"
+
+namespace rsmdat {
+namespace {
+
+bool accepts(std::string_view options) {
+    return parse_verbs_options(options).has_value();
+}
+
+std::unique_ptr<Transport> open(std::string_view options) {
+    return std::make_unique<VerbsTransport>(parse_verbs_options(options).value());
+}
+
+} // namespace
+
+VerbsTransport::VerbsTransport(const VerbsOptions &options)
+    : Transport(regions), device(std::make_unique<RdmaDevice>(options)),
+      queues(std::make_unique<CompletionQueues>(*device)), manager(std::make_unique<Manager>()),
+      news(std::make_unique<News>(*device)) {}
+
+VerbsTransport::~VerbsTransport() = default;
+
+void VerbsTransport::start(Ia &ia) {
+    manager->start(*ia.engine);
+    news->start(ia);
+}
+
+const sockaddr_storage &VerbsTransport::address() const noexcept {
+    return device->address();
+}
+
+LimitSet VerbsTransport::limits() const noexcept {
+    return device->limits();
+}
+
+std::unique_ptr<Pz> VerbsTransport::make_pz(Ia &ia) {
+    return std::make_unique<VerbsPz>(ia);
+}
+
+std::unique_ptr<Rmr> VerbsTransport::make_rmr(Pz &pz) {
+    return std::make_unique<VerbsRmr>(pz);
+}
+
+std::unique_ptr<Srq> VerbsTransport::make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) {
+    return std::make_unique<VerbsSrq>(pz, asked);
+}
+
+std::unique_ptr<Transfer> VerbsTransport::make_transfer(Ep &ep) {
+    return std::make_unique<VerbsTransfer>(ep);
+}
+
+std::unique_ptr<Connector> VerbsTransport::make_connector(Ep &ep) {
+    return std::make_unique<VerbsConnector>(ep);
+}
+
+DAT_RETURN VerbsTransport::listen(Ia &ia, DAT_CONN_QUAL qualifier,
+                                  std::unique_ptr<ServicePointListener> &listener) {
+    Identifier id;
+    const DAT_RETURN result = rsmdat::listen(ia, qualifier, id);
+    if (result == DAT_SUCCESS)
+        listener = std::make_unique<VerbsServicePointListener>(std::move(id));
+    return result;
+}
+
+void VerbsTransport::refuse(Ia & /*ia*/, std::unique_ptr<Link> link, Refusal how) noexcept {
+    rsmdat::refuse(static_cast<VerbsLink &>(*link), how);
+}
+
+// Each region has keys of its own: they say which protection zone, which bytes and which rights.
+bool VerbsTransport::serves(const Pinned & /*others*/, const Wanted & /*wanted*/) const noexcept {
+    return false;
+}
+
+DAT_RETURN VerbsTransport::get_memory(const Pz &pz, const Wanted &wanted,
+                                      std::shared_ptr<Pinned> &result) {
+    return register_memory(static_cast<const VerbsPz &>(pz), wanted, result);
+}
+
+constinit const TransportKind transport_kind{.name = "verbs", .accepts = accepts, .open = open};
+
+} // namespace rsmdat

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The transport verbs: over libibverbs and librdmacm.
+#pragma once
+
+#include "core/verbs_options.h"
+#include "engine/core/ia.h"
+#include "engine/transport.h"
+#include "memory/contexts.h"
+
+#include <memory>
+
+namespace rsmdat {
+
+class CompletionQueues;
+class Manager;
+class News;
+class RdmaDevice;
+
+class VerbsTransport final : public Transport {
+  public:
+    explicit VerbsTransport(const VerbsOptions &options); // throws std::bad_alloc, and Unavailable
+    ~VerbsTransport() override;
+
+    void start(Ia &ia) override;
+    [[nodiscard]] const sockaddr_storage &address() const noexcept override;
+    [[nodiscard]] LimitSet limits() const noexcept override;
+    std::unique_ptr<Pz> make_pz(Ia &ia) override;
+    std::unique_ptr<Rmr> make_rmr(Pz &pz) override;
+    std::unique_ptr<Srq> make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) override;
+    std::unique_ptr<Transfer> make_transfer(Ep &ep) override;
+    std::unique_ptr<Connector> make_connector(Ep &ep) override;
+    DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
+                      std::unique_ptr<ServicePointListener> &listener) override;
+    void acknowledge(Link & /*link*/) noexcept override {} // the answer is soon enough
+    void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept override;
+    [[nodiscard]] bool serves(const Pinned &others, const Wanted &wanted) const noexcept override;
+    DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
+                          std::shared_ptr<Pinned> &result) override;
+
+    const std::unique_ptr<RdmaDevice> device;       // wire/rdma_device.h
+    const std::unique_ptr<CompletionQueues> queues; // wire/completion_queue.h
+    VerbsContexts regions;
+    const std::unique_ptr<Manager> manager; // connect/manager.h
+    const std::unique_ptr<News> news;       // wire/news.h
+};
+
+inline VerbsTransport &transport_of(const Ia &ia) noexcept {
+    return static_cast<VerbsTransport &>(*ia.transport);
+}
+
+} // namespace rsmdat

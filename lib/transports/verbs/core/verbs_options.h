@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The seventh field of a line of dat.conf: "device=NAME port=NUMBER", any of them, separated by
+// blanks. Unknown words are an error that makes dat_ia_open fail.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rsmdat {
+
+struct VerbsOptions {
+    std::string device;    // as ibv_devices shows it; empty: the first that has a port in use
+    std::uint8_t port = 0; // 0: the first that is active
+};
+
+// Nothing if the text is malformed.
+std::optional<VerbsOptions> parse_verbs_options(std::string_view text);
+
+} // namespace rsmdat

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "memory/keys.h"
+
+#include "core/transport.h"
+#include "engine/core/error.h"
+#include "memory/access.h"
+#include "wire/rdma_device.h"
+
+#include <cerrno>
+
+namespace rsmdat {
+namespace {
+
+ibv_mr *try_to_register(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
+    auto *start = reinterpret_cast<void *>(wanted.address);
+    return ::ibv_reg_mr(pz.domain.get(), start, static_cast<std::size_t>(wanted.length), access);
+}
+
+// Memory that can be read only, and memory that is not there, look alike to whoever wants to write.
+DAT_RETURN bad_memory(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
+    if ((access & IBV_ACCESS_LOCAL_WRITE) == 0)
+        return invalid_parameter(3);
+    const Owned<ibv_mr, ibv_dereg_mr> readable(try_to_register(pz, wanted, 0));
+    return invalid_parameter(readable ? 6 : 3);
+}
+
+DAT_RETURN why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int error) noexcept {
+    switch (error) {
+    case EFAULT:
+    case EINVAL:
+    case EOPNOTSUPP:
+        return bad_memory(pz, wanted, access);
+    case EACCES:
+    case EPERM:
+        return invalid_parameter(6);
+    case ENOMEM:
+        return no_resource(DAT_RESOURCE_MEMORY);
+    default:
+        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+    }
+}
+
+} // namespace
+
+// The kernel takes pages to which windows may be bound for writing: of those that can't be had so
+// none are.
+DAT_RETURN register_memory(const VerbsPz &pz, const Wanted &wanted,
+                           std::shared_ptr<Pinned> &result) {
+    const unsigned access = access_of(wanted.privileges);
+    const bool windows = transport_of(pz.ia()).device->has_windows();
+    Owned<ibv_mr, ibv_dereg_mr> keys;
+    if (windows)
+        keys.reset(try_to_register(pz, wanted, access | IBV_ACCESS_MW_BIND));
+    const bool bindable = static_cast<bool>(keys);
+    if (!bindable)
+        keys.reset(try_to_register(pz, wanted, access));
+    if (!keys)
+        return why_not(pz, wanted, access, errno);
+    result = std::make_shared<VerbsPinned>(pz.domain, std::move(keys), wanted.address,
+                                           wanted.length, bindable);
+    return DAT_SUCCESS;
+}
+
+} // namespace rsmdat

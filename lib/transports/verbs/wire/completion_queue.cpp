@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "wire/completion_queue.h"
+
+#include "device/uncancelled.h"
+#include "engine/event/evd.h"
+#include "engine/loop/engine.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace rsmdat {
+
+CompletionQueue::CompletionQueue(Engine &engine, const RdmaDevice &device, int size) noexcept
+    : engine_(engine),
+      queue_(::ibv_create_cq(&device.context(), size, this, &device.completions(), 0)), size_(size),
+      most_(device.attributes().max_cqe) {}
+
+// Nobody has a place in it, so the engine does not know it.
+CompletionQueue::~CompletionQueue() {
+    if (queue_ != nullptr)
+        (void)::ibv_destroy_cq(queue_);
+}
+
+CompletionQueue::Place CompletionQueue::reserve(const Room &room) {
+    int wanted = reserved_ + room.entries;
+    int *users = nullptr;
+    if (room.srq != nullptr) {
+        users = &srqs_[room.srq];
+        wanted += *users == 0 ? room.shared : 0;
+    }
+    // The first has what there is: the device's limit is less than an endpoint may ask for.
+    if (!grow_to(users_ == 0 ? std::min(wanted, most_) : wanted)) {
+        std::erase_if(srqs_, [](const auto &entry) { return entry.second == 0; });
+        return {};
+    }
+    if (users != nullptr)
+        ++*users;
+    reserved_ = wanted;
+    ++users_;
+    return {*this, room};
+}
+
+void CompletionQueue::release(const Room &room) noexcept {
+    reserved_ -= room.entries;
+    if (room.srq != nullptr && --srqs_[room.srq] == 0) {
+        srqs_.erase(room.srq);
+        reserved_ -= room.shared;
+    }
+    if (--users_ > 0)
+        return;
+    armed_ = false;
+    engine_.gone(*this);
+}
+
+bool CompletionQueue::grow_to(int size) noexcept {
+    if (size <= size_)
+        return true;
+    const int larger = std::min(std::max(size, size_ <= most_ / 2 ? 2 * size_ : most_), most_);
+    if (size > most_ || ::ibv_resize_cq(queue_, larger) != 0)
+        return false;
+    size_ = larger;
+    return true;
+}
+
+void CompletionQueue::add(std::uint32_t queue_pair, Owner &owner) {
+    owners_[queue_pair] = &owner;
+    last_owner_ = nullptr;
+}
+
+void CompletionQueue::remove(std::uint32_t queue_pair) noexcept {
+    owners_.erase(queue_pair);
+    last_owner_ = nullptr;
+}
+
+// Null for a queue pair that has gone.
+CompletionQueue::Owner *CompletionQueue::owner_of(std::uint32_t queue_pair) noexcept {
+    if (last_owner_ != nullptr && last_pair_ == queue_pair)
+        return last_owner_;
+    const auto found = owners_.find(queue_pair);
+    if (found == owners_.end())
+        return nullptr;
+    last_pair_ = queue_pair;
+    last_owner_ = found->second;
+    return last_owner_;
+}
+
+// A queue that can't be read any more is the device's end, of which the Ia hears otherwise.
+void CompletionQueue::refill() noexcept {
+    const int count = ::ibv_poll_cq(queue_, static_cast<int>(batch_.size()), batch_.data());
+    taken_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    next_ = 0;
+}
+
+// As many as can be outstanding, at most: each was posted before the lock was taken. An owner that
+// calls this from completed() gets the rest of the batch first.
+void CompletionQueue::take_all() noexcept {
+    bool more = true;
+    while (more) {
+        if (next_ == taken_)
+            refill();
+        more = taken_ == batch_.size();
+        while (next_ < taken_) {
+            const ibv_wc completion = batch_[next_++];
+            if (Owner *owner = owner_of(completion.qp_num))
+                owner->completed(completion);
+        }
+    }
+}
+
+bool CompletionQueue::has_listeners() const noexcept {
+    return std::ranges::any_of(owners_,
+                               [](const auto &entry) { return entry.second->has_listeners(); });
+}
+
+void CompletionQueue::arm() noexcept {
+    if (armed_)
+        return;
+    const rsmdev::Uncancelled uncancelled; // rxe: a system call
+    armed_ = ::ibv_req_notify_cq(queue_, 0) == 0;
+}
+
+// One wake-up too many may follow.
+void CompletionQueue::disarm() noexcept {
+    recently_polled = true;
+    if (std::exchange(armed_, false))
+        engine_.disarmed(*this, *this);
+}
+
+// The event may be one from before it was disarmed: it stays so.
+void CompletionQueue::woken() noexcept {
+    if (std::exchange(armed_, false))
+        arm();
+    take_all();
+}
+
+// Each owner leaves as it hears of it.
+void CompletionQueue::failed() noexcept {
+    while (!owners_.empty()) {
+        const auto first = owners_.begin();
+        Owner &owner = *first->second;
+        owners_.erase(first);
+        last_owner_ = nullptr;
+        owner.failed();
+    }
+}
+
+// The queue is as long as the program made the EVD: so it seldom has to grow.
+CompletionQueue::Place CompletionQueues::get(Engine &engine, const Evd *evd,
+                                             const CompletionQueue::Room &room) {
+    drop_unused();
+    const auto [first, last] = channels_.equal_range(evd);
+    for (auto channel = first; channel != last; ++channel)
+        if (CompletionQueue::Place place = channel->second->reserve(room))
+            return place;
+    const int asked = std::max(room.entries + room.shared, evd != nullptr ? evd->length() : 0);
+    const int size = std::clamp(asked, 1, device_.attributes().max_cqe);
+    auto fresh = std::make_unique<CompletionQueue>(engine, device_, size);
+    if (fresh->queue() == nullptr)
+        return {};
+    return channels_.emplace(evd, std::move(fresh))->second->reserve(room);
+}
+
+// An owner that ends meanwhile gives up its place, and leaves the channel where it is.
+void CompletionQueues::take_all(const Evd *evd) noexcept {
+    const auto [first, last] = channels_.equal_range(evd);
+    for (auto channel = first; channel != last; ++channel)
+        if (channel->second->used())
+            channel->second->take_all();
+}
+
+// Not when they fall out of use: that happens while they are polled, too.
+void CompletionQueues::drop_unused() noexcept {
+    std::erase_if(channels_, [](const auto &entry) { return !entry.second->used(); });
+}
+
+} // namespace rsmdat
