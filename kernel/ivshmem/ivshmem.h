@@ -171,7 +171,7 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 /* The node in a slot, 0 for none. Hostile, but one word. */
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
-	/* Pairs with join(): the rest of the slot is that node's, too. */
+	/* Pairs with member_join(): the rest of the slot is that node's, too. */
 	return le64_to_cpu(virt_load_acquire(&window_node(w, slot)->incarnation));
 }
 

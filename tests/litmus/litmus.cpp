@@ -93,8 +93,8 @@ struct Sleep : rl::test_suite<Sleep, 2> {
     void after() { RL_ASSERT(rung || seen); }
 };
 
-// count_event() with RSM_SIGPOST_NO_ACCUMULATE and a consumer, Segment::try_consume(),
-// Device::take_events() or the kernel's consume_event(): an event is pending, the next one is
+// count_event() with RSM_SIGPOST_NO_ACCUMULATE and a consumer, Table::take_event(),
+// Table::take_events() or the kernel's consume_event(): an event is pending, the next one is
 // dropped.
 struct Dropped : rl::test_suite<Dropped, 2> {
     static constexpr unsigned BARRIERS = 2;
@@ -122,7 +122,7 @@ struct Dropped : rl::test_suite<Dropped, 2> {
     void after() { RL_ASSERT(seen || posted($).load(rl::mo_relaxed) == 2); }
 };
 
-// An event and what was stored before it: count_event() and Segment::try_consume().
+// An event and what was stored before it: count_event() and Table::take_event().
 struct Event : rl::test_suite<Event, 2> {
     static constexpr unsigned BARRIERS = 2;
     rl::var<int> data;
