@@ -225,12 +225,12 @@ TEST_F(DaplRsmContexts, ReachChecksRights) {
 TEST_F(DaplRsmContexts, NoTicketNoGrant) {
     const RsmRegion &region = make(ALL);
     const Ep &ep = peer.as<Ep>();
-    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), region.context));
-    EXPECT_FALSE(contexts.grant(ep, &other_zone.as<Pz>(), region.context));
-    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), region.context + 1));
-    EXPECT_FALSE(contexts.grant(ep, &zone.as<Pz>(), make(ALL & ~0x22U).context));
+    EXPECT_FALSE(contexts.tickets.grant(contexts, ep, &zone.as<Pz>(), region.context));
+    EXPECT_FALSE(contexts.tickets.grant(contexts, ep, &other_zone.as<Pz>(), region.context));
+    EXPECT_FALSE(contexts.tickets.grant(contexts, ep, &zone.as<Pz>(), region.context + 1));
+    EXPECT_FALSE(contexts.tickets.grant(contexts, ep, &zone.as<Pz>(), make(ALL & ~0x22U).context));
     EXPECT_TRUE(region.holders.empty());
-    contexts.revoke(ep);
+    contexts.tickets.revoke(ep);
 }
 
 } // namespace

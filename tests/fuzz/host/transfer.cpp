@@ -57,7 +57,7 @@ public:
         side.ep->set_request_evd(side.request = make_queue());
         side.ep->set_connect_evd(side.connection = make_queue());
         peer = connect(side, node);
-        channel_ = side.ep->link->channel;
+        channel_ = link_of(*side.ep).channel;
         if (state != DAT_EP_STATE_CONNECTED)
             wait_in(state, side);
         return side;
@@ -86,8 +86,8 @@ private:
     static void wait_in(DAT_EP_STATE state, const fake::Side &side)
     {
         side.ep->link->active = state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
-        side.ep->link->arrived = true;
-        side.ep->link->channel->ours().state = static_cast<std::uint32_t>(rsmdat::LinkState::OFFERED);
+        link_of(*side.ep).arrived = true;
+        link_of(*side.ep).channel->ours().state = static_cast<std::uint32_t>(rsmdat::LinkState::OFFERED);
         side.ep->prepare();
         side.ep->state = state;
     }
