@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The part of /dev/rsm that an IA needs to exist.
-#include "wire/channel.h"
 #include "wire/device.h"
-
-#include <cstdlib>
 
 namespace rsmdat {
 
@@ -17,11 +14,6 @@ Device::Device() : Table(no_policy) {}
 Device::~Device() = default;
 bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";
-}
-
-// No channel is ever disarmed here, so the engine has none to arm.
-void Channel::arm() noexcept {
-    std::abort();
 }
 
 } // namespace rsmdat

@@ -6,6 +6,7 @@
 #include "source.hpp"
 
 #include "../../unit/dapl_transfer_fake.h"
+#include "connect/link.h"
 
 #include <algorithm>
 #include <map>
@@ -17,6 +18,7 @@ namespace {
 using fake::Memory;
 using rsmdat::Arrived;
 using rsmdat::Channel;
+using rsmdat::link_of;
 using rsmdat::Message;
 using rsmdat::MessageHeader;
 using rsmdat::MessageKind;
