@@ -16,6 +16,7 @@ typedef uint64_t u64;
 /* As in the kernel, without a text. */
 #define static_assert(condition) _Static_assert(condition, #condition)
 
+#define U16_MAX UINT16_MAX
 #define PAGE_SHIFT 12
 #define PAGE_SIZE (1UL << PAGE_SHIFT)
 #define round_up(x, y) (((x) + (y) - 1) & ~((y) - 1))

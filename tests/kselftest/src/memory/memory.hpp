@@ -13,11 +13,11 @@
 
 namespace rsmtest {
 
-using rsmdat::Contexts;
+using Contexts = rsmdat::RsmContexts;
 using rsmdat::Device;
 using rsmdat::Grant;
 using rsmdat::Pinned;
-using rsmdat::Region;
+using Region = rsmdat::RsmRegion;
 using rsmdat::RemoteRegion;
 using Outcome = rsmdat::RemoteRegion::Outcome;
 
@@ -69,7 +69,8 @@ protected:
     }
     std::optional<Grant> grant(const Region &target, Stranger &to)
     {
-        return contexts.grant(to.as<rsmdat::Ep>(), &zone.as<rsmdat::Pz>(), target.context);
+        return contexts.tickets.grant(contexts, to.as<rsmdat::Ep>(), &zone.as<rsmdat::Pz>(),
+                                      target.context);
     }
     std::optional<Grant> grant(const Region &target) { return grant(target, peer); }
     std::unique_ptr<RemoteRegion> open(const Region &target)

@@ -43,7 +43,7 @@ TEST_F(MemoryPins, read_only)
     std::shared_ptr<Pinned> pinned;
     EXPECT_EQ(pin(pages, true, pinned), invalid_parameter(6));
     EXPECT_EQ(pin(pages, false, pinned), DAT_SUCCESS);
-    EXPECT_FALSE(pinned->writable);
+    EXPECT_FALSE(static_cast<const rsmdat::RsmPinned &>(*pinned).writable);
     const auto remote = open(region(pages, 0, pages.size(), remote_read, false));
     ASSERT_TRUE(remote);
     std::byte byte{1};
