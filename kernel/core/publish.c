@@ -61,7 +61,7 @@ static u32 acl_check(struct rsm_export *exp, const struct rsm_acl *acl)
 {
 	if (!rsm_acl_valid(acl->entry, acl->count))
 		return RSMERR_BAD_ACL;
-	return exp->ops->check_acl(exp->seg.ctl, acl);
+	return exp->seg.ctl->ops->check_acl(exp->seg.ctl, acl);
 }
 
 /* Copy and check an access list; *@list is NULL for the default. */

@@ -78,6 +78,21 @@ TEST_F(rights, the_umask_of_the_creator)
 	EXPECT_EQ(0, child_status(&child));
 }
 
+/* The controller judges the list, although the core serves the memory. */
+TEST_F(rights, local_memory_takes_no_access_list)
+{
+	struct rsm_acl_entry entry = { local_node(), 0666 };
+	struct rsm_acl_entry elsewhere = { local_node() + 1, 0666 };
+	int fd = open_segment();
+	__u32 id = 0;
+
+	ASSERT_EQ(0, bind_memory(fd, self->local, page_size(), RSM_BIND_LOCAL));
+	EXPECT_EQ(RSMERR_BAD_SEG_HNDL, publish(fd, &id));
+	EXPECT_EQ(RSMERR_BAD_SEG_HNDL, publish_to(fd, &id, &entry, 1));
+	EXPECT_EQ(RSMERR_BAD_ACL, publish_to(fd, &id, &elsewhere, 1));
+	EXPECT_NE(0, republish_to(fd, &entry, 1));
+}
+
 TEST_F(rights, transfers)
 {
 	int reader = open_segment(), writer = open_segment(), none = open_segment();
