@@ -21,7 +21,7 @@
 //
 // Errors: a function that returns DAT_RETURN may fail with what its comment names, and has changed
 // nothing then. std::bad_alloc comes only from functions that are not noexcept, and these have
-// changed nothing either. What is wrong with a peer is never an error of a call: the transport
+// changed nothing either. A fault of a peer is never an error of a call: the transport
 // reports it to the endpoint, by Ep::fail before a connection is there and Ep::broken or Ep::end
 // afterwards.
 #pragma once

@@ -205,7 +205,7 @@ class Poller {
     }
 
   private:
-    // What it does with the lock takes longer than others look before they sleep.
+    // It holds the lock for longer than others look before they sleep.
     void poll(Lock &lock) {
         while (!stopped_) {
             const Guard guard(lock);

@@ -32,7 +32,7 @@ class Srq : public Object {
     // Throws std::bad_alloc.
     Srq(Pz &its, const DAT_SRQ_ATTR &asked);
 
-    // What both kinds of resize() refuse.
+    // Both kinds of resize() refuse a length for which this is false.
     [[nodiscard]] bool may_have(DAT_COUNT max_recv_dtos) const noexcept {
         return max_recv_dtos >= outstanding && max_recv_dtos >= attributes.low_watermark;
     }

@@ -71,7 +71,7 @@ TEST_F(grants, others_go_on)
 	EXPECT_EQ(RSMERR_TIMEOUT, take_event(revoked));
 }
 
-/* What an attacker's two threads work on, and how often they have done so. */
+/* The memory that an attacker's two threads work on, and how often they have done so. */
 struct attack {
 	int handle;
 	void *base;

@@ -90,7 +90,7 @@ class RsmContexts final : public Contexts {
     }
     [[nodiscard]] RsmRegion *find(DAT_LMR_CONTEXT context) noexcept { return slot_of(context); }
 
-    // What gather() checks, for one triplet, at execution: false -> LOCAL_PROTECTION. Inline: the
+    // Checks one triplet as gather() does, at execution: false -> LOCAL_PROTECTION. Inline: the
     // posts of small transfers begin with it.
     [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
                                                       unsigned privilege) const noexcept {

@@ -235,7 +235,7 @@ TEST_F(Events, S14_one_of_those_who_look_gets_it)
 
 TEST_F(Events, S14_many_waiters_in_processes_and_threads)
 {
-    // Every event is consumed exactly once, whoever gets it. Who takes one that stands behind them all
+    // Every event is consumed exactly once, whoever gets it. A waiter that takes one behind them all
     // leaves: there is one for each waiter.
     constexpr int total = 2000;
     constexpr int waiters = 3;

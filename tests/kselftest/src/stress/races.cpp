@@ -25,7 +25,7 @@ using raw::success;
 
 namespace {
 
-// What a pair races for, new for each race.
+// The object that a pair races for, new for each race.
 struct Scene {
     raw::Published published{2, RSM_ALLOW_REBIND};
     Pages other{2};
