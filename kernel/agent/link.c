@@ -232,9 +232,8 @@ static void finish(struct rsm_link *link)
 	rsm_importer_link_down(link);
 	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
 			    link->why);
-	if (was_up) {
+	if (was_up)
 		rsm_notify_node_down(link, link->why);
-	}
 	link->ops->down(link, peer);
 
 	spin_lock_irq(&link->lock);

@@ -109,7 +109,7 @@ static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *c
 }
 
 static int listen_hand_over(struct rdma_cm_id *cm_id, const struct request *request,
-		     const struct rdma_conn_param *param)
+			    const struct rdma_conn_param *param)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
 	struct rsm_rdma_channel *channel = rsm_rdma_channel_alloc(node, cm_id);

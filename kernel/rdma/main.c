@@ -155,7 +155,8 @@ static int start_nodes(void)
 	mutex_lock(&rsm_rdma_config_lock);
 	err = rsm_rdma_listen(rsm_rdma_port);
 	if (err)
-		pr_err("rsm: " RSM_RDMA_NAME ": can't listen on port %u: %pe\n", rsm_rdma_port, ERR_PTR(err));
+		pr_err("rsm: " RSM_RDMA_NAME ": can't listen on port %u: %pe\n", rsm_rdma_port,
+		       ERR_PTR(err));
 	rsm_rdma_ready = !err;
 	mutex_unlock(&rsm_rdma_config_lock);
 	if (!err)
