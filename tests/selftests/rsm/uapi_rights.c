@@ -116,10 +116,13 @@ TEST_F(rights, only_the_creator_changes_an_export)
 {
 	struct rsm_range range = {};
 	struct child child;
+	int bound = open_segment();
 	__u32 id = 0;
 
+	ASSERT_EQ(0, bind_memory(bound, self->local, page_size(), 0));
+	self->before = read_counters();
 	if (child_start(&child, ROOT)) {
-		CHECK(publish(self->published.fd, &id) == RSMERR_NOT_CREATOR);
+		CHECK(publish(bound, &id) == RSMERR_NOT_CREATOR);
 		CHECK(republish(self->published.fd) == RSMERR_NOT_CREATOR);
 		CHECK(unpublish(self->published.fd) == RSMERR_NOT_CREATOR);
 		CHECK(destroy(self->published.fd) == RSMERR_NOT_CREATOR);
