@@ -126,7 +126,7 @@ TEST_F(grants, of_a_holder_who_does_not_stop)
 		struct ticket ticket = granted(self->exported, 16, self->size - 16);
 		struct child attacker;
 
-		/* A dead holder's counts, which rise fast once its puts fail, are not to be caught up. */
+		/* Counts of a dead holder, which rise fast once its puts fail. */
 		atomic_store(&stores[0], 0);
 		atomic_store(&stores[1], 0);
 		if (child_start(&attacker, ROOT)) {
