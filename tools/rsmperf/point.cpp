@@ -10,6 +10,7 @@ namespace rsmperf {
 std::vector<Point> all_points(const Axes &axes) {
     std::vector<Point> points{{}};
     // Backwards, so that the first axis changes from point to point.
+    // NOLINTNEXTLINE(modernize-loop-convert): clang 14 has no views of the library
     for (auto axis = axes_of_points.rbegin(); axis != axes_of_points.rend(); ++axis) {
         const auto &list = axes.*axis->list;
         if (list.empty()) {

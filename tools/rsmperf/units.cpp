@@ -89,7 +89,8 @@ std::size_t columns(const std::string &text) {
 
 std::string blanks(const std::string &text, std::size_t width) {
     const auto taken = columns(text);
-    return std::string(width > taken ? width - taken : 0, ' ');
+    std::string spaces(width > taken ? width - taken : 0, ' ');
+    return spaces;
 }
 
 } // namespace
@@ -120,8 +121,8 @@ std::vector<std::size_t> parse_list(const std::string &text) {
         append_range(list, part);
     }
     std::ranges::sort(list);
-    const auto repeated = std::ranges::unique(list);
-    list.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(list.begin(), list.end());
+    list.erase(repeated, list.end());
     return list;
 }
 

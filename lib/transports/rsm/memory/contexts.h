@@ -84,7 +84,7 @@ class RsmContexts final : public Contexts {
     // Null when all contexts are in use.
     RsmRegion *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                       std::uint64_t length, unsigned privileges, bool local) override;
-    void destroy(Region &region) noexcept override; // revokes
+    void destroy(Region &which) noexcept override; // revokes
     [[nodiscard]] const RsmRegion *find(DAT_LMR_CONTEXT context) const noexcept override {
         return slot_of(context);
     }
