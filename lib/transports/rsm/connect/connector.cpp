@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An endpoint's way from UNCONNECTED to CONNECTED, and how that, or a connection, ends.
 #include "connect/connector.h"
+#include "engine/core/own.h"
 
 #include "connect/nodes.h"
 #include "core/transport.h"
@@ -44,8 +45,8 @@ DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL q
 
 DAT_RETURN RsmConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
                                       std::span<const std::byte> private_data) {
-    return connect(model.remote, static_cast<const RsmLink &>(model).remote_node, model.qualifier,
-                   timeout, private_data);
+    return connect(model.remote, own<RsmLink>(model).remote_node, model.qualifier, timeout,
+                   private_data);
 }
 
 DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t node,

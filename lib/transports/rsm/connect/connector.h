@@ -4,6 +4,7 @@
 
 #include "connect/link.h"
 #include "engine/connect/connector.h"
+#include "engine/core/own.h"
 
 #include <memory>
 #include <span>
@@ -65,7 +66,7 @@ class RsmConnector final : public Connector, public Source {
 };
 
 inline RsmConnector &connector_of(const Ep &ep) noexcept {
-    return static_cast<RsmConnector &>(*ep.connector);
+    return own<RsmConnector>(*ep.connector);
 }
 
 } // namespace rsmdat

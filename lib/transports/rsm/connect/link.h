@@ -5,6 +5,7 @@
 
 #include "connect/listener.h"
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "engine/loop/engine.h"
 #include "wire/channel.h"
 
@@ -27,7 +28,7 @@ class RsmLink final : public Link {
 };
 
 inline RsmLink &link_of(const Ep &ep) noexcept {
-    return static_cast<RsmLink &>(*ep.link);
+    return own<RsmLink>(*ep.link);
 }
 
 // A number that no other connection of this node has.

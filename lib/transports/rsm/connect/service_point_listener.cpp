@@ -4,6 +4,7 @@
 #include "connect/nodes.h"
 #include "core/transport.h"
 #include "engine/connect/service.h"
+#include "engine/core/own.h"
 #include "wire/device.h"
 
 #include <sys/epoll.h>
@@ -71,14 +72,14 @@ Sp *find_sp(DAT_HANDLE handle, const Ia &ia) noexcept {
 
 RsmServicePointListener *find_listener(DAT_HANDLE handle, const Ia &ia) noexcept {
     Sp *sp = find_sp(handle, ia);
-    return sp != nullptr ? static_cast<RsmServicePointListener *>(sp->listener()) : nullptr;
+    return sp != nullptr ? own_or_null<RsmServicePointListener>(sp->listener()) : nullptr;
 }
 
 void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Terms &offer) noexcept {
     const Guard guard(ia.lock);
     Sp *sp = find_sp(self, ia);
     if (sp == nullptr || sp->qualifier != offer.qualifier)
-        return refuse(ia, static_cast<RsmLink &>(*link), Refusal::BY_PROVIDER);
+        return refuse(ia, own<RsmLink>(*link), Refusal::BY_PROVIDER);
     sp->take(std::move(link), private_data_of(offer));
 }
 

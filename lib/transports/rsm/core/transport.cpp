@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/transport.h"
+#include "engine/core/own.h"
 
 #include "connect/connector.h"
 #include "connect/nodes.h"
@@ -107,16 +108,16 @@ DAT_RETURN RsmTransport::listen(Ia &ia, DAT_CONN_QUAL qualifier,
 }
 
 void RsmTransport::acknowledge(Link &link) noexcept {
-    rsmdat::acknowledge(static_cast<RsmLink &>(link));
+    rsmdat::acknowledge(own<RsmLink>(link));
 }
 
 void RsmTransport::refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept {
-    rsmdat::refuse(ia, static_cast<RsmLink &>(*link), how);
+    rsmdat::refuse(ia, own<RsmLink>(*link), how);
 }
 
 // The pages are the same; only the right to write may be missing.
 bool RsmTransport::serves(const Pinned &others, const Wanted &wanted) const noexcept {
-    return static_cast<const RsmPinned &>(others).writable || !may_write(wanted);
+    return own<RsmPinned>(others).writable || !may_write(wanted);
 }
 
 DAT_RETURN RsmTransport::get_memory(const Pz & /*pz*/, const Wanted &wanted,

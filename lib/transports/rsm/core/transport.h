@@ -4,6 +4,7 @@
 
 #include "core/rsm_options.h"
 #include "engine/core/ia.h"
+#include "engine/core/own.h"
 #include "engine/transport.h"
 #include "memory/contexts.h"
 
@@ -42,7 +43,7 @@ class RsmTransport final : public Transport {
 };
 
 inline RsmTransport &transport_of(const Ia &ia) noexcept {
-    return static_cast<RsmTransport &>(*ia.transport);
+    return own<RsmTransport>(*ia.transport);
 }
 inline RsmContexts &contexts_of(const Ia &ia) noexcept {
     return transport_of(ia).regions;

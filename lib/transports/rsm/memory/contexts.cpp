@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/contexts.h"
 
+#include "engine/core/own.h"
 #include "engine/memory/pz.h"
 #include "memory/copy.h"
 
@@ -54,7 +55,7 @@ RsmRegion *RsmContexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint
 }
 
 void RsmContexts::destroy(Region &which) noexcept {
-    auto &region = static_cast<RsmRegion &>(which);
+    auto &region = own<RsmRegion>(which);
     for (const Ep *ep : region.holders)
         tickets.revoke(*ep, region);
     region.holders.clear();

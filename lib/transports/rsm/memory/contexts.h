@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/limits.h"
+#include "engine/core/own.h"
 #include "engine/memory/contexts.h"
 #include "wire/device.h"
 #include "wire/layout.h"
@@ -48,9 +49,7 @@ struct RsmRegion : Region {
     bool open = true;                // peers may reach it; false until an RMR's bind takes effect
     std::vector<const Ep *> holders; // EPs whose peers have tickets to it
 
-    [[nodiscard]] const RsmPinned &memory() const noexcept {
-        return static_cast<const RsmPinned &>(*pinned);
-    }
+    [[nodiscard]] const RsmPinned &memory() const noexcept { return own<RsmPinned>(*pinned); }
 };
 
 using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "engine/transfer/srq.h"
 
 namespace rsmdat {
@@ -46,7 +47,7 @@ class RsmSrq final : public Srq {
 };
 
 inline RsmSrq *srq_of(const Ep &ep) noexcept {
-    return static_cast<RsmSrq *>(ep.srq);
+    return own_or_null<RsmSrq>(ep.srq);
 }
 
 } // namespace rsmdat

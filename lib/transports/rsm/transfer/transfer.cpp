@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/transfer.h"
+#include "engine/core/own.h"
 
 #include "core/transport.h"
 
@@ -142,8 +143,8 @@ DAT_RETURN RsmTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
                                   DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
                                   DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
     return post([&] {
-        return out_.bind(static_cast<RsmRmr &>(rmr), triplet, privileges,
-                         {0, nullptr, cookie, flags}, context);
+        return out_.bind(own<RsmRmr>(rmr), triplet, privileges, {0, nullptr, cookie, flags},
+                         context);
     });
 }
 

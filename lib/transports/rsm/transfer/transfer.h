@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "engine/transfer/transfer.h"
 #include "transfer/line.h"
 #include "transfer/receives.h"
@@ -68,7 +69,7 @@ class RsmTransfer final : public Transfer {
 };
 
 inline RsmTransfer &transfer_of(const Ep &ep) noexcept {
-    return static_cast<RsmTransfer &>(*ep.transfer);
+    return own<RsmTransfer>(*ep.transfer);
 }
 
 } // namespace rsmdat

@@ -5,6 +5,7 @@
 #include "connect/greeting.h"
 #include "connect/link.h"
 #include "engine/connect/connector.h"
+#include "engine/core/own.h"
 
 #include <memory>
 #include <span>
@@ -57,7 +58,7 @@ class VerbsConnector final : public Connector {
 };
 
 inline VerbsConnector &connector_of(const Ep &ep) noexcept {
-    return static_cast<VerbsConnector &>(*ep.connector);
+    return own<VerbsConnector>(*ep.connector);
 }
 
 } // namespace rsmdat

@@ -5,6 +5,7 @@
 
 #include "connect/manager.h"
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 
 #include <cstdint>
 #include <sys/socket.h>
@@ -29,7 +30,7 @@ class VerbsLink final : public Link, public Party {
 };
 
 inline VerbsLink &link_of(const Ep &ep) noexcept {
-    return static_cast<VerbsLink &>(*ep.link);
+    return own<VerbsLink>(*ep.link);
 }
 
 // Tells a requester that its request will not be accepted.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/transport.h"
+#include "engine/core/own.h"
 
 #include "connect/connector.h"
 #include "connect/manager.h"
@@ -75,7 +76,7 @@ DAT_RETURN VerbsTransport::listen(Ia &ia, DAT_CONN_QUAL qualifier,
 }
 
 void VerbsTransport::refuse(Ia & /*ia*/, std::unique_ptr<Link> link, Refusal how) noexcept {
-    rsmdat::refuse(static_cast<VerbsLink &>(*link), how);
+    rsmdat::refuse(own<VerbsLink>(*link), how);
 }
 
 // Each region has keys of its own: they say which protection zone, which bytes and which rights.
@@ -85,7 +86,7 @@ bool VerbsTransport::serves(const Pinned & /*others*/, const Wanted & /*wanted*/
 
 DAT_RETURN VerbsTransport::get_memory(const Pz &pz, const Wanted &wanted,
                                       std::shared_ptr<Pinned> &result) {
-    return register_memory(static_cast<const VerbsPz &>(pz), wanted, result);
+    return register_memory(own<VerbsPz>(pz), wanted, result);
 }
 
 constinit const TransportKind transport_kind{.name = "verbs", .accepts = accepts, .open = open};

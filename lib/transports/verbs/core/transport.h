@@ -4,6 +4,7 @@
 
 #include "core/verbs_options.h"
 #include "engine/core/ia.h"
+#include "engine/core/own.h"
 #include "engine/transport.h"
 #include "memory/contexts.h"
 
@@ -45,7 +46,7 @@ class VerbsTransport final : public Transport {
 };
 
 inline VerbsTransport &transport_of(const Ia &ia) noexcept {
-    return static_cast<VerbsTransport &>(*ia.transport);
+    return own<VerbsTransport>(*ia.transport);
 }
 
 } // namespace rsmdat

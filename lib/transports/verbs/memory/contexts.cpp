@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/contexts.h"
+#include "engine/core/own.h"
 
 #include <utility>
 
@@ -7,7 +8,7 @@ namespace rsmdat {
 
 Region *VerbsContexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                               std::uint64_t length, unsigned privileges, bool local) {
-    const ibv_mr &keys = *static_cast<const VerbsPinned &>(*pinned).keys;
+    const ibv_mr &keys = *own<VerbsPinned>(*pinned).keys;
     const auto [place, is_new] = regions_.try_emplace(keys.lkey);
     if (!is_new)
         return nullptr;

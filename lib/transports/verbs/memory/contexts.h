@@ -3,6 +3,7 @@
 // too; but what it finds ends the connection, and what is found here is an error of the post.
 #pragma once
 
+#include "engine/core/own.h"
 #include "engine/memory/contexts.h"
 
 #include <infiniband/verbs.h>
@@ -25,7 +26,7 @@ class VerbsPinned final : public Pinned {
 };
 
 inline const VerbsPinned &memory_of(const Region &region) noexcept {
-    return static_cast<const VerbsPinned &>(*region.pinned);
+    return own<VerbsPinned>(*region.pinned);
 }
 
 class VerbsContexts final : public Contexts {

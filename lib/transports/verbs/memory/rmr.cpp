@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/rmr.h"
 
+#include "engine/core/own.h"
 #include "engine/memory/bind.h"
 #include "memory/access.h"
 #include "memory/contexts.h"
@@ -15,7 +16,7 @@ namespace {
 
 // A bind that is under way keeps the protection domain, too.
 std::shared_ptr<ibv_mw> new_window(const Pz &zone) {
-    const auto &pz = static_cast<const VerbsPz &>(zone);
+    const auto &pz = own<VerbsPz>(zone);
     Owned<ibv_mw, ibv_dealloc_mw> made(::ibv_alloc_mw(pz.domain.get(), IBV_MW_TYPE_1));
     if (!made)
         throw std::bad_alloc();
@@ -57,7 +58,7 @@ int VerbsRmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
     ibv_mw_bind bind{};
     bind.wr_id = number;
     bind.send_flags = flags;
-    bind.bind_info.mr = static_cast<const VerbsPinned &>(*memory).keys.get();
+    bind.bind_info.mr = own<VerbsPinned>(*memory).keys.get();
     if (prepared.lmr != nullptr) {
         bind.bind_info.addr = prepared.triplet.virtual_address;
         bind.bind_info.length = prepared.triplet.segment_length;

@@ -3,6 +3,7 @@
 
 #include "core/transport.h"
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "transfer/srq.h"
 
 #include <cerrno>
@@ -26,7 +27,7 @@ bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives, const QueueSize
                   .max_recv_sge = sizes.receive_pieces,
                   .max_inline_data = INLINE};
     wanted.qp_type = IBV_QPT_RC;
-    domain_ = static_cast<const VerbsPz &>(*ep.pz).domain;
+    domain_ = own<VerbsPz>(*ep.pz).domain;
     if (create(*domain_, wanted) && initialize(transport_of(ep.ia()).device->port()))
         return true;
     const int error = errno;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/srq.h"
+#include "engine/core/own.h"
 
 #include "memory/pz.h"
 #include "transfer/work.h"
@@ -12,7 +13,7 @@ ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) 
     asked.srq_context = &srq;
     asked.attr.max_wr = static_cast<std::uint32_t>(attributes.max_recv_dtos);
     asked.attr.max_sge = static_cast<std::uint32_t>(attributes.max_recv_iov);
-    ibv_srq *made = ::ibv_create_srq(static_cast<const VerbsPz &>(pz).domain.get(), &asked);
+    ibv_srq *made = ::ibv_create_srq(own<VerbsPz>(pz).domain.get(), &asked);
     if (made == nullptr)
         throw std::bad_alloc();
     return made;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "engine/event/feeders.h"
 #include "engine/transfer/srq.h"
 #include "wire/rdma_device.h"
@@ -41,7 +42,7 @@ class VerbsSrq final : public Srq {
 };
 
 inline VerbsSrq *srq_of(const Ep &ep) noexcept {
-    return static_cast<VerbsSrq *>(ep.srq);
+    return own_or_null<VerbsSrq>(ep.srq);
 }
 
 } // namespace rsmdat

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/transfer.h"
+#include "engine/core/own.h"
 
 #include "core/transport.h"
 #include "transfer/queue_pair.h"
@@ -325,7 +326,7 @@ DAT_RETURN VerbsTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
                                     DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
     std::shared_ptr<ibv_mw> window;
     const DAT_RETURN result = inside_->post([&] {
-        return inside_->out.bind(static_cast<VerbsRmr &>(rmr), triplet, privileges,
+        return inside_->out.bind(own<VerbsRmr>(rmr), triplet, privileges,
                                  {0, nullptr, cookie, flags}, window);
     });
     if (result == DAT_SUCCESS && context != nullptr && window)

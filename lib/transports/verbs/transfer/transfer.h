@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/connect/ep.h"
+#include "engine/core/own.h"
 #include "engine/transfer/transfer.h"
 
 #include <memory>
@@ -79,7 +80,7 @@ class VerbsTransfer final : public Transfer {
 };
 
 inline VerbsTransfer &transfer_of(const Ep &ep) noexcept {
-    return static_cast<VerbsTransfer &>(*ep.transfer);
+    return own<VerbsTransfer>(*ep.transfer);
 }
 
 } // namespace rsmdat

@@ -5,7 +5,7 @@
  */
 #include "../kselftest_harness.h"
 
-/* What TEST_HARNESS_MAIN defines; the compiler is told so by -Dmain=. */
+/* TEST_HARNESS_MAIN defines this function as main; -Dmain= of the compiler renames it. */
 int rsm_selftest_main(int argc, char **argv);
 
 /* The name of test number @wanted, "fixture.test" or "fixture.variant.test"; false: there is none. */

@@ -12,7 +12,7 @@
 namespace rsmtest {
 namespace {
 
-// What PTRACE_O_TRACESYSGOOD makes of a stop at a system call.
+// The signal of a stop at a system call under PTRACE_O_TRACESYSGOOD.
 constexpr int call_stop = SIGTRAP | 0x80;
 
 int wait_for(pid_t process)
