@@ -58,7 +58,7 @@ class Handle {
         return command_by(*policy_, fd(), request, argument);
     }
 
-    const Policy *policy_ = nullptr;
+    const Policy *policy_ = &no_policy;
     const Table *table_ = nullptr;
     Descriptor descriptor_;
     std::uint32_t slot_ = RSM_NO_SLOT;

@@ -30,4 +30,7 @@ struct Policy {
     void (*before_wait)(const char *command) noexcept;
 };
 
+// That of a handle that was never opened, whose commands fail like those of a closed descriptor.
+inline constexpr Policy no_policy{};
+
 } // namespace rsmdev

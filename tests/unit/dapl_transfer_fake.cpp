@@ -43,13 +43,7 @@ std::map<std::uint64_t, Held> tickets;
 
 namespace rsmdat {
 
-namespace {
-
-constexpr rsmdev::Policy no_policy{};
-
-} // namespace
-
-Device::Device() : Table(no_policy) {}
+Device::Device() : Table(rsmdev::no_policy) {}
 Device::~Device() = default;
 bool Device::has_controller(std::string_view /*name*/) const noexcept {
     return false;

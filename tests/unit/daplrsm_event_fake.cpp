@@ -4,13 +4,7 @@
 
 namespace rsmdat {
 
-namespace {
-
-constexpr rsmdev::Policy no_policy{};
-
-} // namespace
-
-Device::Device() : Table(no_policy) {}
+Device::Device() : Table(rsmdev::no_policy) {}
 Device::~Device() = default;
 bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";
