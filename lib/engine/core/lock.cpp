@@ -38,47 +38,29 @@ bool Mutex::spin() noexcept {
     return false;
 }
 
-// Others may sleep, too: they are woken when we let go.
-bool Mutex::take_after_sleep() noexcept {
-    for (std::uint32_t seen : {FREE, GIVEN})
-        if (word_.compare_exchange_strong(seen, AWAITED, std::memory_order_acquire,
-                                          std::memory_order_relaxed))
-            return true;
+// One look decides, so a thread that has slept never sleeps while the mutex is given: no other
+// thread might be left to take it. A thread that has not slept yet can't take it then: it sleeps
+// behind those that have. Others may sleep when it is taken: they are woken when it is let go.
+bool Mutex::take_or_sleep(int &sleeps) noexcept {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    if (seen == FREE || (seen == GIVEN && sleeps > 0))
+        return word_.compare_exchange_strong(seen, AWAITED, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+    const std::uint32_t wanted = sleeps < MOST_LOSSES ? AWAITED : STARVING;
+    if (seen < wanted && !word_.compare_exchange_strong(seen, wanted, std::memory_order_relaxed,
+                                                        std::memory_order_relaxed))
+        return false;
+    ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, std::max(seen, wanted), nullptr, nullptr, 0);
+    ++sleeps;
     return false;
 }
 
-// Says that we are about to sleep, unless that, or more, has been said already. `seen` is what the
-// word must still be when we sleep. False: it has changed.
-bool Mutex::announce(std::uint32_t wanted, std::uint32_t &seen) noexcept {
-    seen = word_.load(std::memory_order_relaxed);
-    if (seen == FREE)
-        return false;
-    if (seen >= wanted)
-        return true;
-    if (!word_.compare_exchange_strong(seen, wanted, std::memory_order_relaxed,
-                                       std::memory_order_relaxed))
-        return false;
-    seen = wanted;
-    return true;
-}
-
-// A thread that has not slept yet can't take a mutex that is given: it sleeps behind those that
-// have.
 void Mutex::wait() noexcept {
+    int sleeps = 0;
     if (spin())
         return;
-    for (int sleeps = 0;;) {
-        std::uint32_t free = FREE;
-        if (sleeps > 0 ? take_after_sleep()
-                       : word_.compare_exchange_strong(free, AWAITED, std::memory_order_acquire,
-                                                       std::memory_order_relaxed))
-            return;
-        std::uint32_t seen = 0;
-        if (!announce(sleeps < MOST_LOSSES ? AWAITED : STARVING, seen))
-            continue;
-        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-        ++sleeps;
-    }
+    while (!take_or_sleep(sleeps))
+        continue;
 }
 
 void Mutex::pass_on() noexcept {

@@ -39,14 +39,13 @@ class Mutex {
     static constexpr std::uint32_t FREE = 0;
     static constexpr std::uint32_t HELD = 1;
     static constexpr std::uint32_t AWAITED = 2; // held, and somebody may sleep
-    static constexpr std::uint32_t STARVING =
-        3;                                    // the same, and somebody was woken in vain too often
+    // The same, and somebody was woken in vain too often.
+    static constexpr std::uint32_t STARVING = 3;
     static constexpr std::uint32_t GIVEN = 4; // free for those who have slept, and nobody else
 
     void wait() noexcept;
     bool spin() noexcept;
-    bool take_after_sleep() noexcept;
-    bool announce(std::uint32_t wanted, std::uint32_t &seen) noexcept;
+    bool take_or_sleep(int &sleeps) noexcept;
     void pass_on() noexcept;
 
     friend class Lock;
