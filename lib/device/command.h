@@ -37,6 +37,19 @@ inline int status_of_errno(int error) noexcept {
     }
 }
 
+// Of a handle that the kernel does not map, for a client whose program has asked for no mapping.
+inline int status_of_mapping_error(int error) noexcept {
+    switch (error) {
+    case ENODEV:
+        return RSMERR_CONN_ABORTED;
+    case ENOMEM:
+    case EAGAIN:
+        return RSMERR_INSUFFICIENT_RESOURCES;
+    default:
+        return RSMERR_MAP_FAILED;
+    }
+}
+
 // One command. The result is that of the kernel, or what errno means.
 template <class Argument>
 int command(int handle, unsigned long request, Argument &argument) noexcept {

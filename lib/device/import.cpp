@@ -6,18 +6,6 @@
 namespace rsmdev {
 namespace {
 
-int status_of_map_error(int error) noexcept {
-    switch (error) {
-    case ENODEV:
-        return RSMERR_CONN_ABORTED;
-    case ENOMEM:
-    case EAGAIN:
-        return RSMERR_INSUFFICIENT_RESOURCES;
-    default:
-        return RSMERR_MAP_FAILED;
-    }
-}
-
 rsm_transfer_entry piece(std::uint64_t offset, std::span<const std::byte> local) noexcept {
     rsm_transfer_entry entry{};
     entry.type = RSM_VA_TYPE;
@@ -97,7 +85,7 @@ Mapping Import::view(std::uint64_t offset, std::size_t length, int protection) c
 int Import::map(std::uint64_t offset, std::size_t length, int protection) noexcept {
     Mapping mapping = view(offset, length, protection);
     if (!mapping)
-        return status_of_map_error(errno);
+        return status_of_mapping_error(errno);
     mapping_ = std::move(mapping);
     return RSM_SUCCESS;
 }

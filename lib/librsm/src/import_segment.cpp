@@ -15,18 +15,6 @@ int protection_for(std::uint32_t rights) noexcept {
            ((rights & RSM_PERM_WRITE) != 0 ? PROT_WRITE : PROT_NONE);
 }
 
-int status_of_transfer_mapping_error(int error) noexcept {
-    switch (error) {
-    case ENODEV:
-        return RSMERR_CONN_ABORTED;
-    case ENOMEM:
-    case EAGAIN:
-        return RSMERR_INSUFFICIENT_RESOURCES;
-    default:
-        return RSMERR_MAP_FAILED;
-    }
-}
-
 int status_of_map_error(int error) noexcept {
     switch (error) {
     case ENODEV:
@@ -88,7 +76,7 @@ int ImportSegment::ensure_mapping() noexcept {
             return RSM_SUCCESS;
         }
         if (!mapping)
-            return status_of_transfer_mapping_error(errno);
+            return rsmdev::status_of_mapping_error(errno);
         mapping_ = std::move(mapping);
     }
     path_.base.store(mapping_.data(), std::memory_order_relaxed);
