@@ -4,7 +4,7 @@
 #include "internal.h"
 #include "trace.h"
 
-/* NULL while the module is loaded and unloaded. */
+/* Set while the module is loaded, before there can be an event, and never again. */
 static const struct rsm_listener *listener;
 
 void rsm_notify_listen(const struct rsm_listener *new)

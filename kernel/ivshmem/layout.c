@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
+#include <asm/sync_bitops.h>
 
 #define LARGE_WINDOW	(256ULL << 20)
 #define CHUNKS_MAX	262144ULL
@@ -76,8 +77,9 @@ static const char *other_format(u32 format)
  * @super: its superblock
  * @size: bytes in the window
  *
- * An empty window becomes one. Several guests may be at it at once: all write
- * the same, the magic last.
+ * An empty window becomes one. Several guests may be at it at once: the first of
+ * them decides on the format, and those with pages of that size write the same,
+ * the magic last.
  *
  * Return: NULL, or what is wrong with it.
  */
@@ -89,11 +91,13 @@ const char *rsm_window_claim(struct rsm_window_super *super, u64 size)
 
 	if (magic ? magic != RSM_WINDOW_MAGIC : !is_format(format))
 		return "something else uses this memory";
+	if (!magic && !format)
+		format = le32_to_cpu(sync_cmpxchg(&super->version, 0,
+						  cpu_to_le32(RSM_WINDOW_FORMAT)));
 	if (format != RSM_WINDOW_FORMAT && (magic || format))
 		return other_format(format);
 	if (was != size && (magic || was))
 		return "the window was made for another size";
-	WRITE_ONCE(super->version, cpu_to_le32(RSM_WINDOW_FORMAT));
 	WRITE_ONCE(super->size, cpu_to_le64(size));
 	/* Last: who finds it finds the others, too. */
 	virt_store_release(&super->magic, cpu_to_le64(RSM_WINDOW_MAGIC));

@@ -24,6 +24,7 @@ typedef uint64_t u64;
 
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
+#define sync_cmpxchg(p, old, new) __sync_val_compare_and_swap(p, old, new)
 #define virt_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 
 #define cpu_to_le32(x) htole32(x)
