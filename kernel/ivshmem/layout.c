@@ -91,13 +91,15 @@ const char *rsm_window_claim(struct rsm_window_super *super, u64 size)
 
 	if (magic ? magic != RSM_WINDOW_MAGIC : !is_format(format))
 		return "something else uses this memory";
-	if (!magic && !format)
-		format = le32_to_cpu(sync_cmpxchg(&super->version, 0,
-						  cpu_to_le32(RSM_WINDOW_FORMAT)));
 	if (format != RSM_WINDOW_FORMAT && (magic || format))
 		return other_format(format);
 	if (was != size && (magic || was))
 		return "the window was made for another size";
+	if (!format)
+		format = le32_to_cpu(sync_cmpxchg(&super->version, 0,
+						  cpu_to_le32(RSM_WINDOW_FORMAT)));
+	if (format && format != RSM_WINDOW_FORMAT)
+		return other_format(format);
 	WRITE_ONCE(super->size, cpu_to_le64(size));
 	/* Last: who finds it finds the others, too. */
 	virt_store_release(&super->magic, cpu_to_le64(RSM_WINDOW_MAGIC));
