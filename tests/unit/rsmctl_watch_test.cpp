@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #include "watch.hpp"
 #include "watch_output.hpp"
@@ -103,23 +104,23 @@ class WatchProcess {
 
     WatchProcess(Ends ends, Interval interval) {
         const bool is_terminal = ends == Ends::terminal;
-        int pipe_ends[2] = {-1, -1};
+        int fds[2] = {-1, -1};
         const winsize size{24, 80, 0, 0};
-        if (!is_terminal && pipe(pipe_ends) != 0)
+        if ((is_terminal ? openpty(&fds[0], &fds[1], nullptr, nullptr, &size) : pipe(fds)) != 0)
             return;
-        pid_ = is_terminal ? forkpty(&fd_, nullptr, nullptr, &size) : fork();
+        if (is_terminal)
+            tcgetattr(fds[1], &at_start_);
+        pid_ = fork();
         if (pid_ == 0) {
-            if (!is_terminal) {
-                dup2(pipe_ends[1], STDOUT_FILENO);
-                close(pipe_ends[0]);
-                close(pipe_ends[1]);
-            }
+            close(fds[0]);
+            if (is_terminal)
+                login_tty(fds[1]);
+            else
+                dup2(fds[1], STDOUT_FILENO);
             run(interval);
         }
-        if (!is_terminal) {
-            fd_ = pipe_ends[0];
-            close(pipe_ends[1]);
-        }
+        fd_ = fds[0];
+        close(fds[1]);
     }
     ~WatchProcess() {
         close_output();
@@ -132,6 +133,8 @@ class WatchProcess {
     WatchProcess &operator=(const WatchProcess &) = delete;
 
     int fd() const { return fd_; }
+    // The terminal before the process began.
+    const termios &at_start() const { return at_start_; }
     void close_output() {
         if (fd_ >= 0)
             close(fd_);
@@ -170,6 +173,7 @@ class WatchProcess {
 
     pid_t pid_ = -1;
     int fd_ = -1;
+    termios at_start_{};
 };
 
 using Ends = WatchProcess::Ends;
@@ -178,8 +182,6 @@ using Ends = WatchProcess::Ends;
 
 TEST(RsmctlWatchTerminal, EndsAtQAndLeavesTheTerminalAsItWas) {
     WatchProcess process(Ends::terminal, 24h);
-    termios before{};
-    EXPECT_EQ(tcgetattr(process.fd(), &before), 0);
     const auto drawn = process.read_to("list 1.");
     EXPECT_THAT(drawn, HasSubstr("\x1b[?1049h"));
     EXPECT_THAT(drawn, HasSubstr("rsmctl segment"));
@@ -188,7 +190,7 @@ TEST(RsmctlWatchTerminal, EndsAtQAndLeavesTheTerminalAsItWas) {
     EXPECT_EQ(process.wait(), 0);
     termios after{};
     if (tcgetattr(process.fd(), &after) == 0) {
-        EXPECT_EQ(after.c_lflag, before.c_lflag);
+        EXPECT_EQ(after.c_lflag, process.at_start().c_lflag);
     }
 }
 
