@@ -80,6 +80,8 @@ def _host():
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
         Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT),
+        Stage("packages-trixie", "install", 600, ("tests/check/packages-chroot", "trixie")),
+        Stage("packages-rpm", "install", 300, ("packaging/build-rpm", str(BUILD / "check" / "rpm"))),
     ]
 
 
@@ -144,7 +146,8 @@ def _everything(depth=Depth.FULL):
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
 # Debian packages in a clean Debian, the tools that run guests and measure, and fuzzers, which take their time.
-FULL_ONLY = {"kernels", "style-compilers", "vm-runner", "packages", "bench-smoke", "fuzz-host"}
+FULL_ONLY = {"kernels", "style-compilers", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
+             "fuzz-host"}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
