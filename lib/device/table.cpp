@@ -10,9 +10,15 @@ namespace {
 
 constexpr std::size_t table_size = std::size_t{RSM_TABLE_SLOTS} * RSM_SLOT_SIZE;
 
-Mapping map_table(int control, int protection, unsigned long where) noexcept {
-    return {::mmap(nullptr, table_size, protection, MAP_SHARED, control, static_cast<off_t>(where)),
-            table_size};
+// A child of another thread's fork() may inherit the mapping until the policy is applied, so that
+// comes at once.
+Mapping map_table(const Policy &policy, int control, int protection, unsigned long where) noexcept {
+    Mapping table(
+        ::mmap(nullptr, table_size, protection, MAP_SHARED, control, static_cast<off_t>(where)),
+        table_size);
+    if (!policy.children_inherit_mappings)
+        table.keep_from_children();
+    return table;
 }
 
 } // namespace
@@ -25,16 +31,13 @@ int Table::open() noexcept {
 }
 
 int Table::map_words() noexcept {
-    status_words_ = map_table(control_.get(), PROT_READ, RSM_MMAP_STATUS);
+    status_words_ = map_table(*policy_, control_.get(), PROT_READ, RSM_MMAP_STATUS);
     if (!status_words_)
         return status_of_errno(errno);
-    consumed_words_ = map_table(control_.get(), PROT_READ | PROT_WRITE, RSM_MMAP_CONSUMED);
+    consumed_words_ =
+        map_table(*policy_, control_.get(), PROT_READ | PROT_WRITE, RSM_MMAP_CONSUMED);
     if (!consumed_words_)
         return status_of_errno(errno);
-    if (!policy_->children_inherit_mappings) {
-        status_words_.keep_from_children();
-        consumed_words_.keep_from_children();
-    }
     adopt(status_words_.data(), consumed_words_.data());
     return RSM_SUCCESS;
 }
