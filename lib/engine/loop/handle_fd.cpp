@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "engine/loop/handle_fd.h"
 
-#include "device/closed_in_children.h"
-
 #include <algorithm>
 #include <pthread.h>
 #include <sys/resource.h>
 
 namespace rsmdat {
-namespace {
 
 constinit rsmdev::ClosedInChildren closed_in_children;
+
+namespace {
 
 // A forked child has no use for them, and would keep what the parent closes.
 [[gnu::constructor]] void close_them_in_children() {
@@ -18,13 +17,6 @@ constinit rsmdev::ClosedInChildren closed_in_children;
 }
 
 } // namespace
-
-// A connection takes two descriptors, and the usual soft limit is for programs that use select().
-constinit const rsmdev::DescriptorPolicy descriptor_policy = {
-    .lowest = 1024, // FD_SETSIZE
-    .raises_limit = true,
-    .closed_in_children = &closed_in_children,
-};
 
 bool leaves_descriptors(int fd) noexcept {
     constexpr rlim_t ENOUGH = 64;

@@ -2,14 +2,22 @@
 // Descriptors of the library.
 #pragma once
 
+#include "device/closed_in_children.h"
 #include "device/descriptor.h"
 
 namespace rsmdat {
 
+extern constinit rsmdev::ClosedInChildren closed_in_children;
+
 // At 1024 or above where the limit allows it: descriptors below are the program's, for select().
 // When the soft limit is reached it is raised to the hard one. A forked child closes all of them at
-// once.
-extern const rsmdev::DescriptorPolicy descriptor_policy;
+// once. A connection takes two descriptors, and the usual soft limit is for programs that use
+// select().
+inline constexpr rsmdev::DescriptorPolicy descriptor_policy = {
+    .lowest = 1024, // FD_SETSIZE
+    .raises_limit = true,
+    .closed_in_children = &closed_in_children,
+};
 
 class HandleFd : public rsmdev::Descriptor {
   public:

@@ -11,21 +11,18 @@ namespace {
 
 // A program sees handles of uDAPL only: its children start anew, and signals are no business of the
 // library's.
-const rsmdev::Policy &device_policy() noexcept {
-    static const rsmdev::Policy policy = {
-        .segments = descriptor_policy,
-        .control = descriptor_policy,
-        .status_of_absence = RSMERR_CTLR_NOT_PRESENT,
-        .repeats_interrupted = true,
-        .children_inherit_mappings = false,
-        .before_wait = about_to_block,
-    };
-    return policy;
-}
+constinit const rsmdev::Policy device_policy = {
+    .segments = descriptor_policy,
+    .control = descriptor_policy,
+    .status_of_absence = RSMERR_CTLR_NOT_PRESENT,
+    .repeats_interrupted = true,
+    .children_inherit_mappings = false,
+    .before_wait = about_to_block,
+};
 
 } // namespace
 
-Device::Device() : Table(device_policy()) {
+Device::Device() : Table(device_policy) {
     switch (open()) {
     case RSM_SUCCESS:
         break;
