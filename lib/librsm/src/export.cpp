@@ -112,6 +112,8 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_POLLFD_IN_USE;
         if (segment->memory.in_window())
             rsm::bring_contents_home(segment->memory);
+        // While the handle lives: a child that is forked during the command still has both.
+        segment->memory.destroy();
         rsm::destroy(segment);
         return RSM_SUCCESS;
     });

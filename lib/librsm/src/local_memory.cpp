@@ -58,6 +58,7 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle,
     if (memory == nullptr)
         return RSMERR_BAD_LOCALMEM_HNDL;
     return rsm::guarded([&] {
+        memory->pinned.destroy(); // while the handle lives, as in rsm_memseg_export_destroy()
         rsm::destroy(memory);
         return RSM_SUCCESS;
     });
