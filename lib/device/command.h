@@ -37,7 +37,8 @@ inline int status_of_errno(int error) noexcept {
     }
 }
 
-// Of a handle that the kernel does not map, for a client whose program has asked for no mapping.
+// The same for mmap() on a handle that the kernel does not map, for a client whose program has
+// asked for no mapping.
 inline int status_of_mapping_error(int error) noexcept {
     switch (error) {
     case ENODEV:
