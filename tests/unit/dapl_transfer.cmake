@@ -4,6 +4,7 @@ add_executable(dapl-transfer-tests
     dapl_transfer_bind_test.cpp
     dapl_transfer_completion_test.cpp
     dapl_transfer_fake.cpp
+    dapl_transfer_gone_test.cpp
     dapl_transfer_hostile_test.cpp
     dapl_transfer_limits_test.cpp
     dapl_transfer_opens_test.cpp

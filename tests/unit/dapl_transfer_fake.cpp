@@ -122,8 +122,8 @@ std::size_t Channel::limit(Ring ring) const noexcept {
     return inside_->writers[static_cast<std::size_t>(ring)].limit();
 }
 bool Channel::send(Ring ring, const MessageHeader &header,
-                   std::span<const std::span<const std::byte>> pieces) noexcept {
-    return inside_->writers[static_cast<std::size_t>(ring)].put(header, pieces);
+                   std::span<const std::span<const std::byte>> pieces, Check check) noexcept {
+    return inside_->writers[static_cast<std::size_t>(ring)].put(header, pieces, check);
 }
 Arrived Channel::receive(Ring ring, Message &message) noexcept {
     return inside_->readers[static_cast<std::size_t>(ring)].get(message);

@@ -185,10 +185,10 @@ TEST_F(DaplRsmContexts, GatherChecksRights) {
         EXPECT_EQ(gather(needed, piece(make(ALL & ~needed))), privileges(write));
         EXPECT_EQ(gather(needed, piece(make(ALL, false))), privileges(write)); // an RMR's
         const DAT_LMR_TRIPLET stale = piece(region);
-        EXPECT_TRUE(contexts.still_good(&zone.as<Pz>(), stale, needed));
+        EXPECT_NE(contexts.usable(&zone.as<Pz>(), stale, needed), nullptr);
         contexts.destroy(region);
         EXPECT_EQ(gather(needed, stale), privileges(write));
-        EXPECT_FALSE(contexts.still_good(&zone.as<Pz>(), stale, needed));
+        EXPECT_EQ(contexts.usable(&zone.as<Pz>(), stale, needed), nullptr);
     }
 }
 

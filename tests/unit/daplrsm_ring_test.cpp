@@ -113,6 +113,18 @@ TEST_F(Ring, PiecesArriveBehindOneAnother) {
     EXPECT_EQ(look(), Arrived::NOTHING);
 }
 
+TEST_F(Ring, AMessageThatFailsTheCheckIsNotSeen) {
+    const Bytes payload = pattern(100, 1);
+    const std::array pieces{std::span<const std::byte>(payload)};
+    int asked = 0;
+    const auto refuse = [&asked] { return ++asked == 0; };
+    EXPECT_FALSE(writer.put(header_of(MessageKind::SEND, 1), pieces, refuse));
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(look(), Arrived::NOTHING);
+    ASSERT_TRUE(put(2, payload));
+    expect_message(2, payload);
+}
+
 TEST_F(Ring, TheSameMessageUntilItIsConsumed) {
     ASSERT_TRUE(put(1, pattern(8, 1)));
     ASSERT_TRUE(put(2, pattern(8, 2)));

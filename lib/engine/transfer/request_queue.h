@@ -18,7 +18,6 @@ struct Request {
     Kind kind;
     bool done;        // with `status`
     bool wired;       // at least a piece of it is in the request ring, as request `number`
-    bool waited;      // since it was checked; its memory may be gone
     bool asked_again; // the way to its target was lost while it was taken
     DAT_DTO_COMPLETION_STATUS status;
     DAT_COMPLETION_FLAGS flags;

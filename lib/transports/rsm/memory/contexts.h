@@ -24,10 +24,10 @@ class Pz;
 // Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
 //
 // The consumer may unmap its memory, or map something else in its place, without a word to us. So
-// nothing but a call of the consumer's own touches the pages by their address: requests of peers,
-// and requests of ours that had to wait, go through `view`, a mapping of the pages that the kernel
-// turns into a page of zeros when the pinned range ends. An access there never faults, and intact()
-// tells afterwards whether it reached the memory.
+// nothing touches the pages by their address, not even a post: all requests, the peer's and ours,
+// go through `view`, a mapping of the pages that the kernel turns into a page of zeros when the
+// pinned range ends. An access there never faults, and intact() tells afterwards whether it reached
+// the memory.
 class RsmPinned final : public Pinned {
   public:
     RsmPinned(std::uint64_t its_start, std::uint64_t its_length, bool for_writing) noexcept
@@ -43,6 +43,13 @@ class RsmPinned final : public Pinned {
     }
     // All accesses through at() so far were to the memory.
     [[nodiscard]] bool intact() const noexcept { return !view || view->alive(); }
+    // All loads through at() so far were from the memory.
+    [[nodiscard]] bool was_read() const noexcept {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        return there();
+    }
+    // The same for those that have a barrier behind their accesses, or look before them.
+    [[nodiscard]] bool there() const noexcept { return !view || view->connected(); }
 };
 
 struct RsmRegion : Region {
@@ -89,13 +96,8 @@ class RsmContexts final : public Contexts {
     }
     [[nodiscard]] RsmRegion *find(DAT_LMR_CONTEXT context) noexcept { return slot_of(context); }
 
-    // Checks one triplet as gather() does, at execution: false -> LOCAL_PROTECTION. Inline: the
-    // posts of small transfers begin with it.
-    [[nodiscard, gnu::always_inline]] bool still_good(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                                                      unsigned privilege) const noexcept {
-        return usable(pz, piece, privilege) != nullptr;
-    }
-    // The same, and whose it is; null if it is not good.
+    // Checks one triplet as gather() does, at execution, and whose it is; null if it is not good ->
+    // LOCAL_PROTECTION. Inline: the posts of small transfers begin with it.
     [[nodiscard, gnu::always_inline]] const RsmRegion *
     usable(const Pz *pz, const DAT_LMR_TRIPLET &piece, unsigned privilege) const noexcept {
         const RsmRegion *region = slot_of(piece.lmr_context);

@@ -19,9 +19,9 @@ class Line {
     [[nodiscard]] bool local() const noexcept { return channel_->local(); }
     [[nodiscard]] std::size_t limit(Ring ring) const noexcept { return channel_->limit(ring); }
 
-    // False if there is no room now.
-    bool send(Ring ring, const MessageHeader &header, Parts parts = {}) noexcept {
-        const bool sent = channel_->send(ring, header, parts);
+    // False if there is no room now, or `check` says no.
+    bool send(Ring ring, const MessageHeader &header, Parts parts = {}, Check check = {}) noexcept {
+        const bool sent = channel_->send(ring, header, parts, check);
         news_ |= sent;
         return sent;
     }

@@ -34,11 +34,8 @@ void RsmRequests::connected() noexcept {
 void RsmRequests::go_on() noexcept {
     turns_ = TURNS;
     while (!failed_ && queue_.has_unstarted()) {
-        Request &request = queue_.next();
-        if (!start(request)) {
-            request.waited = true;
+        if (!start(queue_.next()))
             break;
-        }
         queue_.started();
     }
     retire();
@@ -74,23 +71,20 @@ bool RsmRequests::rdma_unanswered() const noexcept {
     return executed_ < rdma_sent_ || !reads_.empty();
 }
 
-// A request's pieces where they can be touched: in the consumer's own call by their addresses,
-// later through views (contexts.h). None if one is not good any more; requests with no pieces don't
-// come here.
+// A request's pieces where they can be touched: through views (contexts.h). None if one is not good
+// any more, or its memory has gone; requests with no pieces don't come here.
 std::span<const DAT_LMR_TRIPLET> RsmRequests::reachable(const Request &request,
                                                         Pieces &room) noexcept {
     const auto pieces = queue_.pieces(request);
-    if (!request.waited)
-        return pieces;
     const unsigned privilege = request.kind == Request::Kind::READ ? DAT_MEM_PRIV_LOCAL_WRITE_FLAG
                                                                    : DAT_MEM_PRIV_LOCAL_READ_FLAG;
-    if (!contexts_of(ep_.ia()).view(ep_.pz, pieces, privilege, room))
+    if (!contexts_of(ep_.ia()).view(ep_.pz, pieces, privilege, room) || !still_intact(request))
         return {};
     return std::span(room).first(pieces.size());
 }
 
 bool RsmRequests::still_intact(const Request &request) noexcept {
-    return !request.waited || contexts_of(ep_.ia()).intact(queue_.pieces(request));
+    return contexts_of(ep_.ia()).intact(queue_.pieces(request));
 }
 
 void RsmRequests::start_bind(Request &request) noexcept {
@@ -164,29 +158,35 @@ bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
         header.context = request.context;
         header.address = request.address;
         header.total = request.length;
-        if (turns_ == 0 || !send_piece(request, pieces, header))
+        if (turns_ == 0)
             return false;
+        if (!send_piece(request, pieces, header)) {
+            if (still_intact(request))
+                return false;
+            return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
+        }
         --turns_;
         request.wired = true;
         request.number = sent_;
         request.moved += header.length;
     } while (request.moved < request.length);
-    if (!still_intact(request))
-        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
     ++sent_;
     if (kind == MessageKind::WRITE)
         rdma_sent_ = sent_;
     return true;
 }
 
+// The peer sees a message only if the memory was still there when all of it had been copied.
 bool RsmRequests::send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
                              const MessageHeader &header) noexcept {
+    const auto intact = [this, &request] { return still_intact(request); };
     if (pieces.size() == 1) [[likely]] {
         const std::array part{part_of(pieces[0], request.moved, header.length)};
-        return line_.send(Line::Ring::REQUEST, header, part);
+        return line_.send(Line::Ring::REQUEST, header, part, intact);
     }
     Parts parts;
-    return line_.send(Line::Ring::REQUEST, header, parts.cut(pieces, request.moved, header.length));
+    return line_.send(Line::Ring::REQUEST, header, parts.cut(pieces, request.moved, header.length),
+                      intact);
 }
 
 void RsmRequests::acknowledge() noexcept {
@@ -400,15 +400,16 @@ bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote)
     const std::uint64_t length = piece.segment_length;
     const Remotes::Entry *target = remotes_.last(remote->rmr_context);
     if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
-        length > remote->segment_length || length > ep_.attributes.max_rdma_size ||
-        !contexts_of(ep_.ia()).still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        length > remote->segment_length || length > ep_.attributes.max_rdma_size)
         return false;
+    const RsmRegion *region =
+        contexts_of(ep_.ia()).usable(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG);
     std::byte *to = place_of(target->window, remote->target_address, length);
-    if (!to)
+    if (!region || !to || !region->memory().there())
         return false;
-    copy_last_bytes_last(to, reinterpret_cast<const std::byte *>(piece.virtual_address), length);
+    copy_last_bytes_last(to, region->memory().at(piece.virtual_address), length);
     // If not, the write is done again, the long way, which tells what becomes of it.
-    if (!target->window.import->alive())
+    if (!target->window.import->alive() || !region->memory().there())
         return false;
     if (silent)
         return true;
@@ -427,20 +428,23 @@ bool RsmRequests::send_at_once(const Post &post) noexcept {
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;
     if (length == 0 || ep_.attributes.max_request_iov < 1 ||
-        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST) ||
-        !contexts_of(ep_.ia()).still_good(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG))
+        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST))
         return false;
+    const RsmRegion *region =
+        contexts_of(ep_.ia()).usable(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+    if (!region)
+        return false;
+    const RsmPinned &pinned = region->memory();
     MessageHeader header{};
     header.kind = MessageKind::SEND;
     header.flags = message_flags::FIRST | message_flags::LAST;
     header.total = length;
-    const std::array part{part_of(piece, 0, length)};
-    if (!line_.send(Line::Ring::REQUEST, header, part))
+    const std::array part{Part(pinned.at(piece.virtual_address), length)};
+    if (!line_.send(Line::Ring::REQUEST, header, part, [&pinned] { return pinned.was_read(); }))
         return false;
     queue_.vacant() = {.kind = Request::Kind::SEND,
                        .done = false,
                        .wired = true,
-                       .waited = false,
                        .asked_again = false,
                        .status = DAT_DTO_SUCCESS,
                        .flags = post.flags,

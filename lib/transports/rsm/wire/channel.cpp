@@ -216,8 +216,8 @@ std::size_t Channel::limit(Ring ring) const noexcept {
 }
 
 bool Channel::send(Ring ring, const MessageHeader &header,
-                   std::span<const std::span<const std::byte>> pieces) noexcept {
-    return inside_->writers[index_of(ring)].put(header, pieces);
+                   std::span<const std::span<const std::byte>> pieces, Check check) noexcept {
+    return inside_->writers[index_of(ring)].put(header, pieces, check);
 }
 
 Arrived Channel::receive(Ring ring, Message &message) noexcept {

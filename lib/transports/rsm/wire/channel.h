@@ -55,12 +55,12 @@ class Channel final : public Doorbell {
     [[nodiscard]] Handshake &ours() noexcept;
     [[nodiscard]] Handshake &peers() noexcept; // attached() only
 
-    // Requests and responses. send: false if there is no room now. The pieces are copied behind one
-    // another. limit(): largest payload of one message.
+    // Requests and responses. send: false if there is no room now, or `check` says no. The pieces
+    // are copied behind one another. limit(): largest payload of one message.
     enum class Ring { REQUEST, RESPONSE };
     [[nodiscard]] std::size_t limit(Ring ring) const noexcept;
     bool send(Ring ring, const MessageHeader &header,
-              std::span<const std::span<const std::byte>> pieces) noexcept;
+              std::span<const std::span<const std::byte>> pieces, Check check = {}) noexcept;
     Arrived receive(Ring ring, Message &message) noexcept; // the same one until consume()
     void consume(Ring ring) noexcept;
 

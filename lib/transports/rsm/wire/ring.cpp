@@ -78,7 +78,7 @@ bool RingWriter::has_room(std::size_t bytes) noexcept {
 }
 
 bool RingWriter::put(const MessageHeader &header,
-                     std::span<const std::span<const std::byte>> pieces) noexcept {
+                     std::span<const std::span<const std::byte>> pieces, Check check) noexcept {
     const std::size_t length = length_of(pieces);
     const std::size_t room = room_of(length);
     const std::size_t to_end = ring_.size() - (written_ & (ring_.size() - 1));
@@ -87,6 +87,8 @@ bool RingWriter::put(const MessageHeader &header,
         return false;
     std::byte *cell = at(written_ + pad);
     copy_pieces(cell + sizeof(header), pieces);
+    if (!check())
+        return false;
     present_word(at(written_ + pad + room)).store(0, std::memory_order_relaxed);
     MessageHeader complete = header;
     complete.length = static_cast<std::uint32_t>(length);

@@ -40,6 +40,22 @@ inline std::atomic_ref<std::uint64_t> present_word(const std::byte *cell) noexce
     return std::atomic_ref(words[place]);
 }
 
+// Asked when the bytes of a message are copied, before its reader can see it. Does not own what it
+// asks.
+class Check {
+  public:
+    Check() noexcept = default;
+    template <class Question>
+    Check(const Question &question) noexcept // NOLINT(google-explicit-constructor)
+        : ask_([](const void *what) { return (*static_cast<const Question *>(what))(); }),
+          what_(&question) {}
+    [[nodiscard]] bool operator()() const noexcept { return ask_ == nullptr || ask_(what_); }
+
+  private:
+    bool (*ask_)(const void *) = nullptr; // null: yes
+    const void *what_ = nullptr;
+};
+
 class RingWriter {
   public:
     RingWriter() noexcept = default;
@@ -47,9 +63,9 @@ class RingWriter {
     RingWriter(std::span<std::byte> ring, const std::atomic<std::uint64_t> &consumed) noexcept
         : ring_(ring), consumed_(&consumed) {}
 
-    // False if there is no room now.
-    bool put(const MessageHeader &header,
-             std::span<const std::span<const std::byte>> pieces) noexcept;
+    // False if there is no room now, or `check` says no.
+    bool put(const MessageHeader &header, std::span<const std::span<const std::byte>> pieces,
+             Check check = {}) noexcept;
     [[nodiscard]] std::size_t limit() const noexcept { return ring_limit(ring_.size()); }
 
   private:

@@ -152,6 +152,55 @@ TEST_F(Memory, local_violations_are_seen_at_post)
     EXPECT_OK(dat_pz_free(zone));
 }
 
+// Freed before the post, and between the post and the message.
+TEST_F(Memory, receive_into_memory_that_was_freed)
+{
+    Pages pages(1);
+    DAT_LMR_TRIPLET piece{};
+    {
+        const Registered region(b.adapter, b.pz, pages.data(), 100);
+        piece = region.piece(0, 100);
+        ASSERT_OK(dat_ep_post_recv(b.ep, 1, &piece, cookie(7), DAT_COMPLETION_DEFAULT_FLAG));
+    }
+    EXPECT_DAT(error(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE),
+               dat_ep_post_recv(b.ep, 1, &piece, cookie(8), DAT_COMPLETION_DEFAULT_FLAG));
+    ASSERT_OK(a.send(0, 100, 1));
+    expect_completion(b.receives, 7, DAT_DTO_ERR_LOCAL_PROTECTION);
+    expect_event(b.connections, DAT_CONNECTION_EVENT_BROKEN);
+    const DAT_EVENT sent = expect_event(a.requests, DAT_DTO_COMPLETION_EVENT);
+    EXPECT_TRUE(is_peers_error(sent.event_data.dto_completion_event_data.status));
+    expect_disorderly_end(a.connections);
+}
+
+// A post sends what was registered, or fails; it never sends what the program has put there since.
+TEST_F(Memory, post_of_memory_that_was_unmapped)
+{
+    for (const std::size_t size : {8, 200, 4000}) {
+        void *start = mmap(nullptr, page_size(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(start, MAP_FAILED);
+        std::memset(start, 0x11, page_size());
+        const Registered region(a.adapter, a.pz, start, page_size());
+        ASSERT_OK(b.receive(0, size, 7));
+        ASSERT_EQ(munmap(start, page_size()), 0);
+        DAT_LMR_TRIPLET piece = region.piece(0, size);
+        ASSERT_OK(dat_ep_post_send(a.ep, 1, &piece, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+        const DAT_EVENT sent = expect_event(a.requests, DAT_DTO_COMPLETION_EVENT);
+        if (sent.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
+            EXPECT_EQ(expect_completion(b.receives, 7), size);
+            EXPECT_EQ(b.memory.start[size - 1], std::byte{0x11});
+            continue;
+        }
+        EXPECT_EQ(sent.event_data.dto_completion_event_data.status, DAT_DTO_ERR_LOCAL_PROTECTION);
+        expect_completion(b.receives, 7, DAT_DTO_ERR_FLUSHED);
+        expect_event(a.connections, DAT_CONNECTION_EVENT_BROKEN);
+        expect_disorderly_end(b.connections);
+        EXPECT_OK(dat_ep_reset(a.ep));
+        EXPECT_OK(dat_ep_reset(b.ep));
+        b.accept_from(a);
+    }
+}
+
 TEST_F(Memory, the_target_refuses_what_was_not_granted)
 {
     Pages pages(3);
