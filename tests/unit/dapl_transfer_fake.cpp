@@ -15,6 +15,7 @@ namespace fake {
 
 int bells = 0;
 bool grants = true;
+std::atomic<std::thread::id> region_closed_by;
 
 namespace {
 
@@ -209,7 +210,9 @@ struct RemoteRegion::Inside {
 };
 
 RemoteRegion::RemoteRegion(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
-RemoteRegion::~RemoteRegion() = default;
+RemoteRegion::~RemoteRegion() {
+    fake::region_closed_by = std::this_thread::get_id();
+}
 
 // Nothing is mapped.
 RemoteRegion::Window RemoteRegion::window() const noexcept {

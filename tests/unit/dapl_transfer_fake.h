@@ -9,8 +9,10 @@
 #include "transfer/srq.h"
 #include "transfer/transfer.h"
 
+#include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <thread>
 #include <vector>
 
 namespace fake {
@@ -21,6 +23,8 @@ constexpr std::uint32_t ELSEWHERE = 1;
 
 extern int bells;   // rung so far
 extern bool grants; // peers are let in
+// The thread that has closed a region of a peer last.
+extern std::atomic<std::thread::id> region_closed_by;
 
 constexpr DAT_COMPLETION_FLAGS DEFAULT = DAT_COMPLETION_DEFAULT_FLAG;
 constexpr DAT_COMPLETION_FLAGS SUPPRESS = DAT_COMPLETION_SUPPRESS_FLAG;

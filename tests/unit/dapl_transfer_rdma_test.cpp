@@ -267,4 +267,17 @@ TEST_F(DaplTransferRdma, ReadsBeforeAFaultAreAnsweredFirst) {
     expect_broken();
 }
 
+// To unmap a region can take long, and Ia::lock is held where a connection ends.
+TEST_F(DaplTransferRdma, RegionsOfThePeerAreClosedByAHelper) {
+    connect(one, other);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    run(one, other);
+    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    region_closed_by = std::thread::id();
+    ASSERT_EQ(one.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+    while (region_closed_by.load() == std::thread::id())
+        std::this_thread::yield();
+    EXPECT_NE(region_closed_by.load(), std::this_thread::get_id());
+}
+
 } // namespace

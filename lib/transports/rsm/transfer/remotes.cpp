@@ -19,14 +19,16 @@ Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
     return &entries_[last_];
 }
 
-void Remotes::insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept {
+std::unique_ptr<RemoteRegion> Remotes::insert(DAT_RMR_CONTEXT context,
+                                              std::unique_ptr<RemoteRegion> region) noexcept {
     Entry &oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
     const auto window = region ? region->window() : RemoteRegion::Window{};
-    oldest = {.context = context,
-              .answered = true,
-              .used = ++clock_,
-              .region = std::move(region),
-              .window = window};
+    Entry fresh{.context = context,
+                .answered = true,
+                .used = ++clock_,
+                .region = std::move(region),
+                .window = window};
+    return std::exchange(oldest, std::move(fresh)).region;
 }
 
 } // namespace rsmdat

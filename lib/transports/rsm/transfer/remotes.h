@@ -6,6 +6,8 @@
 #include "memory/contexts.h"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 namespace rsmdat {
 
@@ -27,10 +29,18 @@ class Remotes {
         const Entry &entry = entries_[last_];
         return entry.answered && entry.context == context ? &entry : nullptr;
     }
-    // Takes the place of the one that was not used for the longest time.
-    void insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept;
-    void forget(Entry &entry) noexcept { entry = {}; }
-    void clear() noexcept { entries_ = {}; }
+    // Takes the place of the one that was not used for the longest time, whose region is returned.
+    [[nodiscard]] std::unique_ptr<RemoteRegion>
+    insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept;
+    [[nodiscard]] std::unique_ptr<RemoteRegion> forget(Entry &entry) noexcept {
+        return std::exchange(entry, {}).region;
+    }
+    // `drop` gets the regions.
+    template <class Drop>
+    void clear(Drop drop) noexcept {
+        for (Entry &entry : entries_)
+            drop(forget(entry));
+    }
 
   private:
     std::array<Entry, 16> entries_;

@@ -242,7 +242,7 @@ void RsmRequests::flush() noexcept {
         complete(request);
     }
     reads_.clear();
-    remotes_.clear();
+    remotes_.clear([this](std::unique_ptr<RemoteRegion> region) { drop(std::move(region)); });
     asked_.reset();
     failed_ = faulted_ = false;
 }
@@ -250,6 +250,17 @@ void RsmRequests::flush() noexcept {
 void RsmRequests::drop_bind() noexcept {
     RsmRmr::drop(binds_.front());
     binds_.pop_front();
+}
+
+// To unmap memory of the peer can take long: a helper does it, without Ia::lock.
+void RsmRequests::drop(std::unique_ptr<RemoteRegion> region) noexcept {
+    if (!region)
+        return;
+    try {
+        ep_.ia().engine->aside([gone = std::shared_ptr<RemoteRegion>(std::move(region))] {});
+    } catch (const std::bad_alloc &) {
+        // It has gone here and now.
+    }
 }
 
 // Only the target may say why its memory can't be reached: then the request goes through
@@ -279,7 +290,7 @@ RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
         fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
         return Way::DONE;
     }
-    remotes_.forget(*entry);
+    drop(remotes_.forget(*entry));
     if (std::exchange(request.asked_again, true))
         return Way::RING;
     return ask(request.context);
@@ -348,7 +359,7 @@ bool RsmRequests::take_grant(const Message &message) noexcept {
             region.reset(); // the ring will do
         }
     }
-    remotes_.insert(message.header.context, std::move(region));
+    drop(remotes_.insert(message.header.context, std::move(region)));
     return true;
 }
 

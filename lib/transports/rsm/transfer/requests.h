@@ -78,6 +78,7 @@ class RsmRequests final : public Requests {
     void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
     void retire() noexcept;
     void drop_bind() noexcept;
+    void drop(std::unique_ptr<RemoteRegion> region) noexcept;
 
     Line &line_;
     std::list<RsmRmr::Prepared> binds_; // of the unstarted requests, in their order
