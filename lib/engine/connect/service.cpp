@@ -5,6 +5,7 @@
 #include "engine/connect/attributes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rsmdat {
 namespace {
@@ -35,7 +36,7 @@ Sp::~Sp() {
 }
 
 void Sp::leave_evd() noexcept {
-    stop_listening();
+    (void)stop_listening();
     if (Evd *left = std::exchange(evd, nullptr))
         --left->users;
 }
@@ -45,8 +46,10 @@ void Sp::leave_evds_of(const Ia &closing) noexcept {
         leave_evd();
 }
 
-void Sp::stop_listening() noexcept {
-    listener_.reset();
+std::unique_ptr<ServicePointListener> Sp::stop_listening() noexcept {
+    if (listener_)
+        listener_->stop();
+    return std::exchange(listener_, nullptr);
 }
 
 void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
@@ -118,8 +121,9 @@ Ep *Rsp::endpoint(const Link &link) {
     return ep;
 }
 
+// Here and now: a consumer that gets the event may use the qualifier again.
 void Rsp::arrived() noexcept {
-    stop_listening();
+    (void)stop_listening();
 }
 
 } // namespace rsmdat

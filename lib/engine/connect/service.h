@@ -17,6 +17,8 @@ class Sp : public Object {
     [[nodiscard]] ServicePointListener *listener() const noexcept { return listener_.get(); }
     // A request for us: a CR and its event, or a refusal.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
+    // Hears nothing from now on. The listener, if there was one, is stopped: see there.
+    [[nodiscard]] std::unique_ptr<ServicePointListener> stop_listening() noexcept;
     // If it has one of those the service point hears nothing from then on.
     void leave_evds_of(const Ia &closing) noexcept override;
 
@@ -26,7 +28,6 @@ class Sp : public Object {
   protected:
     Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd,
        std::unique_ptr<ServicePointListener> listener);
-    void stop_listening() noexcept;
 
   private:
     // The Ep that a request comes with, if any.

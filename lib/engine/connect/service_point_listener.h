@@ -17,6 +17,10 @@ class ServicePointListener {
     // From now on requests go to Sp::take, which may end the listener. Called once; throws
     // std::bad_alloc.
     virtual void serve(Sp &sp) = 0;
+    // Calls Sp::take no more. The caller ends the listener afterwards, best without Ia::lock,
+    // because that may wait for other nodes; the qualifier is free then. A listener that was not
+    // stopped ends with Ia::lock held.
+    virtual void stop() noexcept = 0;
 
   protected:
     ServicePointListener() = default;

@@ -116,9 +116,11 @@ DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM 
 }
 
 DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
+    ListenerPointer last; // ends without the lock, and before we return: then the qualifier is free
     const auto entered = enter<Psp>(psp);
     if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_PSP);
+    last = entered->stop_listening();
     entered->ia().destroy(*entered);
     return DAT_SUCCESS;
 }
@@ -162,9 +164,11 @@ DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM 
 }
 
 DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept {
+    ListenerPointer last; // likewise
     const auto entered = enter<Rsp>(rsp);
     if (!entered)
         return invalid_handle(DAT_INVALID_HANDLE_RSP);
+    last = entered->stop_listening();
     entered->ia().destroy(*entered);
     return DAT_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include "wire/device.h"
 
 #include <sys/epoll.h>
+#include <utility>
 
 namespace rsmdat {
 namespace {
@@ -117,13 +118,18 @@ void RsmServicePointListener::watch(int fd, bool &watches) {
     watches = true;
 }
 
+// Stopped, or never served: nothing here belongs to the engine.
 RsmServicePointListener::~RsmServicePointListener() {
-    Engine &engine = *ia_.engine;
-    engine.cancel(retry_);
-    if (watches_letters_)
-        engine.forget(listener_.letters_fd());
-    if (watches_slots_)
-        engine.forget(listener_.slots_fd());
+    stop();
+}
+
+void RsmServicePointListener::stop() noexcept {
+    if (retry_ != 0)
+        ia_.engine->cancel(std::exchange(retry_, 0));
+    if (std::exchange(watches_letters_, false))
+        ia_.engine->forget(listener_.letters_fd());
+    if (std::exchange(watches_slots_, false))
+        ia_.engine->forget(listener_.slots_fd());
 }
 
 void RsmServicePointListener::ready(std::uint32_t /*events*/) noexcept {

@@ -18,6 +18,7 @@ class RsmServicePointListener final : public ServicePointListener, public Source
     ~RsmServicePointListener() override;
 
     void serve(Sp &sp) override;
+    void stop() noexcept override;
     void ready(std::uint32_t events) noexcept override;
 
   private:

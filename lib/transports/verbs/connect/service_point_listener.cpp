@@ -64,6 +64,10 @@ void VerbsServicePointListener::serve(Sp &sp) {
 
 // At once, so that the qualifier is free.
 VerbsServicePointListener::~VerbsServicePointListener() {
+    stop();
+}
+
+void VerbsServicePointListener::stop() noexcept {
     id_.belongs_to(nullptr);
 }
 

@@ -17,6 +17,7 @@ class VerbsServicePointListener final : public ServicePointListener, public Part
     ~VerbsServicePointListener() override;
 
     void serve(Sp &sp) override;
+    void stop() noexcept override;
     void happened(Happening &event) noexcept override;
 
   private:
