@@ -66,9 +66,12 @@ int Export::range(rsm_range &range) const noexcept {
 }
 
 void Export::destroy() const noexcept {
+    if (!*this)
+        return;
+    if (policy_->before_wait != nullptr)
+        policy_->before_wait("destroy");
     rsm_destroy destroy{};
-    if (*this)
-        (void)persistent_command(fd(), RSM_IOC_DESTROY, destroy);
+    (void)persistent_command(fd(), RSM_IOC_DESTROY, destroy);
 }
 
 int Export::grant(rsm_grant &grant, Ticket &ticket) const noexcept {

@@ -66,7 +66,7 @@ class Export : public Handle {
     [[nodiscard]] int unpublish() const noexcept;
     // Where the segment was bound, and whether the program sees it there. Signals do not end it.
     int range(rsm_range &range) const noexcept;
-    // Ends the export now and for everybody. Signals do not end it.
+    // Ends the export now and for everybody. May wait for other nodes; signals do not end it.
     void destroy() const noexcept;
 
     int grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission, TicketUse use,

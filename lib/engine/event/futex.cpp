@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/event/futex.h"
 
+#include "engine/loop/blocking.h"
+
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -28,6 +30,7 @@ timespec until(std::optional<Futex::Clock::time_point> deadline) noexcept {
 
 // steady_clock is CLOCK_MONOTONIC, which is what FUTEX_WAIT_BITSET goes by.
 Futex::Wake Futex::sleep(std::uint32_t ticket, std::optional<Clock::time_point> deadline) noexcept {
+    about_to_block("futex");
     const timespec time = until(deadline);
     if (::syscall(SYS_futex, &word_, FUTEX_WAIT_BITSET_PRIVATE, ticket, &time, nullptr,
                   FUTEX_BITSET_MATCH_ANY) == 0)

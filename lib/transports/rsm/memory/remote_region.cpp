@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "engine/loop/blocking.h"
 #include "engine/memory/pages.h"
 #include "memory/contexts.h"
 #include "memory/copy.h"
@@ -45,7 +46,9 @@ bool makes_sense(const Grant &grant) noexcept {
 
 RemoteRegion::RemoteRegion(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
 
-RemoteRegion::~RemoteRegion() = default;
+RemoteRegion::~RemoteRegion() {
+    about_to_block("end of a peer's region"); // what is mapped of it may be large
+}
 
 std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device &device, const Grant &grant) {
     if (!makes_sense(grant))
