@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 
 // Requests are seldom overwritten, and a listener is not to be busy with those that it has.
 constexpr auto RESEND = 20ms;
+// A server may be about to listen: a request that finds no listener looks for one so often again,
+// one time each RESEND, before it is refused.
+constexpr unsigned GRACE = 10;
 // The active side completes an accept on its own: if it has not by then it is stopped.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
 // Nobody knows which node has an address.
@@ -160,6 +163,8 @@ void RsmConnector::call() {
 }
 
 void RsmConnector::called(int status) noexcept {
+    if (status == RSMERR_SEG_NOT_PUBLISHED && link().look_ups++ < GRACE)
+        return look_up_later();
     if (status != RSM_SUCCESS)
         return unheard(status);
     try {
@@ -167,6 +172,27 @@ void RsmConnector::called(int status) noexcept {
             link().resend = engine().at(Engine::Clock::now() + RESEND, [this] { call_again(); });
         else
             watch_listener();
+    } catch (const std::bad_alloc &) {
+        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    }
+}
+
+// A service point for one request only may have taken ours, and be gone since.
+void RsmConnector::look_up_later() noexcept {
+    step();
+    if (!ep_.link || !link().call)
+        return;
+    try {
+        link().resend = engine().at(Engine::Clock::now() + RESEND, [this] { look_up_again(); });
+    } catch (const std::bad_alloc &) {
+        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    }
+}
+
+void RsmConnector::look_up_again() noexcept {
+    link().resend = 0;
+    try {
+        call();
     } catch (const std::bad_alloc &) {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }

@@ -39,6 +39,8 @@ class RsmConnector final : public Connector, public Source {
     void called(int status) noexcept;
     void call_again() noexcept;
     void call_off() noexcept;
+    void look_up_later() noexcept;
+    void look_up_again() noexcept;
     void watch_listener();
     void unheard(int status) noexcept;
     void arrived() noexcept;

@@ -24,6 +24,12 @@ constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
 constexpr std::uint8_t ACK_TIMEOUT = 16;
 constexpr std::uint8_t RETRIES = 6;
 constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receive
+// The connection manager's reason for a rejection: nobody listens at the port.
+constexpr int NOBODY_LISTENS = 8;
+// A server may be about to listen: a request is repeated so often, after that time each, before it
+// is refused.
+constexpr unsigned GRACE = 10;
+constexpr std::chrono::milliseconds PAUSE{20};
 
 std::uint32_t lesser(unsigned theirs, DAT_COUNT ours) noexcept {
     return std::min(theirs, static_cast<std::uint32_t>(ours));
@@ -86,15 +92,22 @@ DAT_RETURN VerbsConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
     return connect(model.remote, model.qualifier, timeout, private_data);
 }
 
-// Bound, so that its port is known; null if that can't be had.
-std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
-    Manager &manager = *transport_of(ep_.ia()).manager;
-    Identifier id = manager.create();
+// Bound, so that its port is known; none if that can't be had.
+Identifier VerbsConnector::make_identifier() const noexcept {
+    Identifier id = transport_of(ep_.ia()).manager->create();
     sockaddr_storage address = with_port(ep_.ia().transport->address(), 0);
     if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0)
-        return nullptr;
+        return {};
     limit_silence(id);
-    auto link = std::make_unique<VerbsLink>(manager, std::move(id));
+    return id;
+}
+
+// Null if there is no identifier.
+std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
+    Identifier id = make_identifier();
+    if (!id)
+        return nullptr;
+    auto link = std::make_unique<VerbsLink>(*transport_of(ep_.ia()).manager, std::move(id));
     link->active = true;
     link->local_port = ntohs(::rdma_get_src_port(link->id.get()));
     return link;
@@ -168,9 +181,7 @@ void VerbsConnector::set_up_active(const Happening &event) noexcept {
     case RDMA_CM_EVENT_UNREACHABLE:
         return ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
     case RDMA_CM_EVENT_REJECTED:
-        return ep_.fail(refusal_of(event.private_data()) == Refusal::BY_CONSUMER
-                            ? DAT_CONNECTION_EVENT_PEER_REJECTED
-                            : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return refused(event);
     default:
         return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }
@@ -190,6 +201,30 @@ void VerbsConnector::request() noexcept {
         terms_of(ep_, ep_.attributes.max_rdma_read_in, ep_.attributes.max_rdma_read_out, greeting_);
     if (::rdma_connect(link().id.get(), &terms) != 0)
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+void VerbsConnector::refused(const Happening &event) noexcept {
+    if (event.status == NOBODY_LISTENS && link().refusals++ < GRACE) {
+        try {
+            question_ = ep_.ia().engine->at(Engine::Clock::now() + PAUSE, [this] { ask_again(); });
+            return;
+        } catch (const std::bad_alloc &) {
+            question_ = 0;
+        }
+    }
+    ep_.fail(refusal_of(event.private_data()) == Refusal::BY_CONSUMER
+                 ? DAT_CONNECTION_EVENT_PEER_REJECTED
+                 : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+void VerbsConnector::ask_again() noexcept {
+    question_ = 0;
+    Identifier id = make_identifier();
+    if (!id)
+        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    link().replace(std::move(id));
+    link().local_port = ntohs(::rdma_get_src_port(link().id.get()));
+    resolve();
 }
 
 void VerbsConnector::answered(const Happening &event) noexcept {

@@ -36,6 +36,7 @@ class VerbsConnector final : public Connector {
 
   private:
     DAT_RETURN start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    [[nodiscard]] Identifier make_identifier() const noexcept;
     [[nodiscard]] std::unique_ptr<VerbsLink> make_link() const;
     void resolve() noexcept;
     void set_up_active(const Happening &event) noexcept;
@@ -43,6 +44,8 @@ class VerbsConnector final : public Connector {
     void carry_on(const Happening &event) noexcept;
     void find_route() noexcept;
     void request() noexcept;
+    void refused(const Happening &event) noexcept;
+    void ask_again() noexcept;
     void answered(const Happening &event) noexcept;
     [[nodiscard]] bool answer(const Greeting &greeting) const noexcept;
     [[nodiscard]] bool bring_up() const noexcept;
@@ -54,7 +57,7 @@ class VerbsConnector final : public Connector {
     Ep &ep_;
     Greeting greeting_{{}}; // ours, until the request is sent
     unsigned polls_ = 0;
-    Engine::Alarm question_ = 0; // whether the peer is there
+    Engine::Alarm question_ = 0; // whether the peer is there, or listens by now
 };
 
 inline VerbsConnector &connector_of(const Ep &ep) noexcept {

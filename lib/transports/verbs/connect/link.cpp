@@ -7,6 +7,7 @@
 #include "engine/connect/ep.h"
 
 #include <netinet/in.h>
+#include <utility>
 
 namespace rsmdat {
 namespace {
@@ -19,6 +20,11 @@ constexpr std::uint8_t NO_RECEIVE_TIMER = 18;
 VerbsLink::VerbsLink(Manager &manager, Identifier its_id) noexcept
     : id(std::move(its_id)), manager_(manager) {
     id.belongs_to(this);
+}
+
+void VerbsLink::replace(Identifier fresh) noexcept {
+    fresh.belongs_to(this);
+    manager_.bury(std::exchange(id, std::move(fresh)), false);
 }
 
 // The kernel tells the peer of an attempt when its identifier ends, and answers for us when the

@@ -15,6 +15,8 @@ namespace rsmdat {
 class VerbsLink final : public Link, public Party {
   public:
     VerbsLink(Manager &manager, Identifier id) noexcept;
+    // An attempt has ended: the next one has an identifier of its own.
+    void replace(Identifier fresh) noexcept;
     ~VerbsLink() override; // tells the peer
 
     // The Ep's connector hears of events; until then it is only noted that the peer has gone.
@@ -22,6 +24,7 @@ class VerbsLink final : public Link, public Party {
 
     Ep *ep = nullptr;
     Identifier id;
+    unsigned refusals = 0;    // active: nobody listened
     bool established = false; // the peer is to be told of the end
     bool over = false;        // the peer has told us
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Service points, requests, connections (udapl-functions.md sections 4 and 5).
-#include "dat/support/side.hpp"
+#include "dat/support/objects.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -161,6 +161,32 @@ TEST_F(Connections, nobody_listens)
     EXPECT_OK(dat_psp_free(psp));
     EXPECT_OK(connect(a, qualifier));
     expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+// A server that listens a moment after the connect is found. How long a moment may last is not
+// promised: a slow machine has several tries, each of which has to be patient at first.
+TEST_F(Connections, server_that_listens_a_moment_later)
+{
+    constexpr int tries = 10;
+    bool met = false;
+    for (int i = 0; i < tries && !met; i++) {
+        const DAT_CONN_QUAL qualifier = Objects::unused_qualifier();
+        ASSERT_OK(connect(a, qualifier));
+        expect_no_event(a.connections, 15);
+        ASSERT_OK(dat_psp_create(b.adapter, qualifier, b.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
+        DAT_EVENT request{};
+        DAT_COUNT more = 0;
+        met = dat_evd_wait(b.arrivals, after(2000), 1, &request, &more) == DAT_SUCCESS;
+        if (met) {
+            EXPECT_OK(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, b.ep, 0,
+                                    nullptr));
+            expect_established();
+        } else {
+            expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        }
+        EXPECT_OK(dat_psp_free(psp));
+    }
+    EXPECT_TRUE(met);
 }
 
 TEST_F(Connections, an_address_that_leads_nowhere)
