@@ -93,14 +93,17 @@ TEST(DaplVerbsOptions, all_are_optional) {
     ASSERT_TRUE(none);
     EXPECT_EQ(none->device, "");
     EXPECT_EQ(none->port, 0);
-    const auto both = parse_verbs_options(" port=2\tdevice=mlx5_0 ");
-    ASSERT_TRUE(both);
-    EXPECT_EQ(both->device, "mlx5_0");
-    EXPECT_EQ(both->port, 2);
+    EXPECT_EQ(none->inline_limit, 0U);
+    const auto all = parse_verbs_options(" port=2\tdevice=mlx5_0 inline=220");
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->device, "mlx5_0");
+    EXPECT_EQ(all->port, 2);
+    EXPECT_EQ(all->inline_limit, 220U);
 }
 
 TEST(DaplVerbsOptions, nonsense_is_none) {
-    for (const char *text : {"device", "device=", "port=0", "port=256", "port=-1", "port=1x",
-                             "port=", "name=rxe0", "=rxe0", "device=rxe0 port"})
+    for (const char *text :
+         {"device", "device=", "port=0", "port=256", "port=-1", "port=1x",
+          "port=", "inline=", "inline=-1", "inline=1k", "name=rxe0", "=rxe0", "device=rxe0 port"})
         EXPECT_FALSE(parse_verbs_options(text)) << text;
 }

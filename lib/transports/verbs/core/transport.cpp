@@ -27,7 +27,8 @@ std::unique_ptr<Transport> open(std::string_view options) {
 } // namespace
 
 VerbsTransport::VerbsTransport(const VerbsOptions &options)
-    : Transport(regions), device(std::make_unique<RdmaDevice>(options)),
+    : Transport(regions), inline_limit(options.inline_limit),
+      device(std::make_unique<RdmaDevice>(options)),
       queues(std::make_unique<CompletionQueues>(*device)), manager(std::make_unique<Manager>()),
       news(std::make_unique<News>(*device)) {}
 

@@ -38,6 +38,7 @@ class VerbsTransport final : public Transport {
     DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
                           std::shared_ptr<Pinned> &result) override;
 
+    const std::uint32_t inline_limit;               // see VerbsOptions
     const std::unique_ptr<RdmaDevice> device;       // wire/rdma_device.h
     const std::unique_ptr<CompletionQueues> queues; // wire/completion_queue.h
     VerbsContexts regions;

@@ -9,18 +9,20 @@ namespace rsmdat {
 
 namespace {
 
-bool parse_port(std::string_view value, std::uint8_t &port) noexcept {
+template <class Number>
+bool parse(std::string_view value, Number &number) noexcept {
     const char *end = value.data() + value.size();
-    const auto [rest, error] = std::from_chars(value.data(), end, port);
-    return error == std::errc() && rest == end && port != 0;
+    const auto [rest, error] = std::from_chars(value.data(), end, number);
+    return error == std::errc() && rest == end;
 }
 
 bool set(VerbsOptions &options, std::string_view name, std::string_view value) {
-    if (name == "device")
-        options.device = value;
-    else
-        return name == "port" && parse_port(value, options.port);
-    return !value.empty();
+    if (name == "inline")
+        return parse(value, options.inline_limit);
+    if (name == "port")
+        return parse(value, options.port) && options.port != 0;
+    options.device = value;
+    return name == "device" && !value.empty();
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The seventh field of a line of dat.conf: "device=NAME port=NUMBER", any of them, separated by
-// blanks. Unknown words are an error that makes dat_ia_open fail.
+// The seventh field of a line of dat.conf: "device=NAME port=NUMBER inline=BYTES", any of them,
+// separated by blanks. Unknown words are an error that makes dat_ia_open fail.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@ namespace rsmdat {
 struct VerbsOptions {
     std::string device;    // as ibv_devices shows it; empty: the first that has a port in use
     std::uint8_t port = 0; // 0: the first that is active
+    // The longest message that the device's library copies from the program's address at the post.
+    // 0: none, the device reads the pinned pages.
+    std::uint32_t inline_limit = 0;
 };
 
 // Nothing if the text is malformed.

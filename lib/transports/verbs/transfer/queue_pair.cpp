@@ -6,14 +6,10 @@
 #include "engine/core/own.h"
 #include "transfer/srq.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace rsmdat {
-namespace {
-
-constexpr std::uint32_t INLINE = 220; // bytes: more costs more than it saves
-
-} // namespace
 
 bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives, const QueueSizes &sizes) noexcept {
     ibv_qp_init_attr wanted{};
@@ -25,7 +21,7 @@ bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives, const QueueSize
                   .max_recv_wr = sizes.receives,
                   .max_send_sge = sizes.request_pieces,
                   .max_recv_sge = sizes.receive_pieces,
-                  .max_inline_data = INLINE};
+                  .max_inline_data = transport_of(ep.ia()).inline_limit};
     wanted.qp_type = IBV_QPT_RC;
     domain_ = own<VerbsPz>(*ep.pz).domain;
     if (create(*domain_, wanted) && initialize(transport_of(ep.ia()).device->port()))
@@ -45,7 +41,7 @@ bool QueuePair::create(ibv_pd &domain, ibv_qp_init_attr &wanted) noexcept {
         wanted.cap.max_inline_data = 0;
         pair_.reset(::ibv_create_qp(&domain, &wanted));
     }
-    inline_limit_ = wanted.cap.max_inline_data;
+    inline_limit_ = std::min(asked.max_inline_data, wanted.cap.max_inline_data);
     return static_cast<bool>(pair_);
 }
 
