@@ -184,3 +184,27 @@ TEST(LifetimeCancel, no_function_is_a_cancellation_point)
     thread.join();
     EXPECT_TRUE(finished);
 }
+
+// A thread that is cancelled while it sleeps in the library sleeps on until the event has come.
+TEST(LifetimeCancel, waits_end_with_their_event)
+{
+    Side side;
+    DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_cno_create(side.adapter, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+    const DAT_EVD_HANDLE evd = side.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG);
+    const DAT_EVD_HANDLE with_cno = side.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG, 8, cno);
+    EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
+    CnoWaiter cno_waiter(cno, DAT_TIMEOUT_INFINITE);
+    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(cno_waiter.waits_for());
+    waiter.cancel();
+    cno_waiter.cancel();
+    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(cno_waiter.waits_for());
+    EXPECT_OK(post_software(evd, 1));
+    EXPECT_OK(post_software(with_cno, 2));
+    EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    expect_software(waiter.event, 1);
+    EXPECT_EQ(cno_waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(cno_waiter.evd, with_cno);
+}

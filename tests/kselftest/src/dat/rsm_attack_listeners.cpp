@@ -5,9 +5,12 @@
 #include "dat/support/doomed.hpp"
 
 #include "connect/listener.h"
+#include "netlink/support/tracing.hpp"
+#include "wire/own_segment.h"
 
 #include <array>
 #include <cstring>
+#include <sstream>
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
@@ -121,6 +124,84 @@ TEST_F(RsmAttackListeners, ticket_of_a_request_is_good_for_one)
     Import server, thief;
     EXPECT_EQ(Import::redeem(device, address.ticket, server), RSM_SUCCESS);
     EXPECT_EQ(Import::redeem(device, address.ticket, thief), RSMERR_SEG_NOT_PUBLISHED);
+}
+
+namespace {
+
+// Segments that a process has made while rsm's tracepoints are on.
+int segments_made_by(pid_t process)
+{
+    const std::string who = "pid=" + std::to_string(process) + " ";
+    std::istringstream lines(Tracing::contents("trace"));
+    int made = 0;
+    for (std::string line; std::getline(lines, line);)
+        made += line.find("segment_bind: ") != std::string::npos &&
+                line.find(who) != std::string::npos;
+    return made;
+}
+
+// A request whose ticket is good for many, and which waits.
+class PatientRequest {
+public:
+    PatientRequest(const Device &device, std::uint64_t qualifier)
+    {
+        EXPECT_EQ(Channel::create(device, "loopback", device.node(), 16384, channel_),
+                  RSM_SUCCESS);
+        channel_->ours().offer.qualifier = qualifier;
+        EXPECT_EQ(rsmdat::OwnSegment::create(device, {}, size, segment_), RSM_SUCCESS);
+        std::memcpy(segment_.bytes().data(), &channel_->ours(), size);
+        rsmdat::Ticket ticket{};
+        EXPECT_EQ(segment_.handle().grant(0, size, RSM_PERM_RDWR, rsmdat::TicketUse::MANY, ticket),
+                  RSM_SUCCESS);
+        SegmentAddress address = channel_->address();
+        address.ticket = ticket;
+        request_.qualifier = qualifier;
+        request_.from = rsmdat::credentials_of(address);
+        request_.check = rsmdat::check_of(request_);
+    }
+    void send(const Import &listener) const
+    {
+        rsmdat::Letter letter{};
+        std::memcpy(letter.data(), &request_, sizeof(request_));
+        EXPECT_EQ(listener.send(letter), RSM_SUCCESS);
+    }
+
+private:
+    static constexpr std::size_t size = rsmdat::RINGS + 16384 + rsmdat::MIN_RING;
+
+    std::unique_ptr<Channel> channel_; // whose front is copied
+    rsmdat::OwnSegment segment_;
+    rsmdat::ListenerSlot request_{};
+};
+
+} // namespace
+
+// A requester repeats a request until it is answered: that costs the listener one channel.
+TEST_F(RsmAttackListeners, repeated_request_costs_one_channel)
+{
+    Child requester(alice(), [](Link &link) {
+        const Device device;
+        const std::uint64_t qualifier = link.hear();
+        const PatientRequest first(device, qualifier);
+        const PatientRequest last(device, qualifier);
+        const rsmdat::Ticket ticket = ticket_in(label_of(device, qualifier));
+        std::array<Import, 20> listeners; // a handle has one letter under way
+        for (Import &listener : listeners) {
+            ASSERT_EQ(Import::redeem(device, ticket, listener), RSM_SUCCESS);
+            (&listener == &listeners.back() ? last : first).send(listener);
+        }
+        link.hear();
+    });
+    const Side server;
+    const ServicePoint service(server);
+    const Tracing tracing;
+    requester.tell(service.qualifier);
+    EXPECT_NE(service.request(), service.request()); // the last letter has been read
+    DAT_EVENT event{};
+    EXPECT_TYPE(DAT_QUEUE_EMPTY, dat_evd_dequeue(server.arrivals, &event));
+    EXPECT_EQ(segments_made_by(getpid()), 2);
+    requester.tell();
+    requester.expect_success();
 }
 
 // A hundred requests of another user that lead nowhere are always waiting; each of ours is served.

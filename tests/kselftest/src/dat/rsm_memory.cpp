@@ -3,6 +3,8 @@
 #include "dat/support/side.hpp"
 
 #include <cstring>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <vector>
 
 using namespace rsmtest;
@@ -133,6 +135,27 @@ TEST_F(RsmMemory, of_lmr_may_ask_for_more)
     EXPECT_NE(more.rmr_context, made.rmr_context);
     for (const auto lmr : {fixed.lmr, made.lmr, more.lmr})
         EXPECT_OK(dat_lmr_free(lmr));
+}
+
+// Each region takes a descriptor.
+TEST_F(RsmMemory, regions_leave_descriptors_to_the_program)
+{
+    constexpr rlim_t descriptors = 1200;
+    constexpr std::size_t enough = 64;
+    const rlimit limit{descriptors, descriptors};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    std::vector<Made> all;
+    Made made = at(pages.data(), 100);
+    for (; made.result == DAT_SUCCESS; made = at(pages.data(), 100))
+        all.push_back(made);
+    EXPECT_DAT(error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION), made.result);
+    EXPECT_GE(all.size(), enough);
+    std::vector<Fd> others;
+    while (others.size() < enough && (others.empty() || others.back().valid()))
+        others.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(others.back().valid()) << others.size();
+    for (const Made &each : all)
+        ASSERT_OK(dat_lmr_free(each.lmr));
 }
 
 TEST_F(RsmMemory, same_page_a_thousand_times)

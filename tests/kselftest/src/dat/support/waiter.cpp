@@ -75,6 +75,11 @@ void Waiter::signal()
     EXPECT_EQ(0, pthread_kill(thread_.native_handle(), SIGUSR1));
 }
 
+void Waiter::cancel()
+{
+    EXPECT_EQ(0, pthread_cancel(thread_.native_handle()));
+}
+
 EvdWaiter::EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 {
     start([=, this] { return dat_evd_wait(evd, timeout, threshold, &event, &more); });

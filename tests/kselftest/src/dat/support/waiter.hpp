@@ -21,6 +21,7 @@ public:
     bool waits_for(int milliseconds = 50); // it sleeps, and does so after that time
     Result result();                       // once it has come back
     void signal();                         // SIGUSR1, which does nothing but interrupt
+    void cancel();                         // pthread_cancel()
 
 protected:
     Waiter() = default;
