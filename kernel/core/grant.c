@@ -208,7 +208,8 @@ static void leave_table(struct rsm_export *exp, struct rsm_ticket *ticket)
 static u32 revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
 {
 	lockdep_assert_held(&exp->lock);
-	if (ticket->exp != exp || !ticket->live)
+	/* The end of the export has taken its tickets, or is about to. */
+	if (ticket->exp != exp || !ticket->live || exp->state == RSM_DEAD)
 		return RSMERR_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	ticket->live = false;
