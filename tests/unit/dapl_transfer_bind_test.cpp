@@ -27,7 +27,7 @@ class DaplTransferBind : public Pair {
         DAT_RMR_COOKIE cookie{};
         cookie.as_64 = number;
         return other.ep->transfer->post_bind(*rmr, bound.at(7, length), DAT_MEM_PRIV_ALL_FLAG,
-                                             cookie, flags, context);
+                                             {0, nullptr, cookie, flags}, context);
     }
     static void expect_bind(rsmdat::Evd &evd, DAT_RMR_HANDLE handle, std::uint64_t cookie,
                             DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS) {

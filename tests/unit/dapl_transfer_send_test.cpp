@@ -105,11 +105,10 @@ TEST_F(DaplTransferSend, PostsAreChecked) {
     connect(one, other);
     EXPECT_EQ(one.send({ok, ok, ok, ok, ok}), invalid_parameter(2));
     EXPECT_EQ(other.receive({ok, ok, ok, ok, ok}), invalid_parameter(2));
-    EXPECT_EQ(one.ep->transfer->post_send(-1, &ok, {}, DEFAULT), invalid_parameter(2));
-    EXPECT_EQ(one.ep->transfer->post_send(1, nullptr, {}, DEFAULT), invalid_parameter(3));
-    EXPECT_EQ(one.ep->transfer->post_recv(1, nullptr, {}, DEFAULT), invalid_parameter(3));
-    EXPECT_EQ(one.ep->transfer->post_rdma(true, 1, &ok, {}, nullptr, DEFAULT),
-              invalid_parameter(5));
+    EXPECT_EQ(one.ep->transfer->post_send({-1, &ok, {}, DEFAULT}), invalid_parameter(2));
+    EXPECT_EQ(one.ep->transfer->post_send({1, nullptr, {}, DEFAULT}), invalid_parameter(3));
+    EXPECT_EQ(one.ep->transfer->post_recv({1, nullptr, {}, DEFAULT}), invalid_parameter(3));
+    EXPECT_EQ(one.ep->transfer->post_write({1, &ok, {}, DEFAULT}, nullptr), invalid_parameter(5));
     for (const int flags : {0x04, 0x10, 0x20, 0x100}) {
         EXPECT_EQ(one.send({ok}, 0, F(flags)), invalid_parameter(5)) << flags;
         EXPECT_EQ(one.receive({ok}, 0, F(flags)), invalid_parameter(5)) << flags;

@@ -15,12 +15,11 @@ DAT_DTO_COOKIE cookie_of(std::uint64_t number) {
     return cookie;
 }
 
-const DAT_LMR_TRIPLET *data_of(const std::vector<DAT_LMR_TRIPLET> &iov) {
-    return iov.empty() ? nullptr : iov.data();
-}
-
-DAT_COUNT count_of(const std::vector<DAT_LMR_TRIPLET> &iov) {
-    return static_cast<DAT_COUNT>(iov.size());
+// Good as long as `iov`.
+Post post_of(const std::vector<DAT_LMR_TRIPLET> &iov, std::uint64_t cookie,
+             DAT_COMPLETION_FLAGS flags) {
+    return {static_cast<DAT_COUNT>(iov.size()), iov.empty() ? nullptr : iov.data(),
+            cookie_of(cookie), flags};
 }
 
 api::Record &record() {
@@ -36,24 +35,22 @@ api::Record &record() {
 
 DAT_RETURN Side::send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
                       DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer->post_send(count_of(iov), data_of(iov), cookie_of(cookie), flags);
+    return ep->transfer->post_send(post_of(iov, cookie, flags));
 }
 
 DAT_RETURN Side::receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
                          DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer->post_recv(count_of(iov), data_of(iov), cookie_of(cookie), flags);
+    return ep->transfer->post_recv(post_of(iov, cookie, flags));
 }
 
 DAT_RETURN Side::write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
                        std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer->post_rdma(true, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
-                                   flags);
+    return ep->transfer->post_write(post_of(iov, cookie, flags), &remote);
 }
 
 DAT_RETURN Side::read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
                       std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
-    return ep->transfer->post_rdma(false, count_of(iov), data_of(iov), cookie_of(cookie), &remote,
-                                   flags);
+    return ep->transfer->post_read(post_of(iov, cookie, flags), &remote);
 }
 
 void Transfers::SetUp() {

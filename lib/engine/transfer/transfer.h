@@ -19,18 +19,17 @@ class Transfer {
     Transfer(const Transfer &) = delete;
     Transfer &operator=(const Transfer &) = delete;
 
-    // Argument positions in errors are those of the dat_ function. One virtual call for each post;
-    // everything below it is the transport's own code.
-    virtual DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) = 0;
-    virtual DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) = 0;
-    virtual DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                 DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                                 DAT_COMPLETION_FLAGS flags) = 0;
+    // Argument positions in errors are those of the dat_ function; `remote` may be null, which is
+    // one of these errors. One virtual call for each post; everything below it is the transport's
+    // own code.
+    virtual DAT_RETURN post_send(const Post &post) = 0;
+    virtual DAT_RETURN post_recv(const Post &post) = 0;
+    virtual DAT_RETURN post_write(const Post &post, const DAT_RMR_TRIPLET *remote) = 0;
+    virtual DAT_RETURN post_read(const Post &post, const DAT_RMR_TRIPLET *remote) = 0;
+    // The post has a cookie and flags. `context` may be null.
     virtual DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                 DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
-                                 DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) = 0;
+                                 DAT_MEM_PRIV_FLAGS privileges, const Post &post,
+                                 DAT_RMR_CONTEXT *context) = 0;
 
     // Takes everything that has arrived or completed, goes on with what waits for room. The
     // transport calls Ep::broken on errors and Ep::drained when the last request of a

@@ -60,7 +60,8 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (!triplet)
             return invalid_parameter(2);
-        return poster->transfer->post_bind(*entered, *triplet, privileges, cookie, flags, context);
+        return poster->transfer->post_bind(*entered, *triplet, privileges,
+                                           {0, nullptr, cookie, flags}, context);
     });
 }
 

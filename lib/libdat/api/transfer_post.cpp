@@ -19,21 +19,23 @@ DAT_RETURN with_ep(DAT_EP_HANDLE handle, Body &&body) noexcept {
 
 DAT_RETURN ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) noexcept {
-    return with_ep(handle,
-                   [&](Ep &ep) { return ep.transfer->post_send(segments, iov, cookie, flags); });
+    return with_ep(handle, [&](Ep &ep) {
+        return ep.transfer->post_send({segments, iov, cookie, flags});
+    });
 }
 
 DAT_RETURN ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) noexcept {
-    return with_ep(handle,
-                   [&](Ep &ep) { return ep.transfer->post_recv(segments, iov, cookie, flags); });
+    return with_ep(handle, [&](Ep &ep) {
+        return ep.transfer->post_recv({segments, iov, cookie, flags});
+    });
 }
 
 DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                              DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                              DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_rdma(false, segments, iov, cookie, remote, flags);
+        return ep.transfer->post_read({segments, iov, cookie, flags}, remote);
     });
 }
 
@@ -41,7 +43,7 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_
                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                               DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_rdma(true, segments, iov, cookie, remote, flags);
+        return ep.transfer->post_write({segments, iov, cookie, flags}, remote);
     });
 }
 

@@ -121,36 +121,31 @@ void RsmTransfer::resized() {
     resize();
 }
 
-DAT_RETURN RsmTransfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                  DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    const Post what{segments, iov, cookie, flags};
+DAT_RETURN RsmTransfer::post_send(const Post &what) {
     if (!out_.send_at_once(what)) [[unlikely]]
         return post([&] { return out_.send(what); });
     line_.tell_peer();
     return DAT_SUCCESS;
 }
 
-DAT_RETURN RsmTransfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                  DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                                  DAT_COMPLETION_FLAGS flags) {
-    const Post what{segments, iov, cookie, flags};
-    if (write && out_.write_at_once(what, remote)) [[likely]]
+DAT_RETURN RsmTransfer::post_write(const Post &what, const DAT_RMR_TRIPLET *remote) {
+    if (out_.write_at_once(what, remote)) [[likely]]
         return DAT_SUCCESS;
-    return post([&] { return out_.rdma(write, what, remote); });
+    return post([&] { return out_.rdma(true, what, remote); });
+}
+
+DAT_RETURN RsmTransfer::post_read(const Post &what, const DAT_RMR_TRIPLET *remote) {
+    return post([&] { return out_.rdma(false, what, remote); });
 }
 
 DAT_RETURN RsmTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                  DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
-                                  DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
-    return post([&] {
-        return out_.bind(own<RsmRmr>(rmr), triplet, privileges, {0, nullptr, cookie, flags},
-                         context);
-    });
+                                  DAT_MEM_PRIV_FLAGS privileges, const Post &what,
+                                  DAT_RMR_CONTEXT *context) {
+    return post([&] { return out_.bind(own<RsmRmr>(rmr), triplet, privileges, what, context); });
 }
 
-DAT_RETURN RsmTransfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                  DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    const DAT_RETURN result = in_.post({segments, iov, cookie, flags});
+DAT_RETURN RsmTransfer::post_recv(const Post &what) {
+    const DAT_RETURN result = in_.post(what);
     if (result != DAT_SUCCESS)
         return result;
     if (ep_.state == DAT_EP_STATE_DISCONNECTED)

@@ -20,16 +20,12 @@ class RsmTransfer final : public Transfer {
     explicit RsmTransfer(Ep &ep); // throws std::bad_alloc
     ~RsmTransfer() override;
 
-    DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags) override;
-    DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags) override;
-    DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                         DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                         DAT_COMPLETION_FLAGS flags) override;
+    DAT_RETURN post_send(const Post &what) override;
+    DAT_RETURN post_recv(const Post &what) override;
+    DAT_RETURN post_write(const Post &what, const DAT_RMR_TRIPLET *remote) override;
+    DAT_RETURN post_read(const Post &what, const DAT_RMR_TRIPLET *remote) override;
     DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                         DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                         DAT_RMR_CONTEXT *context) override;
+                         const Post &what, DAT_RMR_CONTEXT *context) override;
 
     // The Ep is CONNECTED: both rings may be used from now on, by progress(), which is to be called
     // once ESTABLISHED has been delivered. Channel lives until disconnected().

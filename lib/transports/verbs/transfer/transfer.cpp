@@ -307,37 +307,33 @@ ibv_qp &VerbsTransfer::qp() const noexcept {
     return *inside_->pair;
 }
 
-DAT_RETURN VerbsTransfer::post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-    return inside_->post([&] { return inside_->out.send({segments, iov, cookie, flags}); });
+DAT_RETURN VerbsTransfer::post_send(const Post &what) {
+    return inside_->post([&] { return inside_->out.send(what); });
 }
 
-DAT_RETURN VerbsTransfer::post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                                    DAT_COMPLETION_FLAGS flags) {
-    return inside_->post([&] {
-        return inside_->out.rdma(write, {segments, iov, cookie, flags}, remote);
-    });
+DAT_RETURN VerbsTransfer::post_write(const Post &what, const DAT_RMR_TRIPLET *remote) {
+    return inside_->post([&] { return inside_->out.rdma(true, what, remote); });
+}
+
+DAT_RETURN VerbsTransfer::post_read(const Post &what, const DAT_RMR_TRIPLET *remote) {
+    return inside_->post([&] { return inside_->out.rdma(false, what, remote); });
 }
 
 // The key of a window is known when its bind has started.
 DAT_RETURN VerbsTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                    DAT_MEM_PRIV_FLAGS privileges, DAT_RMR_COOKIE cookie,
-                                    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) {
+                                    DAT_MEM_PRIV_FLAGS privileges, const Post &what,
+                                    DAT_RMR_CONTEXT *context) {
     std::shared_ptr<ibv_mw> window;
-    const DAT_RETURN result = inside_->post([&] {
-        return inside_->out.bind(own<VerbsRmr>(rmr), triplet, privileges,
-                                 {0, nullptr, cookie, flags}, window);
-    });
+    const DAT_RETURN result = inside_->post(
+        [&] { return inside_->out.bind(own<VerbsRmr>(rmr), triplet, privileges, what, window); });
     if (result == DAT_SUCCESS && context != nullptr && window)
         *context = window->rkey;
     return result;
 }
 
-DAT_RETURN VerbsTransfer::post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                                    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN VerbsTransfer::post_recv(const Post &what) {
     Inside &inside = *inside_;
-    const DAT_RETURN result = inside.in.post({segments, iov, cookie, flags});
+    const DAT_RETURN result = inside.in.post(what);
     if (result != DAT_SUCCESS)
         return result;
     if (inside.ep.state == DAT_EP_STATE_DISCONNECTED)

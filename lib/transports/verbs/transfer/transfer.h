@@ -23,16 +23,12 @@ class VerbsTransfer final : public Transfer {
     explicit VerbsTransfer(Ep &ep);
     ~VerbsTransfer() override;
 
-    DAT_RETURN post_send(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags) override;
-    DAT_RETURN post_recv(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-                         DAT_COMPLETION_FLAGS flags) override;
-    DAT_RETURN post_rdma(bool write, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                         DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                         DAT_COMPLETION_FLAGS flags) override;
+    DAT_RETURN post_send(const Post &what) override;
+    DAT_RETURN post_recv(const Post &what) override;
+    DAT_RETURN post_write(const Post &what, const DAT_RMR_TRIPLET *remote) override;
+    DAT_RETURN post_read(const Post &what, const DAT_RMR_TRIPLET *remote) override;
     DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                         DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                         DAT_RMR_CONTEXT *context) override;
+                         const Post &what, DAT_RMR_CONTEXT *context) override;
 
     // Before connect and accept, the Ep's Pz is known: there is a queue pair in state INIT, and the
     // receives are posted to it. DAT_SUCCESS or what dat_ep_connect is to answer. Throws
