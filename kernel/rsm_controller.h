@@ -121,8 +121,7 @@ struct rsm_segment_ops {
 /**
  * struct rsm_segment - what export and import segments have in common
  * @ref: one for the open handle, one for each import on an export
- * @kind: which of the two it is
- * @ops: the core's, for that kind
+ * @ops: the core's, for its kind, which is there
  * @number: number of the handle
  * @ctl: its controller, referenced
  * @on_ctl: its place among the controller's segments
@@ -134,7 +133,6 @@ struct rsm_segment_ops {
  */
 struct rsm_segment {
 	struct kref ref;
-	enum rsm_kind kind;
 	const struct rsm_segment_ops *ops;
 	u32 number;
 	struct rsm_controller *ctl;

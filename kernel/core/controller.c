@@ -187,7 +187,7 @@ void rsm_controller_add(struct rsm_segment *seg)
 
 	spin_lock(&ctl->lock);
 	list_add_tail(&seg->on_ctl, &ctl->segments);
-	ctl->segment_count[seg->kind]++;
+	ctl->segment_count[seg->ops->kind]++;
 	spin_unlock(&ctl->lock);
 }
 
@@ -197,7 +197,7 @@ void rsm_controller_del(struct rsm_segment *seg)
 
 	spin_lock(&ctl->lock);
 	list_del_init(&seg->on_ctl);
-	ctl->segment_count[seg->kind]--;
+	ctl->segment_count[seg->ops->kind]--;
 	spin_unlock(&ctl->lock);
 }
 
@@ -241,7 +241,7 @@ static void ask_export(struct rsm_segment *seg)
 
 static void kill_export(struct rsm_segment *seg)
 {
-	if (seg->kind == RSM_EXPORT)
+	if (seg->ops->kind == RSM_EXPORT)
 		kill_segment(seg);
 }
 

@@ -79,7 +79,7 @@ static int segment_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!seg)
 		return -ENODEV;
-	if (seg->kind == RSM_IMPORT)
+	if (seg->ops->kind == RSM_IMPORT)
 		return rsm_import_mmap(to_import(seg), vma);
 	if (!to_export(seg)->shown)
 		return -ENODEV;

@@ -170,7 +170,7 @@ u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns)
 
 static bool is_ended(const struct rsm_segment *seg)
 {
-	if (seg->kind == RSM_IMPORT)
+	if (seg->ops->kind == RSM_IMPORT)
 		return READ_ONCE(container_of(seg, struct rsm_import, seg)->hung_up);
 	return READ_ONCE(container_of(seg, struct rsm_export, seg)->state) == RSM_DEAD;
 }

@@ -86,8 +86,8 @@ void rsm_handle_hide(struct rsm_handle *h)
 	xa_store(&handles, h->number, NULL, 0);
 	if (!h->seg)
 		return;
-	atomic_dec(&segment_count[h->seg->kind]);
-	atomic_dec(&h->seg->process->segments[h->seg->kind]);
+	atomic_dec(&segment_count[h->seg->ops->kind]);
+	atomic_dec(&h->seg->process->segments[h->seg->ops->kind]);
 	atomic_inc(&changes);
 }
 
@@ -107,8 +107,8 @@ unsigned int rsm_handle_count(void)
 /* A handle has become a segment. */
 void rsm_segment_count_in(const struct rsm_segment *seg)
 {
-	atomic_inc(&segment_count[seg->kind]);
-	atomic_inc(&seg->process->segments[seg->kind]);
+	atomic_inc(&segment_count[seg->ops->kind]);
+	atomic_inc(&seg->process->segments[seg->ops->kind]);
 	atomic_inc(&changes);
 }
 
@@ -141,7 +141,7 @@ struct rsm_segment *rsm_segment_get(u32 number, enum rsm_kind kind)
 	xa_lock(&handles);
 	seg = segment_of(xa_load(&handles, number));
 	xa_unlock(&handles);
-	if (!seg || seg->kind == kind)
+	if (!seg || seg->ops->kind == kind)
 		return seg;
 	rsm_segment_put(seg);
 	return NULL;
@@ -176,7 +176,7 @@ struct rsm_export *rsm_handle_export(struct rsm_handle *h)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
 
-	return seg && seg->kind == RSM_EXPORT ? to_export(seg) : NULL;
+	return seg && seg->ops->kind == RSM_EXPORT ? to_export(seg) : NULL;
 }
 
 /* The import a handle has become, or NULL; also for the control handle's NULL. */
@@ -184,5 +184,5 @@ struct rsm_import *rsm_handle_import(struct rsm_handle *h)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
 
-	return seg && seg->kind == RSM_IMPORT ? to_import(seg) : NULL;
+	return seg && seg->ops->kind == RSM_IMPORT ? to_import(seg) : NULL;
 }

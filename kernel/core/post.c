@@ -20,7 +20,7 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags)
 	struct rsm_import *imp;
 
 	trace_post(seg, flags);
-	if (seg->kind == RSM_EXPORT)
+	if (seg->ops->kind == RSM_EXPORT)
 		return post_to_importers(to_export(seg), flags);
 	imp = to_import(seg);
 	if (READ_ONCE(imp->aborted))

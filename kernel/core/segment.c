@@ -59,7 +59,6 @@ u32 rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
 	kref_init(&seg->ref);
 	INIT_LIST_HEAD(&seg->on_ctl);
 	seg->ops = ops;
-	seg->kind = ops->kind;
 	seg->number = h->number;
 	return RSM_SUCCESS;
 

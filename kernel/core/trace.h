@@ -291,7 +291,7 @@ TRACE_EVENT(post,
 	),
 	TP_fast_assign(
 		__entry->number = seg->number;
-		__entry->import = seg->kind == RSM_IMPORT;
+		__entry->import = seg->ops->kind == RSM_IMPORT;
 		__entry->flags = flags;
 	),
 	TP_printk("number=%u import=%u flags=%#x", __entry->number, __entry->import,

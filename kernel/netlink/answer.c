@@ -103,7 +103,7 @@ int rsm_dump_segments(struct sk_buff *skb, struct netlink_callback *cb, enum rsm
 
 	cb->seq = rsm_segment_changes();
 	while (!err && (seg = rsm_segment_next(next))) {
-		if (seg->kind == kind)
+		if (seg->ops->kind == kind)
 			err = dump_segment(&reply, cb, cmd, seg, put);
 		if (!err)
 			next = seg->number + 1;

@@ -7,7 +7,7 @@
 
 static struct rsm_export *export_of(struct rsm_segment *seg)
 {
-	return seg && seg->kind == RSM_EXPORT ? to_export(seg) : NULL;
+	return seg && seg->ops->kind == RSM_EXPORT ? to_export(seg) : NULL;
 }
 
 /*
