@@ -277,51 +277,52 @@ static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
 	return imp ? rsm_import_unmap(imp, &arg->unmap) : RSMERR_BAD_SEG_HNDL;
 }
 
-#define ENTRY(_cmd, _struct, _least, _run, _results, _restarts)		\
-	[_IOC_NR(_cmd)] = {						\
-		.cmd = _cmd,						\
-		.size = sizeof(struct _struct) +			\
-			BUILD_BUG_ON_ZERO(sizeof(struct _struct) % sizeof(u64)), \
-		.least = (_least) + BUILD_BUG_ON_ZERO((_least) % sizeof(u64)), \
-		.run = _run,						\
-		.has_results = _results,				\
-		.restarts = _restarts,					\
+/*
+ * @_last is the last member of the argument's first version: a structure that grows has members
+ * behind that one, which callers of before leave out.
+ */
+#define ENTRY(_cmd, _struct, _last, _run, _results, _restarts)			\
+	[_IOC_NR(_cmd)] = {							\
+		.cmd = _cmd,							\
+		.size = sizeof(struct _struct) +				\
+			BUILD_BUG_ON_ZERO(sizeof(struct _struct) % sizeof(u64)),	\
+		.least = offsetofend(struct _struct, _last) +			\
+			 BUILD_BUG_ON_ZERO(offsetofend(struct _struct, _last) % sizeof(u64)), \
+		.run = _run,							\
+		.has_results = _results,					\
+		.restarts = _restarts,						\
 	}
 
-#define COMMAND(_cmd, _struct, _run, _results)				\
-	ENTRY(_cmd, _struct, sizeof(struct _struct), _run, _results, true)
+#define COMMAND(_cmd, _struct, _last, _run, _results)				\
+	ENTRY(_cmd, _struct, _last, _run, _results, true)
 
 /* One that may have done a part of its work when a signal ends it. */
-#define PARTIAL_COMMAND(_cmd, _struct, _run, _results)			\
-	ENTRY(_cmd, _struct, sizeof(struct _struct), _run, _results, false)
-
-/* The argument of these has grown. */
-#define TRANSFER_COMMAND(_cmd, _run)					\
-	ENTRY(_cmd, rsm_transfer, offsetofend(struct rsm_transfer, entries), _run, true, false)
+#define PARTIAL_COMMAND(_cmd, _struct, _last, _run, _results)			\
+	ENTRY(_cmd, _struct, _last, _run, _results, false)
 
 static const struct rsm_command commands[] = {
-	COMMAND(RSM_IOC_INFO, rsm_info, run_info, true),
-	COMMAND(RSM_IOC_ATTR, rsm_attr, run_attr, true),
-	COMMAND(RSM_IOC_TOPOLOGY, rsm_topology_query, run_topology, true),
-	COMMAND(RSM_IOC_BIND, rsm_bind, run_bind, true),
-	COMMAND(RSM_IOC_REBIND, rsm_rebind, run_rebind, false),
-	COMMAND(RSM_IOC_PUBLISH, rsm_publish, run_publish, true),
-	COMMAND(RSM_IOC_REPUBLISH, rsm_publish, run_republish, false),
-	COMMAND(RSM_IOC_UNPUBLISH, rsm_unpublish, run_unpublish, false),
-	COMMAND(RSM_IOC_CONNECT, rsm_connect, run_connect, true),
-	PARTIAL_COMMAND(RSM_IOC_POST, rsm_post, run_post, false),
-	COMMAND(RSM_IOC_WAIT, rsm_wait, run_wait, false),
-	TRANSFER_COMMAND(RSM_IOC_PUTV, run_putv),
-	TRANSFER_COMMAND(RSM_IOC_GETV, run_getv),
-	PARTIAL_COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, run_barrier, false),
-	COMMAND(RSM_IOC_DESTROY, rsm_destroy, run_destroy, false),
-	COMMAND(RSM_IOC_RANGE, rsm_range, run_range, true),
-	COMMAND(RSM_IOC_GRANT, rsm_grant, run_grant, true),
-	COMMAND(RSM_IOC_REVOKE, rsm_revoke, run_revoke, false),
-	COMMAND(RSM_IOC_REDEEM, rsm_redeem, run_redeem, true),
-	COMMAND(RSM_IOC_UNMAP, rsm_unmap, run_unmap, false),
-	COMMAND(RSM_IOC_SEND, rsm_message, run_send, false),
-	COMMAND(RSM_IOC_RECEIVE, rsm_message, run_receive, true),
+	COMMAND(RSM_IOC_INFO, rsm_info, max_segments, run_info, true),
+	COMMAND(RSM_IOC_ATTR, rsm_attr, reserved, run_attr, true),
+	COMMAND(RSM_IOC_TOPOLOGY, rsm_topology_query, peer_count, run_topology, true),
+	COMMAND(RSM_IOC_BIND, rsm_bind, reserved, run_bind, true),
+	COMMAND(RSM_IOC_REBIND, rsm_rebind, length, run_rebind, false),
+	COMMAND(RSM_IOC_PUBLISH, rsm_publish, acl, run_publish, true),
+	COMMAND(RSM_IOC_REPUBLISH, rsm_publish, acl, run_republish, false),
+	COMMAND(RSM_IOC_UNPUBLISH, rsm_unpublish, status, run_unpublish, false),
+	COMMAND(RSM_IOC_CONNECT, rsm_connect, mappable, run_connect, true),
+	PARTIAL_COMMAND(RSM_IOC_POST, rsm_post, reserved, run_post, false),
+	COMMAND(RSM_IOC_WAIT, rsm_wait, timeout_ns, run_wait, false),
+	PARTIAL_COMMAND(RSM_IOC_PUTV, rsm_transfer, entries, run_putv, true),
+	PARTIAL_COMMAND(RSM_IOC_GETV, rsm_transfer, entries, run_getv, true),
+	PARTIAL_COMMAND(RSM_IOC_BARRIER, rsm_barrier_request, reserved, run_barrier, false),
+	COMMAND(RSM_IOC_DESTROY, rsm_destroy, status, run_destroy, false),
+	COMMAND(RSM_IOC_RANGE, rsm_range, reserved, run_range, true),
+	COMMAND(RSM_IOC_GRANT, rsm_grant, ticket, run_grant, true),
+	COMMAND(RSM_IOC_REVOKE, rsm_revoke, ticket, run_revoke, false),
+	COMMAND(RSM_IOC_REDEEM, rsm_redeem, generation, run_redeem, true),
+	COMMAND(RSM_IOC_UNMAP, rsm_unmap, length, run_unmap, false),
+	COMMAND(RSM_IOC_SEND, rsm_message, word, run_send, false),
+	COMMAND(RSM_IOC_RECEIVE, rsm_message, word, run_receive, true),
 };
 
 /*
