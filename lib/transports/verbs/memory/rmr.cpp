@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/rmr.h"
 
+#include "device/uncancelled.h"
 #include "engine/core/own.h"
 #include "engine/memory/bind.h"
 #include "memory/access.h"
@@ -65,6 +66,7 @@ int VerbsRmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
         bind.bind_info.mw_access_flags =
             remote_access_of(static_cast<unsigned>(prepared.privileges));
     }
+    const rsmdev::Uncancelled uncancelled; // rxe: a system call
     const int error = ::ibv_bind_mw(&qp, prepared.window.get(), &bind);
     if (error == 0)
         (*prepared.rmr)->last_ = prepared.lmr != nullptr ? memory : nullptr;

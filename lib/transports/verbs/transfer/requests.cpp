@@ -3,6 +3,7 @@
 #include "transfer/requests.h"
 
 #include "core/transport.h"
+#include "device/uncancelled.h"
 #include "engine/connect/ep.h"
 #include "engine/transfer/flags.h"
 #include "wire/rdma_device.h"
@@ -124,6 +125,7 @@ bool VerbsRequests::start_message(const Request &request, ibv_qp &qp,
     work.wr.rdma.remote_addr = request.address;
     work.wr.rdma.rkey = request.context;
     ibv_send_wr *bad = nullptr;
+    const rsmdev::Uncancelled uncancelled; // rxe: a system call
     return ::ibv_post_send(&qp, &work, &bad) == 0;
 }
 
