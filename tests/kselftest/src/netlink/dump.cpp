@@ -168,6 +168,10 @@ TEST(NetlinkDump, does_not_wait_for_the_copy_of_a_segment_that_ends)
     ASSERT_EQ(std::system("modprobe rsm_testctl"), 0);
     {
         const WindowSegment segment;
+        Client before;
+        const Result shown = before.dump(RSM_CMD_SEGMENT_GET);
+        EXPECT_EQ(shown.one().number(RSM_A_SEGMENT_PINNED_BYTES),
+                  shown.one().number(RSM_A_SEGMENT_LENGTH));
         ASSERT_TRUE(write_text(hold_copies, "1"));
         std::jthread end([&] { EXPECT_EQ(segment.end(), success); });
         while (read_line(copy_held) != "Y")
@@ -245,6 +249,28 @@ TEST(NetlinkDump, of_a_process_with_segments_of_two_users)
         EXPECT_EQ(all.one().number(RSM_A_PROCESS_SEGMENTS), 2U);
         EXPECT_EQ(all.one().number(RSM_A_PROCESS_UID), 0U);
         EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 2U);
+    });
+}
+
+// The kernel keeps an entry for each user as which a process has made segments.
+TEST(NetlinkDump, of_more_processes_than_a_message_has)
+{
+    in_child([] {
+        constexpr uid_t users = 400;
+        Pages memory(1);
+        std::vector<Fd> handles;
+        ASSERT_EQ(::setegid(rsm_group), 0);
+        for (uid_t user = 0; user < users; user++) {
+            ASSERT_EQ(::seteuid(20000 + user), 0);
+            handles.push_back(raw::open_segment());
+            ASSERT_EQ(raw::bind(handles.back().get(), memory.data(), memory.size(), 0), success);
+            ASSERT_EQ(::seteuid(0), 0);
+        }
+        Client client;
+        std::set<std::uint64_t> seen;
+        for (const Message &message : client.dump(RSM_CMD_PROCESS_GET).messages)
+            seen.insert(message.number(RSM_A_PROCESS_UID));
+        EXPECT_EQ(seen.size(), users);
     });
 }
 

@@ -97,6 +97,22 @@ TEST_F(NetlinkGet, what_is_not_there)
               ENOENT);
 }
 
+// Exports and imports share one range of numbers.
+TEST_F(NetlinkGet, number_of_the_other_kind)
+{
+    const raw::Published segment;
+    const Fd handle = raw::open_segment();
+    ASSERT_EQ(raw::connect(handle.get(), segment.id), success);
+    const auto of_export = static_cast<std::uint32_t>(
+        segment_by_id(client, segment.id).one().number(RSM_A_SEGMENT_NUMBER));
+    const auto of_import =
+        static_cast<std::uint32_t>(only_import(client).number(RSM_A_IMPORT_NUMBER));
+    EXPECT_EQ(client.ask(Request(RSM_CMD_SEGMENT_GET).put(RSM_A_SEGMENT_NUMBER, of_import)).error,
+              ENOENT);
+    EXPECT_EQ(client.ask(Request(RSM_CMD_IMPORT_GET).put(RSM_A_IMPORT_NUMBER, of_export)).error,
+              ENOENT);
+}
+
 // The peer of a link greets with a heartbeat that does not go with this node's.
 TEST_F(NetlinkGet, node_whose_heartbeat_does_not_fit)
 {
@@ -262,6 +278,44 @@ TEST_F(NetlinkGet, process)
     EXPECT_EQ(pids, (std::set<std::uint64_t>{pid, static_cast<std::uint64_t>(other.pid())}));
     other.tell();
     other.expect_success();
+}
+
+TEST_F(NetlinkGet, process_that_only_imports)
+{
+    const raw::Published segment;
+    Child importer([&](Link &link) {
+        const Fd handle = raw::open_segment();
+        EXPECT_EQ(raw::connect(handle.get(), segment.id), success);
+        link.tell();
+        link.hear();
+    });
+    importer.hear();
+    const auto pid = static_cast<std::uint32_t>(importer.pid());
+    const Result result = client.ask(Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid));
+    EXPECT_EQ(result.one().number(RSM_A_PROCESS_SEGMENTS), 0U);
+    EXPECT_EQ(result.one().number(RSM_A_PROCESS_IMPORTS), 1U);
+    EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 2U);
+    importer.tell();
+    importer.expect_success();
+}
+
+// In a container a process asks by the number that it knows, and gets that number.
+TEST_F(NetlinkGet, process_in_a_namespace_of_pids)
+{
+    in_child([] {
+        ASSERT_EQ(::unshare(CLONE_NEWPID), 0);
+        in_child([] {
+            ASSERT_EQ(::getpid(), 1);
+            const raw::Published segment;
+            Client inside;
+            const auto ask = [&](std::uint32_t pid) {
+                return inside.ask(Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid));
+            };
+            EXPECT_EQ(ask(1).one().number(RSM_A_PROCESS_PID), 1U);
+            EXPECT_EQ(ask(1).one().number(RSM_A_PROCESS_SEGMENTS), 1U);
+            EXPECT_EQ(ask(4711).error, ENOENT);
+        });
+    });
 }
 
 TEST_F(NetlinkGet, stats)

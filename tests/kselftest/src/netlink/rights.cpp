@@ -84,7 +84,9 @@ TEST(NetlinkRights, users_see_all_of_their_own_and_no_imports_or_processes_of_ot
     const raw::Published of_root;
     const Fd import_of_root = raw::open_segment();
     ASSERT_EQ(raw::connect(import_of_root.get(), of_root.id), success);
-    in_child_as(alice(), [] {
+    const auto of_root_number = static_cast<std::uint32_t>(
+        Client().dump(RSM_CMD_IMPORT_GET).one().number(RSM_A_IMPORT_NUMBER));
+    in_child_as(alice(), [&] {
         const raw::Published own;
         ASSERT_TRUE(own.ok);
         const Fd handle = raw::open_segment();
@@ -97,6 +99,8 @@ TEST(NetlinkRights, users_see_all_of_their_own_and_no_imports_or_processes_of_ot
             EXPECT_TRUE(seen->has(attribute)) << attribute;
         const Result imports = client.dump(RSM_CMD_IMPORT_GET);
         EXPECT_EQ(imports.one().number(RSM_A_IMPORT_ID), own.id);
+        EXPECT_EQ(client.ask(Request(RSM_CMD_IMPORT_GET).put(RSM_A_IMPORT_NUMBER, of_root_number)).words,
+                  "There is no such import");
         EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).one().number(RSM_A_PROCESS_UID), alice().uid);
         for (const int command : {RSM_CMD_CONTROLLER_GET, RSM_CMD_NODE_GET})
             EXPECT_EQ(client.dump(command).error, 0);
