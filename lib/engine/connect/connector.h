@@ -10,11 +10,17 @@
 #include "engine/connect/link.h"
 #include "engine/event/feeders.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
 
 namespace rsmdat {
+
+// A server may be about to listen. A transport repeats a request that finds no listener up to GRACE
+// times, GRACE_PAUSE apart, before it refuses the request; Link::unheard counts.
+inline constexpr unsigned GRACE = 10;
+inline constexpr std::chrono::milliseconds GRACE_PAUSE{20};
 
 // A Feeder of the Ep's EVDs between Ep::feed and Ep::unfeed.
 class Connector : public Feeder {

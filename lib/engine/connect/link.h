@@ -22,7 +22,8 @@ class Link {
     Link(const Link &) = delete;
     Link &operator=(const Link &) = delete;
 
-    bool active = false; // we asked
+    bool active = false;  // we asked
+    unsigned unheard = 0; // active: requests that have found no listener
     std::uint64_t local_port = 0;
     std::uint64_t remote_port = 0;
     DAT_CONN_QUAL qualifier = 0;         // that was asked for

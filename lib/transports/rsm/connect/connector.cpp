@@ -19,9 +19,6 @@ using namespace std::chrono_literals;
 
 // Requests are seldom overwritten, and a listener is not to be busy with those that it has.
 constexpr auto RESEND = 20ms;
-// A server may be about to listen: a request that finds no listener looks for one so often again,
-// one time each RESEND, before it is refused.
-constexpr unsigned GRACE = 10;
 // The active side completes an accept on its own: if it has not by then it is stopped.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
 // Nobody knows which node has an address.
@@ -163,7 +160,7 @@ void RsmConnector::call() {
 }
 
 void RsmConnector::called(int status) noexcept {
-    if (status == RSMERR_SEG_NOT_PUBLISHED && link().look_ups++ < GRACE)
+    if (status == RSMERR_SEG_NOT_PUBLISHED && link().unheard++ < GRACE)
         return look_up_later();
     if (status != RSM_SUCCESS)
         return unheard(status);
@@ -183,7 +180,8 @@ void RsmConnector::look_up_later() noexcept {
     if (!ep_.link || !link().call)
         return;
     try {
-        link().resend = engine().at(Engine::Clock::now() + RESEND, [this] { look_up_again(); });
+        link().resend =
+            engine().at(Engine::Clock::now() + GRACE_PAUSE, [this] { look_up_again(); });
     } catch (const std::bad_alloc &) {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }

@@ -20,7 +20,6 @@ class RsmLink final : public Link {
     std::uint32_t remote_node = 0;
     Engine::Alarm resend = 0;   // active: until the listener has seen the request
     std::shared_ptr<Call> call; // likewise
-    unsigned look_ups = 0;      // active: so many have found no listener
     bool arrived = false;       // active: it has
     bool attaching = false;     // active: Channel::attach is at work, hands off the channel
     bool watches_bell = false;

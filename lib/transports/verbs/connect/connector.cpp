@@ -26,10 +26,6 @@ constexpr std::uint8_t RETRIES = 6;
 constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receive
 // The connection manager's reason for a rejection: nobody listens at the port.
 constexpr int NOBODY_LISTENS = 8;
-// A server may be about to listen: a request is repeated so often, after that time each, before it
-// is refused.
-constexpr unsigned GRACE = 10;
-constexpr std::chrono::milliseconds PAUSE{20};
 
 std::uint32_t lesser(unsigned theirs, DAT_COUNT ours) noexcept {
     return std::min(theirs, static_cast<std::uint32_t>(ours));
@@ -204,9 +200,10 @@ void VerbsConnector::request() noexcept {
 }
 
 void VerbsConnector::refused(const Happening &event) noexcept {
-    if (event.status == NOBODY_LISTENS && link().refusals++ < GRACE) {
+    if (event.status == NOBODY_LISTENS && link().unheard++ < GRACE) {
         try {
-            question_ = ep_.ia().engine->at(Engine::Clock::now() + PAUSE, [this] { ask_again(); });
+            question_ =
+                ep_.ia().engine->at(Engine::Clock::now() + GRACE_PAUSE, [this] { ask_again(); });
             return;
         } catch (const std::bad_alloc &) {
             question_ = 0;

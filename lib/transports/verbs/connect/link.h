@@ -24,7 +24,6 @@ class VerbsLink final : public Link, public Party {
 
     Ep *ep = nullptr;
     Identifier id;
-    unsigned refusals = 0;    // active: nobody listened
     bool established = false; // the peer is to be told of the end
     bool over = false;        // the peer has told us
 
