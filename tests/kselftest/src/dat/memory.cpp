@@ -50,6 +50,11 @@ protected:
     {
         EXPECT_OK(post);
         expect_completion(a.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+        expect_broken_by_a();
+    }
+    // The connection has ended with an error of `a`; afterwards both are connected again.
+    void expect_broken_by_a()
+    {
         expect_event(a.connections, DAT_CONNECTION_EVENT_BROKEN);
         expect_disorderly_end(b.connections);
         EXPECT_OK(dat_ep_reset(a.ep));
@@ -193,11 +198,7 @@ TEST_F(Memory, post_of_memory_that_was_unmapped)
         }
         EXPECT_EQ(sent.event_data.dto_completion_event_data.status, DAT_DTO_ERR_LOCAL_PROTECTION);
         expect_completion(b.receives, 7, DAT_DTO_ERR_FLUSHED);
-        expect_event(a.connections, DAT_CONNECTION_EVENT_BROKEN);
-        expect_disorderly_end(b.connections);
-        EXPECT_OK(dat_ep_reset(a.ep));
-        EXPECT_OK(dat_ep_reset(b.ep));
-        b.accept_from(a);
+        expect_broken_by_a();
     }
 }
 

@@ -27,24 +27,10 @@ constexpr std::uint64_t good_connection = 0x77;
 // Everybody who attaches memory of a node of nodes0 waits as long as this exists.
 class Hold {
 public:
-    Hold() { set("1"); }
-    ~Hold() { release(); }
+    Hold() { EXPECT_TRUE(set_parameter("hold_attach", "1")); }
+    ~Hold() { EXPECT_TRUE(set_parameter("hold_attach", "0")); }
     Hold(const Hold &) = delete;
     Hold &operator=(const Hold &) = delete;
-    void release() { set("0"); }
-    static void wait_for_somebody()
-    {
-        const Waiting waiting("somebody who attaches memory of the node");
-        while (read_line(parameters + "held").value_or("0") == "0")
-            std::this_thread::yield();
-    }
-
-private:
-    static void set(const char *value)
-    {
-        EXPECT_TRUE(write_text(parameters + "hold_attach", value));
-    }
-    inline static const std::string parameters = "/sys/module/rsm_testctl/parameters/";
 };
 
 class RsmDeadNode : public testing::Test {
@@ -130,10 +116,10 @@ TEST_F(RsmDeadNode, delays_nobody)
     const DAT_EVD_HANDLE lost = one.adapter.make_evd(DAT_EVD_CONNECTION_FLAG);
     const DAT_EP_HANDLE ep = make_ep(one, lost);
     {
-        Hold hold;
+        const Hold hold;
         connect_to_node(ep);
         answer(RSM_SUCCESS);
-        Hold::wait_for_somebody();
+        await_held();
         exchange(other, one, 1);
         exchange(one, other, 2);
         // A request for a connection, and its answer, by the same engine.

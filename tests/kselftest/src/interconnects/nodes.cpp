@@ -85,18 +85,6 @@ std::uint32_t admit(TestNode &node, std::uint32_t mode = 0666, std::uint64_t pla
     return node.send(Message(answer)) ? answer.cookie : 0;
 }
 
-bool set_parameter(const char *name, const std::string &value)
-{
-    return write_text(std::string("/sys/module/rsm_testctl/parameters/") + name, value);
-}
-
-// Until the agent has come to a point where it is held.
-void await_held()
-{
-    while (read_line("/sys/module/rsm_testctl/parameters/held").value_or("0") == "0")
-        usleep(1000);
-}
-
 // All that was sent before has been handled: what nobody knows is answered by DISCONNECT, in turn.
 void catch_up(TestNode &node)
 {

@@ -4,8 +4,11 @@
 #pragma once
 
 #include "support/loopback.hpp"
+#include "support/waiting.hpp"
 
 #include <cstdlib>
+#include <string>
+#include <unistd.h>
 
 namespace rsmtest {
 
@@ -29,6 +32,20 @@ public:
 private:
     bool loaded_;
 };
+
+// A parameter of rsm_testctl.ko.
+inline bool set_parameter(const char *name, const std::string &value)
+{
+    return write_text(std::string("/sys/module/rsm_testctl/parameters/") + name, value);
+}
+
+// Until somebody has come to a point where the module holds the caller.
+inline void await_held(const Place &place = Place::here())
+{
+    const Waiting waiting("somebody whom rsm_testctl.ko holds", place);
+    while (read_line("/sys/module/rsm_testctl/parameters/held").value_or("0") == "0")
+        usleep(1000);
+}
 
 // A test with four pages exported through window0.
 class WindowTest : public testing::Test {

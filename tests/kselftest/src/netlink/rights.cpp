@@ -99,8 +99,9 @@ TEST(NetlinkRights, users_see_all_of_their_own_and_no_imports_or_processes_of_ot
             EXPECT_TRUE(seen->has(attribute)) << attribute;
         const Result imports = client.dump(RSM_CMD_IMPORT_GET);
         EXPECT_EQ(imports.one().number(RSM_A_IMPORT_ID), own.id);
-        EXPECT_EQ(client.ask(Request(RSM_CMD_IMPORT_GET).put(RSM_A_IMPORT_NUMBER, of_root_number)).words,
-                  "There is no such import");
+        const auto import_of_other =
+            Request(RSM_CMD_IMPORT_GET).put(RSM_A_IMPORT_NUMBER, of_root_number);
+        EXPECT_EQ(client.ask(import_of_other).words, "There is no such import");
         EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).one().number(RSM_A_PROCESS_UID), alice().uid);
         for (const int command : {RSM_CMD_CONTROLLER_GET, RSM_CMD_NODE_GET})
             EXPECT_EQ(client.dump(command).error, 0);
