@@ -3,7 +3,8 @@
  * RSMAPI: remote shared memory for programs. Link with -lrsm.
  *
  * Every function but rsm_free_interconnect_topology(), rsm_strerror() and
- * rsm_strerrorname() returns RSM_SUCCESS or an RSMERR_* code; errno is not set.
+ * rsm_strerrorname() returns RSM_SUCCESS or an RSMERR_* code; errno says nothing
+ * afterwards, and may have changed.
  * All of them may be called by
  * several threads at once, with two exceptions: what destroys a handle
  * (export_destroy, import_disconnect, free_localmemory_handle, the last
@@ -636,8 +637,8 @@ int rsm_intr_signal_post(void *memseg, uint_t flags);
  * The end of the other side does not end the wait: neither the death of the exporter
  * nor, on an export segment, its revocation by an administrator. A program that waits
  * without a limit calls rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to
- * the events of the entry that rsm_memseg_get_pollfd() filled in. A cancellation point:
- * pthread_cancel(3) ends a thread that waits here.
+ * the events of the entry that rsm_memseg_get_pollfd() filled in. A cancellation point
+ * where it sleeps: pthread_cancel(3) ends a thread that waits here.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_INSUFFICIENT_MEM,
  * RSMERR_INSUFFICIENT_RESOURCES, RSMERR_BAD_ARGS_ERRORS (any failure that has no
