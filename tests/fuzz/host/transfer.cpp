@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // Messages of a peer of provider rsm, its words beside them and its answer when a connection is set up: an
 // input is a program of the peer and of the consumer. The wire is that of the unit tests
-// (tests/unit/dapl_transfer_fake.cpp).
+// (tests/unit/rsm/transfer_fake.cpp).
 #include "require.hpp"
 #include "source.hpp"
 
-#include "../../unit/dapl_transfer_fake.h"
+#include "../../unit/rsm/transfer_fake.h"
 #include "connect/link.h"
 
 #include <algorithm>

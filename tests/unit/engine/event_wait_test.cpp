@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// dat_evd_wait.
+#include "event_fake.h"
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <vector>
+
+namespace {
+
+using namespace rsmdat;
+using fake::error;
+using Clock = std::chrono::steady_clock;
+
+class WaitTest : public fake::Adapter {
+  protected:
+    // Waits on another thread.
+    static std::future<DAT_RETURN> start(DAT_EVD_HANDLE evd, DAT_COUNT threshold = 1,
+                                         DAT_TIMEOUT timeout = DAT_TIMEOUT_INFINITE) {
+        auto result = std::async(std::launch::async, [=] { return wait(evd, timeout, threshold); });
+        await_waiter(evd);
+        return result;
+    }
+    static bool still_waits(const std::future<DAT_RETURN> &result) {
+        return result.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout;
+    }
+};
+
+TEST_F(WaitTest, ChecksItsArguments) {
+    const auto evd = make_evd(4);
+    DAT_EVENT event;
+    DAT_COUNT more = 0;
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, nullptr, &more), invalid_parameter(4));
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, nullptr), invalid_parameter(5));
+    EXPECT_EQ(wait(evd, 0, 0), invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, -1), invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, 5), invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, 4), error(DAT_TIMEOUT_EXPIRED));
+    EXPECT_EQ(wait(nullptr, 0), error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1));
+}
+
+TEST_F(WaitTest, TakesOneAndCountsTheRest) {
+    const auto evd = make_evd(4);
+    for (std::uintptr_t i = 1; i <= 3; ++i)
+        post(evd, i);
+    DAT_EVENT event;
+    DAT_COUNT more = -1;
+    EXPECT_EQ(api::evd_wait(evd, 0, 2, &event, &more), DAT_SUCCESS);
+    EXPECT_EQ(more, 2);
+    EXPECT_EQ(event.event_data.software_event_data.pointer, reinterpret_cast<DAT_PVOID>(1));
+    EXPECT_EQ(api::evd_wait(evd, 1000, 3, &event, &more), error(DAT_TIMEOUT_EXPIRED));
+    EXPECT_EQ(more, 2);
+}
+
+TEST_F(WaitTest, LastsAsLongAsItShould) {
+    const auto evd = make_evd();
+    const auto start = Clock::now();
+    EXPECT_EQ(wait(evd, 30'000), error(DAT_TIMEOUT_EXPIRED));
+    EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(30));
+}
+
+TEST_F(WaitTest, EndsWhenTheThresholdIsReached) {
+    const auto evd = make_evd();
+    auto waiter = start(evd, 3);
+    post(evd);
+    post(evd);
+    EXPECT_TRUE(still_waits(waiter));
+    post(evd);
+    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+    EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
+}
+
+TEST_F(WaitTest, SleepsOnWhenAnEventDoesNotNotify) {
+    const auto evd = make_evd();
+    auto waiter = start(evd);
+    deliver(evd, false);
+    EXPECT_TRUE(still_waits(waiter));
+    deliver(evd, true);
+    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+    EXPECT_EQ(wait(evd, 0), DAT_SUCCESS);
+    deliver(evd, false);
+    EXPECT_EQ(wait(evd, DAT_TIMEOUT_INFINITE), DAT_SUCCESS) << "queued before: returned at once";
+}
+
+TEST_F(WaitTest, IsForOneAtATime) {
+    const auto evd = make_evd();
+    auto waiter = start(evd);
+    EXPECT_EQ(wait(evd, 0), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(dequeue(evd), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(api::evd_free(evd), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    post(evd);
+    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+}
+
+TEST_F(WaitTest, EndsWhenUnwaitable) {
+    const auto evd = make_evd();
+    auto waiter = start(evd);
+    EXPECT_EQ(api::evd_set_unwaitable(evd), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    post(evd);
+    EXPECT_EQ(wait(evd, 0), invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
+    EXPECT_EQ(api::evd_clear_unwaitable(evd), DAT_SUCCESS);
+    EXPECT_EQ(wait(evd, 0), error(DAT_TIMEOUT_EXPIRED));
+}
+
+TEST_F(WaitTest, EndsWhenTheQueueDies) {
+    const auto evd = make_evd(1);
+    auto waiter = start(evd);
+    deliver(evd, false);
+    EXPECT_TRUE(still_waits(waiter));
+    deliver(evd, false);
+    EXPECT_EQ(waiter.get(), DAT_SUCCESS) << "the one that fitted";
+    EXPECT_EQ(wait(evd, 0), invalid_state());
+}
+
+TEST_F(WaitTest, ShrinkingLeavesRoomForTheThreshold) {
+    const auto evd = make_evd(8);
+    auto waiter = start(evd, 3);
+    EXPECT_EQ(api::evd_resize(evd, 1), DAT_SUCCESS);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(post(evd), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+}
+
+// Even if the handler was installed so that system calls go on.
+TEST_F(WaitTest, EndsWithASignal) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    ASSERT_EQ(::sigaction(SIGUSR1, &action, nullptr), 0);
+    const auto evd = make_evd();
+    post(evd);
+    for (const DAT_TIMEOUT timeout : {DAT_TIMEOUT{60'000'000}, DAT_TIMEOUT_INFINITE}) {
+        DAT_RETURN result = DAT_SUCCESS;
+        DAT_COUNT more = -1;
+        std::atomic<bool> over = false;
+        std::thread waiter([&] {
+            DAT_EVENT event;
+            result = api::evd_wait(evd, timeout, 2, &event, &more);
+            over = true;
+        });
+        // One that comes before the wait ends nothing.
+        while (!over) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            ::pthread_kill(waiter.native_handle(), SIGUSR1);
+        }
+        waiter.join();
+        EXPECT_EQ(result, error(DAT_INTERRUPTED_CALL));
+        EXPECT_EQ(more, 1);
+    }
+}
+
+TEST_F(WaitTest, CloseAborts) {
+    auto waiter = start(make_evd());
+    auto async_waiter = start(async_evd);
+    close();
+    EXPECT_EQ(waiter.get(), error(DAT_ABORT));
+    EXPECT_EQ(async_waiter.get(), error(DAT_ABORT));
+}
+
+// Exactly once each, whoever posts and whoever takes.
+TEST_F(WaitTest, ManyPostersOneWaiter) {
+    constexpr int EACH = 2000;
+    const auto evd = make_evd(4 * EACH);
+    std::vector<std::jthread> posters;
+    for (int i = 0; i < 4; ++i)
+        posters.emplace_back([&] {
+            for (int n = 0; n < EACH; ++n)
+                EXPECT_EQ(post(evd), DAT_SUCCESS);
+        });
+    for (int n = 0; n < 4 * EACH; ++n)
+        ASSERT_EQ(wait(evd, 10'000'000), DAT_SUCCESS);
+    EXPECT_EQ(dequeue(evd), error(DAT_QUEUE_EMPTY));
+}
+
+} // namespace

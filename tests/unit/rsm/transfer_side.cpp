@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "transfer_fake.h"
+
+#include "connect/link.h"
+
+namespace fake {
+
+using namespace rsmdat;
+
+namespace {
+
+DAT_DTO_COOKIE cookie_of(std::uint64_t number) {
+    DAT_DTO_COOKIE cookie{};
+    cookie.as_64 = number;
+    return cookie;
+}
+
+// Good as long as `iov`.
+Post post_of(const std::vector<DAT_LMR_TRIPLET> &iov, std::uint64_t cookie,
+             DAT_COMPLETION_FLAGS flags) {
+    return {static_cast<DAT_COUNT>(iov.size()), iov.empty() ? nullptr : iov.data(),
+            cookie_of(cookie), flags};
+}
+
+api::Record &record() {
+    static api::Record instance;
+    std::strcpy(instance.info.ia_name, "fake0");
+    instance.table.device_name = instance.info.ia_name;
+    instance.table.extension = &instance;
+    instance.options = "";
+    return instance;
+}
+
+} // namespace
+
+DAT_RETURN Side::send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
+                      DAT_COMPLETION_FLAGS flags) const {
+    return ep->transfer->post_send(post_of(iov, cookie, flags));
+}
+
+DAT_RETURN Side::receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
+                         DAT_COMPLETION_FLAGS flags) const {
+    return ep->transfer->post_recv(post_of(iov, cookie, flags));
+}
+
+DAT_RETURN Side::write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
+                       std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
+    return ep->transfer->post_write(post_of(iov, cookie, flags), &remote);
+}
+
+DAT_RETURN Side::read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
+                      std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
+    return ep->transfer->post_read(post_of(iov, cookie, flags), &remote);
+}
+
+void Transfers::SetUp() {
+    DAT_IA_HANDLE handle = nullptr;
+    DAT_EVD_HANDLE evd = nullptr;
+    ASSERT_EQ(api::ia_open(record(), "fake0", 64, &evd, &handle), DAT_SUCCESS);
+    auto entered = enter<Ia>(handle);
+    ia = entered.get();
+    guard = std::move(entered.guard);
+    async = find<Evd>(evd);
+    pz = &make_pz();
+    pinned_ = std::make_shared<RsmPinned>(0, 0, false);
+    bells = 0;
+    grants = true;
+}
+
+void Transfers::TearDown() {
+    const DAT_IA_HANDLE handle = ia->handle();
+    guard.unlock();
+    EXPECT_EQ(api::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+}
+
+Pz &Transfers::make_pz() {
+    return ia->adopt(std::make_unique<Pz>(*ia));
+}
+
+Evd &Transfers::make_evd(DAT_COUNT length) {
+    return ia->adopt(std::make_unique<Evd>(*ia, length, DAT_EVD_DEFAULT_FLAG, nullptr));
+}
+
+Srq &Transfers::make_srq(DAT_COUNT entries) {
+    return ia->adopt(ia->transport->make_srq(*pz, DAT_SRQ_ATTR{entries, 4, 0}));
+}
+
+DAT_EP_ATTR Transfers::attributes() {
+    DAT_EP_ATTR attr{};
+    attr.max_message_size = 1 << 24;
+    attr.max_rdma_size = 1 << 24;
+    attr.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    attr.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    attr.max_recv_dtos = attr.max_request_dtos = 16;
+    attr.max_recv_iov = attr.max_request_iov = 4;
+    attr.max_rdma_read_in = attr.max_rdma_read_out = 2;
+    attr.max_rdma_read_iov = attr.max_rdma_write_iov = 4;
+    attr.srq_soft_hw = DAT_HW_DEFAULT;
+    return attr;
+}
+
+Side Transfers::make_side(const DAT_EP_ATTR &attr, Srq *srq) {
+    Side side;
+    side.ep = &ia->adopt(std::make_unique<Ep>(*ia, attr, srq));
+    side.recv = &make_evd();
+    side.request = &make_evd();
+    side.connection = &make_evd();
+    side.ep->set_pz(pz);
+    side.ep->set_recv_evd(side.recv);
+    side.ep->set_request_evd(side.request);
+    side.ep->set_connect_evd(side.connection);
+    return side;
+}
+
+Memory Transfers::make_memory(std::size_t size, unsigned privileges) {
+    Memory memory{std::vector<std::byte>(size)};
+    memory.region = contexts_of(*ia).create(*pz, pinned_, memory.address(), size, privileges, true);
+    return memory;
+}
+
+void Transfers::forget(Memory &memory) {
+    contexts_of(*ia).destroy(*memory.region);
+    memory.region = nullptr;
+}
+
+std::unique_ptr<Channel> Transfers::link(const Side &side, std::uint32_t node) {
+    std::unique_ptr<Channel> ours;
+    std::unique_ptr<Channel> theirs;
+    (void)Channel::create(*transport_of(*ia).device, "", node, RING, ours);
+    (void)Channel::create(*transport_of(*ia).device, "", node, RING, theirs);
+    (void)ours->attach(theirs->address());
+    (void)theirs->attach(ours->address());
+    auto link = std::make_unique<RsmLink>();
+    link->channel = std::move(ours);
+    link->active = true;
+    link->max_rdma_read_in = static_cast<std::uint32_t>(side.ep->attributes.max_rdma_read_in);
+    link->max_rdma_read_out = static_cast<std::uint32_t>(side.ep->attributes.max_rdma_read_out);
+    link->channel->ours().state = static_cast<std::uint32_t>(LinkState::ACCEPTED);
+    side.ep->link = std::move(link);
+    return theirs;
+}
+
+std::unique_ptr<Channel> Transfers::connect(Side &side, std::uint32_t node) {
+    auto peer = link(side, node);
+    side.ep->state = DAT_EP_STATE_CONNECTED;
+    transfer_of(*side.ep).connected(*link_of(*side.ep).channel);
+    return peer;
+}
+
+void Transfers::connect(Side &one, Side &other, std::uint32_t node) {
+    auto channel = connect(one, node);
+    (void)link(other, node);
+    channel->ours().state = static_cast<std::uint32_t>(LinkState::ACCEPTED);
+    link_of(*other.ep).channel = std::move(channel);
+    other.ep->state = DAT_EP_STATE_CONNECTED;
+    transfer_of(*other.ep).connected(*link_of(*other.ep).channel);
+}
+
+void Transfers::run(const Side &one, const Side &other) {
+    for (int before = -1; before != bells;) {
+        before = bells;
+        one.ep->connector->poll(false);
+        other.ep->connector->poll(false);
+    }
+}
+
+void Transfers::expect(Evd &evd, std::uint64_t cookie, DAT_DTO_COMPLETION_STATUS status,
+                       std::uint64_t length) {
+    DAT_EVENT event{};
+    ASSERT_EQ(evd.dequeue(event), DAT_SUCCESS);
+    ASSERT_EQ(event.event_number, DAT_DTO_COMPLETION_EVENT);
+    const auto &end = event.event_data.dto_completion_event_data;
+    EXPECT_EQ(end.user_cookie.as_64, cookie);
+    EXPECT_EQ(end.status, status);
+    if (status == DAT_DTO_SUCCESS) {
+        EXPECT_EQ(end.transfered_length, length);
+    }
+}
+
+void Transfers::expect_event(Evd &evd, DAT_EVENT_NUMBER number) {
+    DAT_EVENT event{};
+    ASSERT_EQ(evd.dequeue(event), DAT_SUCCESS);
+    EXPECT_EQ(event.event_number, number);
+}
+
+void Transfers::expect_nothing(Evd &evd) {
+    DAT_EVENT event{};
+    EXPECT_EQ(DAT_GET_TYPE(evd.dequeue(event)), static_cast<DAT_UINT32>(DAT_QUEUE_EMPTY));
+}
+
+} // namespace fake
