@@ -39,13 +39,25 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 	wake_up_interruptible_poll(&exp->seg.handle->wq, EPOLLRDHUP);
 }
 
+/**
+ * rsm_export_lost_range() - has the exporter lost the range, or the right to it?
+ * @exp: the export
+ *
+ * True before the export has ended for this reason, which export_death() does soon.
+ */
+bool rsm_export_lost_range(const struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	return rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch);
+}
+
 /* The range of an export is gone, if it has not been rebound since. */
 static void export_death(struct work_struct *work)
 {
 	struct rsm_export *exp = container_of(work, struct rsm_export, death);
 
 	mutex_lock(&exp->lock);
-	if (rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch))
+	if (rsm_export_lost_range(exp))
 		rsm_export_kill(exp, RSM_REASON_RANGE_GONE);
 	mutex_unlock(&exp->lock);
 }

@@ -274,6 +274,7 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
 u32 rsm_destroy(struct rsm_export *exp);
 void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason);
 void rsm_export_close(struct rsm_export *exp);
+bool rsm_export_lost_range(const struct rsm_export *exp);
 
 /* watch.c */
 u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,

@@ -106,7 +106,8 @@ EXPORT_SYMBOL_GPL(rsm_local_transfer);
 
 /*
  * Memory that the caller's process bound to the handle @fd, or NULL, and whether
- * it was bound for reading only.
+ * it was bound for reading only. NULL also if the process has unmapped or protected
+ * the memory, and the end of the handle is still to come.
  */
 static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 {
@@ -120,7 +121,8 @@ static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 		exp = rsm_handle_export(file->private_data);
 	if (exp && rsm_is_creator(exp)) {
 		mutex_lock(&exp->lock);
-		mem = rsm_mem_get(exp->mem);
+		if (!rsm_export_lost_range(exp))
+			mem = rsm_mem_get(exp->mem);
 		*read_only = exp->flags & RSM_BIND_READ;
 		mutex_unlock(&exp->lock);
 	}

@@ -546,7 +546,8 @@ struct rsm_transfer_entry {
  * @size: sizeof(struct rsm_transfer)
  * @status: out: RSM_SUCCESS, or
  *	RSMERR_BAD_SGIO (count is 0 or above RSM_MAX_SGIOREQS, unknown type, an
- *	fd that is no bound handle of this process),
+ *	fd that is no bound handle of this process, or whose memory the process has
+ *	unmapped, protected, discarded or truncated),
  *	RSMERR_PERM_DENIED (PUTV without write right, GETV without read right,
  *	GETV to a handle bound with RSM_BIND_READ),
  *	RSMERR_BAD_ADDR (memory of an entry, or the entries, can't be accessed),
