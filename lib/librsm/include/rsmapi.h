@@ -457,7 +457,8 @@ int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  * Example: examples/gather.c
  *
  * RSMERR_BAD_SEG_HNDL (remote_handle is not a live connection), RSMERR_BAD_SGIO
- * (@sg_io is NULL, 0 or more than 16 entries, unknown entry type, dead local handle),
+ * (@sg_io is NULL, 0 or more than 16 entries, unknown entry type, a local handle that is
+ * dead, of the parent process, or whose memory has gone),
  * RSMERR_BAD_ADDR (NULL iovec or address), RSMERR_PERM_DENIED, RSMERR_BAD_OFFSET
  * (remote_offset beyond the segment), RSMERR_BAD_LENGTH (an entry ends beyond the
  * segment or its local memory), RSMERR_PERM_DENIED (connected without the right),
@@ -477,7 +478,9 @@ int rsm_memseg_import_getv(rsm_scat_gath_t *sg_io);
  * @local_vaddr: start of the memory, page aligned
  * @length: bytes, rounded up to whole pages
  *
- * The memory is locked until the handle is freed.
+ * The memory is locked until the handle is freed. The kernel moves the data of entries that
+ * name the handle. When the program has unmapped, protected, truncated or discarded the memory,
+ * and in a forked child, such entries give RSMERR_BAD_SGIO.
  *
  * Example: examples/gather.c
  *

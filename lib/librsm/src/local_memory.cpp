@@ -19,8 +19,7 @@ int create_local_memory(const Controller &controller, void *address, std::size_t
                                                 address, rounded, RSM_BIND_LOCAL, binding);
         status != RSM_SUCCESS)
         return status;
-    const auto *memory = create<LocalMemory>(
-        LocalMemory{std::move(binding), static_cast<std::byte *>(address), rounded});
+    const auto *memory = create<LocalMemory>(LocalMemory{std::move(binding), rounded});
     if (memory == nullptr)
         return RSMERR_INSUFFICIENT_MEM;
     *result = handle_of<rsm_localmemory_handle_t>(memory);

@@ -9,12 +9,12 @@
 
 namespace rsm {
 
-// A segment that is never published: the kernel checks and locks the memory.
+// A segment that is never published: the kernel checks and locks the memory. Where the memory is
+// in the address space is not kept: the program may put something else there.
 struct LocalMemory {
     static constexpr Kind kind = Kind::local_memory;
 
     rsmdev::Export pinned;
-    std::byte *base;
     std::size_t length;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 // An entry that has been checked.
 struct Piece {
-    std::byte *local;
+    std::byte *local; // of no meaning for a handle
     std::uint64_t offset;
     std::size_t length;
     rsm_transfer_entry kernel_form;
@@ -23,6 +23,9 @@ struct Piece {
 struct Request {
     std::array<Piece, RSM_MAX_SGIOREQS> pieces{};
     std::size_t count = 0;
+    // An entry names its memory by a handle. Only the kernel agent touches such memory: the program
+    // may have unmapped, protected or truncated it, or have mapped something else at its address.
+    bool names_handle = false;
 
     [[nodiscard]] std::span<const Piece> all() const noexcept {
         return std::span(pieces).first(count);
@@ -35,7 +38,7 @@ bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexce
 
 // The local end of an entry: where it begins and, for a handle, how far it goes.
 struct LocalEnd {
-    std::uintptr_t base;
+    std::uintptr_t base; // 0 for a handle
     std::size_t size;
     int overrun; // what it is to go further
 };
@@ -53,7 +56,7 @@ int find_local(const rsm_iovec_t &entry, rsm_transfer_entry &kernel_form, LocalE
     const auto *memory = find<LocalMemory>(entry.local.handle);
     if (memory == nullptr)
         return RSMERR_BAD_SGIO;
-    end = {reinterpret_cast<std::uintptr_t>(memory->base), memory->length, RSMERR_BAD_LENGTH};
+    end = {0, memory->length, RSMERR_BAD_LENGTH};
     kernel_form.fd = memory->pinned.fd();
     return RSM_SUCCESS;
 }
@@ -86,9 +89,10 @@ int take_request(const ImportSegment &segment, Direction direction, const rsm_sc
         return RSMERR_PERM_DENIED;
     // Each entry is copied, for the same reason.
     for (const auto entry : std::span(io.iovec, io.io_request_count)) {
-        const int status = take_entry(segment, entry, request.pieces[request.count]);
-        if (status != RSM_SUCCESS)
+        Piece &piece = request.pieces[request.count];
+        if (const int status = take_entry(segment, entry, piece); status != RSM_SUCCESS)
             return status;
+        request.names_handle |= piece.kernel_form.type == RSM_HANDLE_TYPE;
         ++request.count;
     }
     return RSM_SUCCESS;
@@ -123,15 +127,20 @@ int transfer_mapped(const ImportSegment &segment, Direction direction, const Req
     return status == RSM_SUCCESS && signal ? post(segment, io.flags) : status;
 }
 
-int transfer_unmapped(const ImportSegment &segment, Direction direction, const Request &request,
-                      rsm_scat_gath_t &io) noexcept {
+// The barriers of a mapped segment, which make no call, find every transfer complete.
+std::uint32_t completion_flag(const ImportSegment &segment, Direction direction) noexcept {
+    return segment.mappable() ? 0U : asynchronous_if_explicit(segment, direction);
+}
+
+int transfer_by_kernel(const ImportSegment &segment, Direction direction, const Request &request,
+                       rsm_scat_gath_t &io) noexcept {
     std::array<rsm_transfer_entry, RSM_MAX_SGIOREQS> entries{};
     auto *entry = entries.begin();
     for (const auto &piece : request.all())
         *entry++ = piece.kernel_form;
     rsm_transfer argument{};
     argument.flags = (io.flags & (RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE)) |
-                     asynchronous_if_explicit(segment, direction);
+                     completion_flag(segment, direction);
     const int status =
         transfer_by_kernel(segment, direction, std::span(entries).first(request.count), argument);
     io.io_residual_count = argument.residual;
@@ -155,8 +164,9 @@ int scatter_gather(Direction direction, rsm_scat_gath_t *io) {
     Request request;
     if (const int status = take_request(*segment, direction, asked, request); status != RSM_SUCCESS)
         return status;
-    return segment->mappable() ? transfer_mapped(*segment, direction, request, *io)
-                               : transfer_unmapped(*segment, direction, request, *io);
+    return segment->mappable() && !request.names_handle
+               ? transfer_mapped(*segment, direction, request, *io)
+               : transfer_by_kernel(*segment, direction, request, *io);
 }
 
 } // namespace

@@ -61,7 +61,7 @@ TEST(DestroyOrder, AnExportEndsBeforeItsHandle) {
 
 TEST(DestroyOrder, LocalMemoryEndsBeforeItsHandle) {
     auto *controller = rsm::create<rsm::Controller>();
-    const auto *memory = rsm::create<rsm::LocalMemory>(memory_file(), nullptr, std::size_t{0});
+    const auto *memory = rsm::create<rsm::LocalMemory>(memory_file(), std::size_t{0});
     watch(memory);
     EXPECT_EQ(rsm_free_localmemory_handle(rsm::handle_of<rsmapi_controller_handle_t>(controller),
                                           rsm::handle_of<rsm_localmemory_handle_t>(memory)),

@@ -92,21 +92,24 @@ TEST_F(ScatterGather, ChecksLocalMemory) {
     EXPECT_EQ(put(1), RSMERR_BAD_SGIO);
 }
 
-TEST_F(ScatterGather, TakesLocalHandles) {
-    auto *memory = rsm::create<rsm::LocalMemory>(
-        rsm::LocalMemory{{}, reinterpret_cast<std::byte *>(local.data()), local.size()});
+// Only the kernel agent, of which the segment's descriptor is no handle here, touches memory that
+// is given by handle.
+TEST_F(ScatterGather, LeavesLocalHandlesToTheKernel) {
+    auto *memory = rsm::create<rsm::LocalMemory>(rsm::LocalMemory{{}, local.size()});
+    request(segment, 2);
     vec[0].io_type = RSM_HANDLE_TYPE;
     vec[0].local.handle = rsm::handle_of<rsm_localmemory_handle_t>(memory);
     vec[0].local_offset = 50;
-    EXPECT_EQ(put(0), RSM_SUCCESS);
-    EXPECT_EQ(std::memcmp(segment.memory().data(), &local[50], 7), 0);
+    EXPECT_EQ(put(2), RSMERR_INTERNAL_ERROR);
+    EXPECT_EQ(segment.item<uint64_t>(0), 0U);
+    EXPECT_EQ(segment.item<uint64_t>(100), 0U) << "the address of the same request";
     vec[0].local_offset = local.size() - 6;
-    EXPECT_EQ(put(1), RSMERR_BAD_LENGTH);
+    EXPECT_EQ(put(2), RSMERR_BAD_LENGTH);
     vec[0].local_offset = SIZE_MAX;
-    EXPECT_EQ(put(1), RSMERR_BAD_LENGTH);
+    EXPECT_EQ(put(2), RSMERR_BAD_LENGTH);
     rsm::destroy(memory);
     vec[0].local_offset = 0;
-    EXPECT_EQ(put(1), RSMERR_BAD_SGIO);
+    EXPECT_EQ(put(2), RSMERR_BAD_SGIO);
 }
 
 TEST_F(ScatterGather, RightsOfTheConnection) {
