@@ -4,8 +4,8 @@
 // them.
 #pragma once
 
-#include "engine/transfer/buffers.h"
 #include "engine/transfer/post.h"
+#include "engine/transfer/receive_queue.h"
 
 #include <optional>
 

@@ -4,7 +4,7 @@
 
 #include "engine/core/ia.h"
 #include "engine/memory/pz.h"
-#include "engine/transfer/buffers.h"
+#include "engine/transfer/receive_queue.h"
 
 namespace rsmdat {
 

@@ -6,9 +6,9 @@
 #include "engine/loop/engine.h"
 #include "engine/transfer/fifo.h"
 #include "engine/transfer/receives.h"
-#include "transfer/line.h"
-#include "transfer/parts.h"
+#include "transfer/notifying_channel.h"
 #include "transfer/requests.h"
+#include "transfer/sg_slice.h"
 #include "transfer/srq.h"
 
 #include <optional>

@@ -6,7 +6,7 @@
 #include "engine/connect/ep.h"
 #include "engine/transfer/flags.h"
 #include "memory/copy.h"
-#include "transfer/parts.h"
+#include "transfer/sg_slice.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include "engine/transfer/fifo.h"
 #include "engine/transfer/requests.h"
 #include "memory/rmr.h"
-#include "transfer/line.h"
-#include "transfer/remotes.h"
+#include "transfer/notifying_channel.h"
+#include "transfer/remote_region_cache.h"
 
 #include <list>
 #include <optional>

@@ -9,7 +9,7 @@
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
 #include "engine/transfer/transfer.h"
-#include "transfer/line.h"
+#include "transfer/notifying_channel.h"
 #include "transfer/receives.h"
 #include "transfer/requests.h"
 

@@ -10,7 +10,7 @@
 #include "transfer/srq.h"
 #include "transfer/transfer.h"
 #include "wire/completion_queue.h"
-#include "wire/news.h"
+#include "wire/device_events.h"
 #include "wire/rdma_device.h"
 
 namespace rsmdat {

@@ -43,7 +43,7 @@ class VerbsTransport final : public Transport {
     const std::unique_ptr<CompletionQueues> queues; // wire/completion_queue.h
     VerbsContexts regions;
     const std::unique_ptr<Manager> manager; // connect/manager.h
-    const std::unique_ptr<News> news;       // wire/news.h
+    const std::unique_ptr<News> news;       // wire/device_events.h
 };
 
 inline VerbsTransport &transport_of(const Ia &ia) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/verbs_options.h"
 
-#include "engine/core/words.h"
+#include "engine/core/options.h"
 
 #include <charconv>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/remotes.h"
+#include "transfer/remote_region_cache.h"
 
 #include <algorithm>
 

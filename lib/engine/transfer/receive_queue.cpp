@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engine/transfer/buffers.h"
+#include "engine/transfer/receive_queue.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "wire/news.h"
+#include "wire/device_events.h"
 
 #include "connect/connector.h"
 #include "connect/manager.h"
