@@ -147,7 +147,7 @@ Ia::~Ia() {
         Guard guard(lock);
         close();
         release_waiters();
-        await_outside(guard);
+        await_unlocked(guard);
         orphans = agents();
         take_evds_from_others(*this);
         drop_requests_from_others(*this);
@@ -177,8 +177,8 @@ void Ia::release_waiters() noexcept {
     agent_returned.wake();
 }
 
-void Ia::await_outside(Guard &guard) noexcept {
-    while (outside_ > 0) {
+void Ia::await_unlocked(Guard &guard) noexcept {
+    while (unlocked_ > 0) {
         const auto ticket = came_back_.ticket();
         guard.unlock();
         came_back_.sleep(ticket, {});

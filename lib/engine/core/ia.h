@@ -7,7 +7,7 @@
 // functions of classes expect it held unless they say otherwise. It is given up only while a thread
 // sleeps (Evd::wait, Cno::wait), while an ioctl or mmap that can take long runs (pinning,
 // connecting: marked so where it happens), and around an agent of the consumer's: always with
-// Outside, and whatever was found before must be looked up again afterwards.
+// UnlockedScope, and whatever was found before must be looked up again afterwards.
 // The engine's thread takes it like everybody else. There is no other lock above or below it but
 // those inside malloc, the handle cells, the list of asynchronous EVDs and the thread pools.
 #pragma once
@@ -41,8 +41,8 @@ class Ia final : public Object {
 
     // Starts the engine and the transport. Throws std::bad_alloc, and Unavailable (transport.h).
     Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over);
-    // Ia::lock not held. Lets waiters go, waits for everybody who is Outside and destroys what is
-    // left, in the order of udapl-functions.md section 3.
+    // Ia::lock not held. Wakes waiters, waits for threads that hold an UnlockedScope and destroys
+    // what is left, in the order of udapl-functions.md section 3.
     ~Ia() override;
 
     // Takes over a new object; a reference to it. Throws std::bad_alloc.
@@ -103,13 +103,13 @@ class Ia final : public Object {
     Futex agent_returned; // rings when an agent of a Cno has
 
   private:
-    friend class Outside;
+    friend class UnlockedScope;
     void take(std::unique_ptr<Object> object);
     void leave_foreign_async_evd() const noexcept;
     void report_to_others(const Arrival &arrival) const noexcept;
     [[nodiscard]] AsyncEvd used_async_evd() const noexcept;
     void release_waiters() noexcept;
-    void await_outside(Guard &guard) noexcept;
+    void await_unlocked(Guard &guard) noexcept;
     [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
     void destroy_all() noexcept;
     void destroy_all(DAT_HANDLE_TYPE kind) noexcept;
@@ -120,25 +120,25 @@ class Ia final : public Object {
     std::uint32_t async_generation_ = 0; // of the async EVD
     AsyncListener async_listener_{name};
     Ia *next_joined_ = this; // a ring
-    int outside_ = 0;        // threads that have given up the lock for a while
+    int unlocked_ = 0;       // threads that have given up the lock for a while
     Futex came_back_;
 };
 
 // Gives up Ia::lock for the time it exists. The Ia stays until the thread has come back, its
 // objects may not.
-class Outside {
+class UnlockedScope {
   public:
-    Outside(Ia &ia, Guard &guard) noexcept : ia_(ia), guard_(guard) {
-        ++ia_.outside_;
+    UnlockedScope(Ia &ia, Guard &guard) noexcept : ia_(ia), guard_(guard) {
+        ++ia_.unlocked_;
         guard_.unlock();
     }
-    ~Outside() {
+    ~UnlockedScope() {
         guard_.lock();
-        if (--ia_.outside_ == 0 && ia_.closing)
+        if (--ia_.unlocked_ == 0 && ia_.closing)
             ia_.came_back_.wake();
     }
-    Outside(const Outside &) = delete;
-    Outside &operator=(const Outside &) = delete;
+    UnlockedScope(const UnlockedScope &) = delete;
+    UnlockedScope &operator=(const UnlockedScope &) = delete;
 
   private:
     Ia &ia_;

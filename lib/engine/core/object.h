@@ -127,10 +127,10 @@ T *find(DAT_HANDLE handle) noexcept {
 
 // An object and the lock of its Ia, which is held; or nothing.
 template <class T>
-class Entered {
+class LockedHandle {
   public:
-    Entered() noexcept = default;
-    Entered(T &object, Guard held) noexcept : guard(std::move(held)), object_(&object) {}
+    LockedHandle() noexcept = default;
+    LockedHandle(T &object, Guard held) noexcept : guard(std::move(held)), object_(&object) {}
     explicit operator bool() const noexcept { return object_ != nullptr; }
     T &operator*() const noexcept { return *object_; }
     T *operator->() const noexcept { return object_; }
@@ -145,7 +145,7 @@ class Entered {
 // The object of a handle and the lock, if the object `fits`. The object may have been freed, or the
 // cell become another object's, before the lock was had: so it is looked at again.
 template <class T, class Fits>
-[[gnu::always_inline]] inline Entered<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
+[[gnu::always_inline]] inline LockedHandle<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
     const HandleCell *cell = find_cell(handle);
     if (!cell || !cell->object.load(std::memory_order_acquire))
         return {};
@@ -159,13 +159,13 @@ template <class T, class Fits>
 }
 
 // An object of any kind.
-inline Entered<Object> enter_object(DAT_HANDLE handle) noexcept {
+inline LockedHandle<Object> enter_object(DAT_HANDLE handle) noexcept {
     return enter_if<Object>(handle, [](const Object &) { return true; });
 }
 
 // The object if it is a T.
 template <class T>
-[[gnu::always_inline]] inline Entered<T> enter(DAT_HANDLE handle) noexcept {
+[[gnu::always_inline]] inline LockedHandle<T> enter(DAT_HANDLE handle) noexcept {
     return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
 }
 

@@ -82,7 +82,8 @@ void Cno::poll(bool again) noexcept {
 
 DAT_RETURN Cno::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept {
     evd = nullptr;
-    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), luck_}, releases_};
+    Wait wait{
+        guard, deadline_of(timeout), {timeout != 0 && has_feeders(), spin_policy_}, releases_};
     if (triggers_ == 0)
         poll(timeout == 0 || wait.spin.worthwhile());
     if (take(evd))
@@ -109,7 +110,7 @@ DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
         if (wait.spin.turn(ia(), wait.guard))
             poll(true);
         else
-            interrupted = doze(wait) == Futex::Wake::INTERRUPTED;
+            interrupted = sleep(wait) == Futex::Wake::INTERRUPTED;
     }
 }
 
@@ -119,12 +120,12 @@ DAT_RETURN Cno::last_look(DAT_EVD_HANDLE &evd) noexcept {
     return take(evd) ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_QUEUE_EMPTY);
 }
 
-Futex::Wake Cno::doze(Wait &wait) noexcept {
+Futex::Wake Cno::sleep(Wait &wait) noexcept {
     const auto ticket = futex_.ticket();
     ia().arm_all();
     if (triggers_ > 0)
         return Futex::Wake::WOKEN;
-    const Outside outside(ia(), wait.guard);
+    const UnlockedScope unlocked(ia(), wait.guard);
     return futex_.sleep(ticket, wait.deadline);
 }
 
@@ -188,7 +189,7 @@ bool Cno::agent_busy() const noexcept {
 void Cno::await_agent(Guard &guard) noexcept {
     Futex &returned = ia().agent_returned;
     const auto ticket = returned.ticket();
-    const Outside outside(ia(), guard);
+    const UnlockedScope unlocked(ia(), guard);
     returned.sleep(ticket, {});
 }
 

@@ -48,12 +48,12 @@ class Cno final : public Object {
     bool take(DAT_EVD_HANDLE &evd) noexcept;
     DAT_RETURN await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept;
     DAT_RETURN last_look(DAT_EVD_HANDLE &evd) noexcept;
-    Futex::Wake doze(Wait &wait) noexcept;
+    Futex::Wake sleep(Wait &wait) noexcept;
 
     std::vector<Evd *> evds_;
     std::size_t scanned_ = 0; // where the next scan begins
     Futex futex_;
-    SpinLuck luck_;
+    SpinPolicy spin_policy_;
     unsigned triggers_ = 0; // not yet told to anybody; at most one for each waiter, or one
     Evd *last_ = nullptr;   // that triggered; null if it is gone
     unsigned releases_ = 0; // how often all waiters were let go

@@ -131,7 +131,7 @@ DAT_RETURN Evd::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT
         return refusal;
     waited = true;
     threshold_ = threshold;
-    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), luck_}};
+    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), spin_policy_}};
     if (queue_.count() < threshold)
         poll(timeout == 0 || wait.spin.worthwhile());
     notified_ = queue_.count() >= threshold; // those need not notify
@@ -184,7 +184,7 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
         if (wait.spin.turn(ia(), wait.guard))
             poll();
         else
-            interrupted = doze(wait) == Futex::Wake::INTERRUPTED;
+            interrupted = sleep(wait) == Futex::Wake::INTERRUPTED;
     }
 }
 
@@ -197,7 +197,7 @@ DAT_RETURN Evd::last_look() noexcept {
 
 // Peers ring from the moment when the engines have armed the connections; what came before that is
 // seen by looking once more.
-Futex::Wake Evd::doze(Wait &wait) noexcept {
+Futex::Wake Evd::sleep(Wait &wait) noexcept {
     ia().arm_all();
     poll(false);
     if (satisfied() || disturbance() != DAT_SUCCESS)
@@ -206,7 +206,7 @@ Futex::Wake Evd::doze(Wait &wait) noexcept {
     const auto ticket = futex_.ticket();
     auto wake = Futex::Wake::WOKEN;
     {
-        const Outside outside(ia(), wait.guard);
+        const UnlockedScope unlocked(ia(), wait.guard);
         wake = futex_.sleep(ticket, wait.deadline);
     }
     asleep_ = false;

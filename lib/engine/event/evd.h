@@ -111,12 +111,12 @@ class Evd final : public Object {
     [[nodiscard]] DAT_RETURN disturbance() const noexcept;
     DAT_RETURN await(Wait &wait) noexcept;
     DAT_RETURN last_look() noexcept;
-    Futex::Wake doze(Wait &wait) noexcept;
+    Futex::Wake sleep(Wait &wait) noexcept;
 
     EventQueue queue_;
     Feeders feeders_;
     Futex futex_;
-    SpinLuck luck_;
+    SpinPolicy spin_policy_;
     bool dead_ = false;
     bool enabled_ = true;
     bool waitable_ = true;

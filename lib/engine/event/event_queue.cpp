@@ -38,7 +38,7 @@ void EventQueue::disown(DAT_HANDLE owner) noexcept {
         Entry &entry = at(place);
         if (entry.owner != owner)
             continue;
-        settle(entry);
+        return_credit(entry);
         entry.credit = nullptr;
         entry.owner = nullptr;
     }

@@ -101,10 +101,10 @@ class EventQueue {
     Entry &append() noexcept { return at(count_++); }
     // The entry leaves the queue, one way or another.
     void forget(const Entry &entry) noexcept {
-        settle(entry);
+        return_credit(entry);
         notifying_ -= entry.notifies;
     }
-    static void settle(const Entry &entry) noexcept {
+    static void return_credit(const Entry &entry) noexcept {
         if (entry.credit)
             --*entry.credit;
     }

@@ -30,20 +30,20 @@ void pause() noexcept {
 
 } // namespace
 
-bool SpinLuck::next() noexcept {
+bool SpinPolicy::next() noexcept {
     return misses_ < MOST_MISSES || ++waits_ % NEXT_TRY == 0;
 }
 
-void SpinLuck::learn(bool hit) noexcept {
+void SpinPolicy::learn(bool hit) noexcept {
     misses_ = hit ? 0 : misses_ + 1;
 }
 
-Spin::Spin(bool worthwhile, SpinLuck &luck) noexcept
-    : worthwhile_(worthwhile && several_processors() && luck.next()), luck_(luck) {}
+Spin::Spin(bool worthwhile, SpinPolicy &policy) noexcept
+    : worthwhile_(worthwhile && several_processors() && policy.next()), spin_policy_(policy) {}
 
 Spin::~Spin() {
     if (end_ != Clock::time_point())
-        luck_.learn(!over_);
+        spin_policy_.learn(!over_);
 }
 
 bool Spin::turn(Ia &ia, Guard &guard) noexcept {
@@ -55,7 +55,7 @@ bool Spin::turn(Ia &ia, Guard &guard) noexcept {
     over_ = now >= end_;
     if (over_)
         return false;
-    const Outside outside(ia, guard);
+    const UnlockedScope unlocked(ia, guard);
     for (int i = 0; i < PAUSES; ++i)
         pause();
     return true;

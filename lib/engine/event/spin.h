@@ -10,7 +10,7 @@ namespace rsmdat {
 
 // Whether it pays: peers that take longer than that to answer will mostly go on doing so. Looking
 // has a price then: the connections are disarmed for it and have to be armed again.
-class SpinLuck {
+class SpinPolicy {
   public:
     // Is the next waiter to look first?
     [[nodiscard]] bool next() noexcept;
@@ -24,7 +24,7 @@ class SpinLuck {
 class Spin {
   public:
     // Not worth it if nobody else can run meanwhile, or if nothing would be seen by looking.
-    Spin(bool worthwhile, SpinLuck &luck) noexcept;
+    Spin(bool worthwhile, SpinPolicy &policy) noexcept;
     ~Spin();
     Spin(const Spin &) = delete;
     Spin &operator=(const Spin &) = delete;
@@ -36,7 +36,7 @@ class Spin {
   private:
     const bool worthwhile_;
     bool over_ = false;
-    SpinLuck &luck_;
+    SpinPolicy &spin_policy_;
     std::chrono::steady_clock::time_point end_{}; // none: not begun
 };
 

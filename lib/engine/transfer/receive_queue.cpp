@@ -6,7 +6,7 @@
 
 namespace rsmdat {
 
-void Buffers::resize(DAT_COUNT capacity, DAT_COUNT iov) {
+void ReceiveQueue::resize(DAT_COUNT capacity, DAT_COUNT iov) {
     const std::size_t slots = std::max(static_cast<std::size_t>(capacity) + 1, slots_);
     const std::size_t width = std::max(static_cast<std::size_t>(iov), iov_);
     if (slots == slots_ && width == iov_)
@@ -16,7 +16,7 @@ void Buffers::resize(DAT_COUNT capacity, DAT_COUNT iov) {
     move_to(slots, width);
 }
 
-void Buffers::move_to(std::size_t slots, std::size_t iov) {
+void ReceiveQueue::move_to(std::size_t slots, std::size_t iov) {
     auto buffers = std::make_unique_for_overwrite<Buffer[]>(slots);
     auto pieces = std::make_unique_for_overwrite<DAT_LMR_TRIPLET[]>(slots * iov);
     std::copy_n(buffers_.get(), slots_, buffers.get());
@@ -33,24 +33,24 @@ void Buffers::move_to(std::size_t slots, std::size_t iov) {
     iov_ = iov;
 }
 
-std::span<DAT_LMR_TRIPLET> Buffers::room() noexcept {
+std::span<DAT_LMR_TRIPLET> ReceiveQueue::room() noexcept {
     return {pieces_.get() + free_.back() * iov_, iov_};
 }
 
-void Buffers::post(const Buffer &buffer) noexcept {
+void ReceiveQueue::post(const Buffer &buffer) noexcept {
     const Slot slot = free_.back();
     free_.pop_back();
     buffers_[slot] = buffer;
     queue_.push(slot);
 }
 
-Buffers::Slot Buffers::take() noexcept {
+ReceiveQueue::Slot ReceiveQueue::take() noexcept {
     const Slot slot = queue_.front();
     queue_.pop();
     return slot;
 }
 
-std::span<const DAT_LMR_TRIPLET> Buffers::pieces(Slot slot) const noexcept {
+std::span<const DAT_LMR_TRIPLET> ReceiveQueue::pieces(Slot slot) const noexcept {
     return {pieces_.get() + slot * iov_, static_cast<std::size_t>(buffers_[slot].pieces)};
 }
 

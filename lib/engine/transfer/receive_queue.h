@@ -22,11 +22,11 @@ struct Buffer {
     std::uint64_t length;
 };
 
-class Buffers {
+class ReceiveQueue {
   public:
     using Slot = std::uint32_t;
 
-    Buffers() = default;
+    ReceiveQueue() = default;
     // For at least so many of at least so many pieces; what is there stays. Throws std::bad_alloc.
     void resize(DAT_COUNT capacity, DAT_COUNT iov);
 

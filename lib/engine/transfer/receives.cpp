@@ -12,7 +12,7 @@ void Receives::resize() {
         own_.resize(ep_.attributes.max_recv_dtos, ep_.attributes.max_recv_iov);
 }
 
-Buffers &Receives::buffers() noexcept {
+ReceiveQueue &Receives::buffers() noexcept {
     return ep_.srq != nullptr ? ep_.srq->buffers : own_;
 }
 
@@ -48,8 +48,8 @@ DAT_RETURN Receives::post(const Post &post) noexcept {
     return DAT_SUCCESS;
 }
 
-void Receives::complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
-                        bool solicited) noexcept {
+void Receives::complete(ReceiveQueue::Slot slot, DAT_DTO_COMPLETION_STATUS status,
+                        std::uint64_t length, bool solicited) noexcept {
     const Buffer buffer = buffers()[slot];
     buffers().release(slot);
     const bool unsolicited =

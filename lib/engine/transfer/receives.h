@@ -35,16 +35,16 @@ class Receives {
 
     // The Ep's limits have changed. Throws std::bad_alloc.
     void resize();
-    [[nodiscard]] Buffers &buffers() noexcept; // the SRQ's if there is one
+    [[nodiscard]] ReceiveQueue &buffers() noexcept; // the SRQ's if there is one
     // `slot` has been taken; the event.
-    void complete(Buffers::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
+    void complete(ReceiveQueue::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
                   bool solicited) noexcept;
     void check_watermarks() noexcept;
 
     Ep &ep_;
-    Buffers own_;
-    std::optional<Buffers::Slot> current_; // taken, and counted as held
-    bool live_ = false;                    // connected: the hard watermark counts
+    ReceiveQueue own_;
+    std::optional<ReceiveQueue::Slot> current_; // taken, and counted as held
+    bool live_ = false;                         // connected: the hard watermark counts
     bool failed_ = false;
 
   private:

@@ -25,7 +25,7 @@ class Srq : public Object {
     Pz *pz;
     int eps = 0; // attached
     DAT_SRQ_ATTR attributes;
-    Buffers buffers;
+    ReceiveQueue buffers;
     int outstanding = 0; // posted, and their events not dequeued
 
   protected:

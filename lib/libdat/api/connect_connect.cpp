@@ -75,41 +75,41 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
                       DAT_TIMEOUT timeout, DAT_COUNT size, DAT_PVOID data, DAT_QOS qos,
                       DAT_CONNECT_FLAGS flags) noexcept {
     return guarded([&]() -> DAT_RETURN {
-        const auto entered = enter<Ep>(ep);
-        if (!entered)
+        const auto locked = enter<Ep>(ep);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (address == nullptr)
             return invalid_parameter(2);
         const Wish wish{timeout, size, data, qos, flags};
-        DAT_RETURN result = check_endpoint(*entered);
+        DAT_RETURN result = check_endpoint(*locked);
         if (result == DAT_SUCCESS)
-            result = check_wish(*entered, wish, 4);
+            result = check_wish(*locked, wish, 4);
         if (result == DAT_SUCCESS)
             result = check_address(*address);
         if (result != DAT_SUCCESS)
             return result;
-        return entered->connector->connect(copy_of(*address), qualifier, timeout, data_of(wish));
+        return locked->connector->connect(copy_of(*address), qualifier, timeout, data_of(wish));
     });
 }
 
 DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout, DAT_COUNT size,
                           DAT_PVOID data, DAT_QOS qos) noexcept {
     return guarded([&]() -> DAT_RETURN {
-        const auto entered = enter<Ep>(ep);
-        if (!entered)
+        const auto locked = enter<Ep>(ep);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
-        const Ep *model = find<Ep>(dup, entered->ia());
+        const Ep *model = find<Ep>(dup, locked->ia());
         if (model == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         const Wish wish{timeout, size, data, qos, DAT_CONNECT_DEFAULT_FLAG};
-        DAT_RETURN result = check_endpoint(*entered);
+        DAT_RETURN result = check_endpoint(*locked);
         if (result == DAT_SUCCESS && model->state != DAT_EP_STATE_CONNECTED)
             result = model->wrong_state();
         if (result == DAT_SUCCESS)
-            result = check_wish(*entered, wish, 3);
+            result = check_wish(*locked, wish, 3);
         if (result != DAT_SUCCESS)
             return result;
-        return entered->connector->connect_like(*model->link, timeout, data_of(wish));
+        return locked->connector->connect_like(*model->link, timeout, data_of(wish));
     });
 }
 

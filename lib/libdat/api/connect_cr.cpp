@@ -45,59 +45,59 @@ Sp *listener_on(const Ia &ia, DAT_CONN_QUAL qualifier) noexcept {
 } // namespace
 
 DAT_RETURN cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param) noexcept {
-    const auto entered = enter<Cr>(cr);
-    if (!entered)
+    const auto locked = enter<Cr>(cr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CR);
     const DAT_RETURN result = check_query(mask, DAT_CR_FIELD_ALL, param);
     if (result != DAT_SUCCESS)
         return result;
-    auto &data = entered->private_data;
-    param->remote_ia_address_ptr = address_pointer(entered->link->remote);
-    param->remote_port_qual = entered->link->remote_port;
+    auto &data = locked->private_data;
+    param->remote_ia_address_ptr = address_pointer(locked->link->remote);
+    param->remote_port_qual = locked->link->remote_port;
     param->private_data_size = static_cast<DAT_COUNT>(data.size());
     param->private_data = data.empty() ? nullptr : data.data();
-    param->local_ep_handle = entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL;
+    param->local_ep_handle = locked->ep != nullptr ? locked->ep->handle() : DAT_HANDLE_NULL;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, DAT_PVOID data) noexcept {
     return guarded([&]() -> DAT_RETURN {
-        const auto entered = enter<Cr>(cr);
-        if (!entered)
+        const auto locked = enter<Cr>(cr);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_CR);
         Ep *with = nullptr;
-        DAT_RETURN result = find_endpoint(*entered, ep, with);
+        DAT_RETURN result = find_endpoint(*locked, ep, with);
         if (result == DAT_SUCCESS)
-            result = check_data(*entered, size, data);
+            result = check_data(*locked, size, data);
         if (result == DAT_SUCCESS)
-            result = check_state(*entered, *with);
+            result = check_state(*locked, *with);
         if (result != DAT_SUCCESS)
             return result;
         const auto *bytes = static_cast<const std::byte *>(data);
-        result = entered->accept(*with, {bytes, static_cast<std::size_t>(size)});
+        result = locked->accept(*with, {bytes, static_cast<std::size_t>(size)});
         if (result == DAT_SUCCESS)
-            entered->ia().destroy(*entered);
+            locked->ia().destroy(*locked);
         return result;
     });
 }
 
 DAT_RETURN cr_reject(DAT_CR_HANDLE cr) noexcept {
-    const auto entered = enter<Cr>(cr);
-    if (!entered)
+    const auto locked = enter<Cr>(cr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CR);
-    entered->reject();
-    entered->ia().destroy(*entered);
+    locked->reject();
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 
 DAT_RETURN cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qualifier) noexcept {
-    const auto entered = enter<Cr>(cr);
-    if (!entered)
+    const auto locked = enter<Cr>(cr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CR);
     if (qualifier == 0)
         return invalid_parameter(2);
-    entered->hand_off(listener_on(entered->ia(), qualifier));
-    entered->ia().destroy(*entered);
+    locked->hand_off(listener_on(locked->ia(), qualifier));
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

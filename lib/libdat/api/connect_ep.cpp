@@ -132,19 +132,19 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd
     return guarded([&]() -> DAT_RETURN {
         Asked asked{pz, recv_evd, request_evd, connect_evd};
         join_for_evds(ia, asked);
-        const auto entered = enter<Ia>(ia);
-        if (!entered)
+        const auto locked = enter<Ia>(ia);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        const DAT_RETURN result = find_all(*entered, asked);
+        const DAT_RETURN result = find_all(*locked, asked);
         if (result != DAT_SUCCESS)
             return result;
         if (ep == nullptr)
             return invalid_parameter(7);
         const DAT_EP_ATTR attributes =
             attr != nullptr ? *attr
-                            : default_attributes(entered->limits, asked.recv != nullptr,
+                            : default_attributes(locked->limits, asked.recv != nullptr,
                                                  asked.request != nullptr);
-        return make(*entered, attributes, asked, 6, ep);
+        return make(*locked, attributes, asked, 6, ep);
     });
 }
 
@@ -155,75 +155,75 @@ DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE
     return guarded([&]() -> DAT_RETURN {
         Asked asked{pz, recv_evd, request_evd, connect_evd};
         join_for_evds(ia, asked);
-        const auto entered = enter<Ia>(ia);
-        if (!entered)
+        const auto locked = enter<Ia>(ia);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        const DAT_RETURN result = find_all(*entered, asked);
+        const DAT_RETURN result = find_all(*locked, asked);
         if (result != DAT_SUCCESS)
             return result;
-        asked.srq = find<Srq>(srq, *entered);
+        asked.srq = find<Srq>(srq, *locked);
         if (asked.srq == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_SRQ);
         if (ep == nullptr)
             return invalid_parameter(8);
         if (attr == nullptr)
             return invalid_parameter(7);
-        if (!zones_fit(*entered, asked))
+        if (!zones_fit(*locked, asked))
             return invalid_parameter(2);
-        return make(*entered, *attr, asked, 7, ep);
+        return make(*locked, *attr, asked, 7, ep);
     });
 }
 
 DAT_RETURN ep_query(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param) noexcept {
-    const auto entered = enter<Ep>(ep);
-    if (!entered)
+    const auto locked = enter<Ep>(ep);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     const DAT_RETURN result = check_query(mask, DAT_EP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        describe(*entered, *param);
+        describe(*locked, *param);
     return result;
 }
 
 DAT_RETURN ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle,
                          DAT_BOOLEAN *request_idle) noexcept {
-    const auto entered = enter<Ep>(ep);
-    if (!entered)
+    const auto locked = enter<Ep>(ep);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     if (state != nullptr)
-        *state = entered->state;
+        *state = locked->state;
     if (recv_idle != nullptr)
-        *recv_idle = entered->transfer->recv_idle() ? DAT_TRUE : DAT_FALSE;
+        *recv_idle = locked->transfer->recv_idle() ? DAT_TRUE : DAT_FALSE;
     if (request_idle != nullptr)
-        *request_idle = entered->transfer->request_idle() ? DAT_TRUE : DAT_FALSE;
+        *request_idle = locked->transfer->request_idle() ? DAT_TRUE : DAT_FALSE;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) noexcept {
-    const auto entered = enter<Ep>(ep);
-    if (!entered)
+    const auto locked = enter<Ep>(ep);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
         return invalid_parameter(2);
-    return entered->disconnect(flags);
+    return locked->disconnect(flags);
 }
 
 DAT_RETURN ep_reset(DAT_EP_HANDLE ep) noexcept {
-    const auto entered = enter<Ep>(ep);
-    return entered ? entered->reset() : invalid_handle(DAT_INVALID_HANDLE_EP);
+    const auto locked = enter<Ep>(ep);
+    return locked ? locked->reset() : invalid_handle(DAT_INVALID_HANDLE_EP);
 }
 
 // An endpoint that a request has, or waits for one, is not the consumer's alone.
 DAT_RETURN ep_free(DAT_EP_HANDLE ep) noexcept {
-    const auto entered = enter<Ep>(ep);
-    if (!entered)
+    const auto locked = enter<Ep>(ep);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
-    switch (entered->state) {
+    switch (locked->state) {
     case DAT_EP_STATE_RESERVED:
     case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
     case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
-        return entered->wrong_state();
+        return locked->wrong_state();
     default:
-        entered->ia().destroy(*entered);
+        locked->ia().destroy(*locked);
         return DAT_SUCCESS;
     }
 }

@@ -177,22 +177,22 @@ void join_for_evds(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param) noexcept {
     return guarded([&]() -> DAT_RETURN {
         join_for_evds(ep, mask, param);
-        const auto entered = enter<Ep>(ep);
-        if (!entered)
+        const auto locked = enter<Ep>(ep);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if ((mask & (NEVER | ~DAT_EP_PARAM_MASK{DAT_EP_FIELD_ALL})) != 0)
             return invalid_parameter(2);
         if (param == nullptr)
             return invalid_parameter(3);
-        Wanted wanted{entered->pz, entered->recv_evd, entered->request_evd, entered->connect_evd,
-                      entered->attributes};
-        const DAT_RETURN result = check(*entered, mask, *param, wanted);
+        Wanted wanted{locked->pz, locked->recv_evd, locked->request_evd, locked->connect_evd,
+                      locked->attributes};
+        const DAT_RETURN result = check(*locked, mask, *param, wanted);
         if (result != DAT_SUCCESS)
             return result;
-        if (!state_allows(entered->state, mask) || too_late(*entered, mask))
-            return entered->wrong_state();
+        if (!state_allows(locked->state, mask) || too_late(*locked, mask))
+            return locked->wrong_state();
         if (mask != 0)
-            apply(*entered, wanted);
+            apply(*locked, wanted);
         return DAT_SUCCESS;
     });
 }

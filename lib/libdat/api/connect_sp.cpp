@@ -39,10 +39,10 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
     return guarded([&]() -> DAT_RETURN {
         join_for(ia, evd, DAT_EVD_CR_FLAG);
-        const auto entered = enter<Ia>(ia);
-        if (!entered)
+        const auto locked = enter<Ia>(ia);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
-        Evd *found = find_evd(evd, *entered);
+        Evd *found = find_evd(evd, *locked);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         if (psp == nullptr)
@@ -54,10 +54,10 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
         if (!found->accepts(DAT_EVD_CR_FLAG))
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         ListenerPointer listener;
-        const DAT_RETURN result = make(*entered, listener);
+        const DAT_RETURN result = make(*locked, listener);
         if (result == DAT_SUCCESS)
-            *psp = entered
-                       ->adopt(std::make_unique<Psp>(*entered, *qualifier, *found, flags,
+            *psp = locked
+                       ->adopt(std::make_unique<Psp>(*locked, *qualifier, *found, flags,
                                                      std::move(listener)))
                        .handle();
         return result;
@@ -106,22 +106,22 @@ DAT_RETURN psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HA
 }
 
 DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param) noexcept {
-    const auto entered = enter<Psp>(psp);
-    if (!entered)
+    const auto locked = enter<Psp>(psp);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_PSP);
     const DAT_RETURN result = check_query(mask, DAT_PSP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered), entered->flags};
+        *param = {locked->ia().handle(), locked->qualifier, evd_of(*locked), locked->flags};
     return result;
 }
 
 DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
     ListenerPointer last; // ends without the lock, and before we return: then the qualifier is free
-    const auto entered = enter<Psp>(psp);
-    if (!entered)
+    const auto locked = enter<Psp>(psp);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_PSP);
-    last = entered->stop_listening();
-    entered->ia().destroy(*entered);
+    last = locked->stop_listening();
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 
@@ -129,23 +129,23 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
                       DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept {
     return guarded([&]() -> DAT_RETURN {
         join_for(ia, evd, DAT_EVD_CR_FLAG);
-        const auto entered = enter<Ia>(ia);
-        if (!entered)
+        const auto locked = enter<Ia>(ia);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
         Ep *its_ep = nullptr;
-        DAT_RETURN result = find_endpoint(*entered, ep, its_ep);
+        DAT_RETURN result = find_endpoint(*locked, ep, its_ep);
         if (result != DAT_SUCCESS)
             return result;
-        Evd *found = find_evd(evd, *entered);
+        Evd *found = find_evd(evd, *locked);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         ListenerPointer listener;
         result = check_rsp(qualifier, its_ep, *found, rsp);
         if (result == DAT_SUCCESS)
-            result = entered->transport->listen(*entered, qualifier, listener);
+            result = locked->transport->listen(*locked, qualifier, listener);
         if (result == DAT_SUCCESS)
-            *rsp = entered
-                       ->adopt(std::make_unique<Rsp>(*entered, qualifier, its_ep, *found,
+            *rsp = locked
+                       ->adopt(std::make_unique<Rsp>(*locked, qualifier, its_ep, *found,
                                                      std::move(listener)))
                        .handle();
         return result;
@@ -153,23 +153,23 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
 }
 
 DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param) noexcept {
-    const auto entered = enter<Rsp>(rsp);
-    if (!entered)
+    const auto locked = enter<Rsp>(rsp);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_RSP);
     const DAT_RETURN result = check_query(mask, DAT_RSP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {entered->ia().handle(), entered->qualifier, evd_of(*entered),
-                  entered->ep != nullptr ? entered->ep->handle() : DAT_HANDLE_NULL};
+        *param = {locked->ia().handle(), locked->qualifier, evd_of(*locked),
+                  locked->ep != nullptr ? locked->ep->handle() : DAT_HANDLE_NULL};
     return result;
 }
 
 DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept {
     ListenerPointer last; // likewise
-    const auto entered = enter<Rsp>(rsp);
-    if (!entered)
+    const auto locked = enter<Rsp>(rsp);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_RSP);
-    last = entered->stop_listening();
-    entered->ia().destroy(*entered);
+    last = locked->stop_listening();
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

@@ -10,66 +10,66 @@ namespace rsmdat::api {
 namespace {
 
 // A CNO whose agent does not run now: what it was given may go away afterwards.
-Entered<Cno> enter_quiet(DAT_CNO_HANDLE cno) noexcept {
-    auto entered = enter<Cno>(cno);
-    while (entered && entered->agent_busy()) {
-        entered->await_agent(entered.guard);
-        entered = {};
-        entered = enter<Cno>(cno);
+LockedHandle<Cno> enter_quiet(DAT_CNO_HANDLE cno) noexcept {
+    auto locked = enter<Cno>(cno);
+    while (locked && locked->agent_busy()) {
+        locked->await_agent(locked.guard);
+        locked = {};
+        locked = enter<Cno>(cno);
     }
-    return entered;
+    return locked;
 }
 
 } // namespace
 
 DAT_RETURN cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
                       DAT_CNO_HANDLE *cno) noexcept {
-    const auto entered = enter<Ia>(ia);
-    if (!entered)
+    const auto locked = enter<Ia>(ia);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     if (!cno)
         return invalid_parameter(3);
     return guarded([&]() -> DAT_RETURN {
-        *cno = entered->adopt(std::make_unique<Cno>(*entered, agent)).handle();
+        *cno = locked->adopt(std::make_unique<Cno>(*locked, agent)).handle();
         return DAT_SUCCESS;
     });
 }
 
 DAT_RETURN cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AGENT agent) noexcept {
-    const auto entered = enter_quiet(cno);
-    if (!entered)
+    const auto locked = enter_quiet(cno);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
-    entered->agent = agent;
+    locked->agent = agent;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param) noexcept {
-    const auto entered = enter<Cno>(cno);
-    if (!entered)
+    const auto locked = enter<Cno>(cno);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     const DAT_RETURN result = check_query(mask, DAT_CNO_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {entered->ia().handle(), entered->agent};
+        *param = {locked->ia().handle(), locked->agent};
     return result;
 }
 
 DAT_RETURN cno_free(DAT_CNO_HANDLE cno) noexcept {
-    const auto entered = enter_quiet(cno);
-    if (!entered)
+    const auto locked = enter_quiet(cno);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
-    if (entered->in_use())
+    if (locked->in_use())
         return invalid_state(DAT_INVALID_STATE_CNO_IN_USE);
-    entered->ia().destroy(*entered);
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 
 DAT_RETURN cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd) noexcept {
-    auto entered = enter<Cno>(cno);
-    if (!entered)
+    auto locked = enter<Cno>(cno);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     if (!evd)
         return invalid_parameter(3);
-    return entered->wait(entered.guard, timeout, *evd);
+    return locked->wait(locked.guard, timeout, *evd);
 }
 
 } // namespace rsmdat::api

@@ -31,65 +31,65 @@ DAT_RETURN evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, 
                       DAT_EVD_HANDLE *evd) noexcept {
     if (evd)
         *evd = DAT_HANDLE_NULL;
-    const auto entered = enter<Ia>(ia);
-    if (!entered)
+    const auto locked = enter<Ia>(ia);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_IA);
-    const DAT_RETURN result = check_create(*entered, min_qlen, cno, flags, evd);
+    const DAT_RETURN result = check_create(*locked, min_qlen, cno, flags, evd);
     if (result != DAT_SUCCESS)
         return result;
     return guarded([&]() -> DAT_RETURN {
-        Cno *to = find<Cno>(cno, *entered);
-        *evd = entered->adopt(std::make_unique<Evd>(*entered, min_qlen, flags, to)).handle();
+        Cno *to = find<Cno>(cno, *locked);
+        *evd = locked->adopt(std::make_unique<Evd>(*locked, min_qlen, flags, to)).handle();
         return DAT_SUCCESS;
     });
 }
 
 DAT_RETURN evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
     const DAT_RETURN result = check_query(mask, DAT_EVD_FIELD_ALL, param);
     if (result != DAT_SUCCESS)
         return result;
-    param->ia_handle = entered->ia().handle();
-    param->evd_qlen = entered->length();
-    param->evd_state = entered->state();
-    param->cno_handle = entered->cno ? entered->cno->handle() : DAT_HANDLE_NULL;
-    param->evd_flags = entered->flags;
+    param->ia_handle = locked->ia().handle();
+    param->evd_qlen = locked->length();
+    param->evd_state = locked->state();
+    param->cno_handle = locked->cno ? locked->cno->handle() : DAT_HANDLE_NULL;
+    param->evd_flags = locked->flags;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN evd_modify_cno(DAT_EVD_HANDLE evd, DAT_CNO_HANDLE cno) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    Cno *to = find<Cno>(cno, entered->ia());
+    Cno *to = find<Cno>(cno, locked->ia());
     if (cno && !to)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     return guarded([&]() -> DAT_RETURN {
-        entered->set_cno(to);
+        locked->set_cno(to);
         return DAT_SUCCESS;
     });
 }
 
 DAT_RETURN evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    if (min_qlen <= 0 || min_qlen > entered->ia().limits.evd_length)
+    if (min_qlen <= 0 || min_qlen > locked->ia().limits.evd_length)
         return invalid_parameter(2);
-    return guarded([&] { return entered->resize(min_qlen); });
+    return guarded([&] { return locked->resize(min_qlen); });
 }
 
 DAT_RETURN evd_free(DAT_EVD_HANDLE evd) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    if (entered->users > 0)
+    if (locked->users > 0)
         return invalid_state(DAT_INVALID_STATE_EVD_IN_USE);
-    if (entered->waited)
+    if (locked->waited)
         return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
-    entered->ia().destroy(*entered);
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

@@ -10,18 +10,18 @@ namespace rsmdat::api {
 namespace {
 
 DAT_RETURN enable(DAT_EVD_HANDLE evd, bool on) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    entered->enable(on);
+    locked->enable(on);
     return DAT_SUCCESS;
 }
 
 DAT_RETURN set_waitable(DAT_EVD_HANDLE evd, bool on) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    entered->set_waitable(on);
+    locked->set_waitable(on);
     return DAT_SUCCESS;
 }
 
@@ -45,34 +45,34 @@ DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) noexcept {
 
 DAT_RETURN evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
                     DAT_COUNT *nmore) noexcept {
-    auto entered = enter<Evd>(evd);
-    if (!entered)
+    auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (!event)
         return invalid_parameter(4);
     if (!nmore)
         return invalid_parameter(5);
-    return entered->wait(entered.guard, timeout, threshold, *event, *nmore);
+    return locked->wait(locked.guard, timeout, threshold, *event, *nmore);
 }
 
 DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    if (!entered->accepts(DAT_EVD_SOFTWARE_FLAG))
+    if (!locked->accepts(DAT_EVD_SOFTWARE_FLAG))
         return invalid_parameter(1);
     if (!event || event->event_number != DAT_SOFTWARE_EVENT)
         return invalid_parameter(2);
-    return entered->post_software(event->event_data.software_event_data.pointer);
+    return locked->post_software(event->event_data.software_event_data.pointer);
 }
 
 DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event) noexcept {
-    const auto entered = enter<Evd>(evd);
-    if (!entered)
+    const auto locked = enter<Evd>(evd);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (!event)
         return invalid_parameter(2);
-    return entered->dequeue(*event);
+    return locked->dequeue(*event);
 }
 
 } // namespace rsmdat::api

@@ -69,16 +69,16 @@ DAT_RETURN ia_open(Record &record, const char *name, DAT_COUNT async_evd_qlen,
 }
 
 DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) noexcept {
-    auto entered = enter<Ia>(ia);
-    if (!entered)
+    auto locked = enter<Ia>(ia);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
         return invalid_parameter(2);
-    if (flags == DAT_CLOSE_GRACEFUL_FLAG && entered->consumer_objects() > 0)
+    if (flags == DAT_CLOSE_GRACEFUL_FLAG && locked->consumer_objects() > 0)
         return invalid_state(DAT_INVALID_STATE_IA_IN_USE);
-    entered->close(); // nobody else enters it from now on
-    entered.guard.unlock();
-    const std::unique_ptr<Ia> last(entered.get());
+    locked->close(); // nobody else enters it from now on
+    locked.guard.unlock();
+    const std::unique_ptr<Ia> last(locked.get());
     return DAT_SUCCESS;
 }
 

@@ -9,36 +9,36 @@
 namespace rsmdat::api {
 
 DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
-    const auto entered = enter<Ia>(ia);
-    if (!entered)
+    const auto locked = enter<Ia>(ia);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     if (!pz)
         return invalid_parameter(2);
-    if (entered->count(DAT_HANDLE_TYPE_PZ) >= entered->limits.pzs)
+    if (locked->count(DAT_HANDLE_TYPE_PZ) >= locked->limits.pzs)
         return no_resource(DAT_RESOURCE_PROTECTION_DOMAIN);
     return guarded([&]() -> DAT_RETURN {
-        *pz = entered->adopt(entered->transport->make_pz(*entered)).handle();
+        *pz = locked->adopt(locked->transport->make_pz(*locked)).handle();
         return DAT_SUCCESS;
     });
 }
 
 DAT_RETURN pz_query(DAT_PZ_HANDLE pz, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param) noexcept {
-    const auto entered = enter<Pz>(pz);
-    if (!entered)
+    const auto locked = enter<Pz>(pz);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_PZ);
     const DAT_RETURN result = check_query(mask, DAT_PZ_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        param->ia_handle = entered->ia().handle();
+        param->ia_handle = locked->ia().handle();
     return result;
 }
 
 DAT_RETURN pz_free(DAT_PZ_HANDLE pz) noexcept {
-    const auto entered = enter<Pz>(pz);
-    if (!entered)
+    const auto locked = enter<Pz>(pz);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_PZ);
-    if (entered->users > 0)
+    if (locked->users > 0)
         return invalid_state(DAT_INVALID_STATE_PZ_IN_USE);
-    entered->ia().destroy(*entered);
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

@@ -127,18 +127,18 @@ DAT_RETURN check(DAT_IA_ATTR_MASK ia_mask, const DAT_IA_ATTR *ia_attr,
 DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
                     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK prov_mask,
                     DAT_PROVIDER_ATTR *prov_attr) noexcept {
-    const auto entered = enter<Ia>(ia);
-    if (!entered)
+    const auto locked = enter<Ia>(ia);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     const DAT_RETURN result = check(ia_mask, ia_attr, prov_mask, prov_attr);
     if (result != DAT_SUCCESS)
         return result;
     if (async_evd)
-        *async_evd = entered->async_handle;
+        *async_evd = locked->async_handle;
     if (ia_mask != 0)
-        describe_ia(*entered, *ia_attr);
+        describe_ia(*locked, *ia_attr);
     if (prov_mask != 0)
-        describe_provider(*entered, *prov_attr);
+        describe_provider(*locked, *prov_attr);
     return DAT_SUCCESS;
 }
 

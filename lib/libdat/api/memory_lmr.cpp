@@ -35,24 +35,24 @@ DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN 
 } // namespace
 
 DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param) noexcept {
-    const auto entered = enter<Lmr>(lmr);
-    if (!entered)
+    const auto locked = enter<Lmr>(lmr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
     const DAT_RETURN result = check_query(mask, DAT_LMR_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = entered->param;
+        *param = locked->param;
     return result;
 }
 
 DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept {
     std::shared_ptr<Pinned> pinned; // goes without the lock: unpinning can take long
-    const auto entered = enter<Lmr>(lmr);
-    if (!entered)
+    const auto locked = enter<Lmr>(lmr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
-    if (entered->bound_rmrs > 0)
+    if (locked->bound_rmrs > 0)
         return invalid_state(DAT_INVALID_STATE_LMR_IN_USE);
-    pinned = entered->region->pinned;
-    entered->ia().destroy(*entered);
+    pinned = locked->region->pinned;
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

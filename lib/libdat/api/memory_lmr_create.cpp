@@ -173,7 +173,7 @@ DAT_RETURN create(Ia &ia, Guard &guard, Plan &plan, Lmr *&result) {
     Pz &pz = *find<Pz>(plan.param.pz_handle, ia);
     const InUse in_use(pz);
     {
-        const Outside outside(ia, guard); // pinning can take long
+        const UnlockedScope unlocked(ia, guard); // pinning can take long
         status = get_pages(pz, plan);
     }
     if (status == DAT_SUCCESS)
@@ -190,8 +190,8 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTIO
                       DAT_VADDR *registered_address) noexcept {
     return guarded([&] {
         Plan plan; // outlives the lock: pages nobody wants are unpinned without it
-        auto entered = enter<Ia>(ia);
-        if (!entered)
+        auto locked = enter<Ia>(ia);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
         plan.param.mem_type = type;
         plan.param.region_desc = region;
@@ -199,7 +199,7 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTIO
         plan.param.pz_handle = pz;
         plan.param.mem_priv = privileges;
         Lmr *made = nullptr;
-        const DAT_RETURN status = create(*entered, entered.guard, plan, made);
+        const DAT_RETURN status = create(*locked, locked.guard, plan, made);
         if (status != DAT_SUCCESS)
             return status;
         give(lmr, made->handle());

@@ -25,26 +25,26 @@ DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
 
 DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
     return guarded([&] {
-        const auto entered = enter<Pz>(pz);
-        if (!entered)
+        const auto locked = enter<Pz>(pz);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_PZ);
         if (!rmr)
             return invalid_parameter(2);
-        Ia &ia = entered->ia();
+        Ia &ia = locked->ia();
         if (ia.count(DAT_HANDLE_TYPE_RMR) >= ia.limits.rmrs)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
-        *rmr = ia.adopt(ia.transport->make_rmr(*entered)).handle();
+        *rmr = ia.adopt(ia.transport->make_rmr(*locked)).handle();
         return DAT_RETURN{DAT_SUCCESS};
     });
 }
 
 DAT_RETURN rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param) noexcept {
-    const auto entered = enter<Rmr>(rmr);
-    if (!entered)
+    const auto locked = enter<Rmr>(rmr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_RMR);
     const DAT_RETURN result = check_query(mask, DAT_RMR_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = describe(*entered);
+        *param = describe(*locked);
     return result;
 }
 
@@ -52,24 +52,24 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
                     DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
                     DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context) noexcept {
     return guarded([&] {
-        const auto entered = enter<Rmr>(rmr);
-        if (!entered)
+        const auto locked = enter<Rmr>(rmr);
+        if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_RMR);
-        Ep *poster = find<Ep>(ep, entered->ia());
+        Ep *poster = find<Ep>(ep, locked->ia());
         if (!poster)
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (!triplet)
             return invalid_parameter(2);
-        return poster->transfer->post_bind(*entered, *triplet, privileges,
+        return poster->transfer->post_bind(*locked, *triplet, privileges,
                                            {0, nullptr, cookie, flags}, context);
     });
 }
 
 DAT_RETURN rmr_free(DAT_RMR_HANDLE rmr) noexcept {
-    const auto entered = enter<Rmr>(rmr);
-    if (!entered)
+    const auto locked = enter<Rmr>(rmr);
+    if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_RMR);
-    entered->ia().destroy(*entered);
+    locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
 

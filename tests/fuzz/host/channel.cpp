@@ -86,7 +86,7 @@ public:
         case 4:
             return offer();
         case 5:
-            channel_->ring();
+            channel_->ring_bell();
             return;
         default:
             return speak();
@@ -190,7 +190,7 @@ private:
     {
         rsmdat::say_to_peer(*channel_, rsmdat::LinkState::ACCEPTED);
         (void)rsmdat::said_by_peer(*channel_);
-        (void)channel_->has_news();
+        (void)channel_->has_unread();
         channel_->take_bells();
     }
 

@@ -95,8 +95,8 @@ TEST_F(CloseTest, JoinedOpensUnderFire) {
             });
             join_for(own, shared, DAT_EVD_DTO_FLAG);
             {
-                const auto entered = enter<Ia>(own);
-                EXPECT_NE(find_evd(shared, *entered), nullptr);
+                const auto locked = enter<Ia>(own);
+                EXPECT_NE(find_evd(shared, *locked), nullptr);
             }
             post(shared);
             EXPECT_EQ(api::ia_close(own, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);

@@ -78,9 +78,9 @@ class Adapter : public testing::Test {
         arrival.notifies = notifies;
         arrival.credit = credit;
         arrival.owner = owner;
-        const auto entered = rsmdat::enter<rsmdat::Evd>(evd);
-        ASSERT_TRUE(entered);
-        entered->deliver(arrival);
+        const auto locked = rsmdat::enter<rsmdat::Evd>(evd);
+        ASSERT_TRUE(locked);
+        locked->deliver(arrival);
     }
     static DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold = 1) {
         DAT_EVENT event;

@@ -132,7 +132,7 @@ Arrived Channel::receive(Ring ring, Message &message) noexcept {
 bool Channel::has_message(Ring ring) const noexcept {
     return inside_->readers[static_cast<std::size_t>(ring)].has_message();
 }
-bool Channel::has_news() const noexcept {
+bool Channel::has_unread() const noexcept {
     return has_message(Ring::REQUEST) || has_message(Ring::RESPONSE) ||
            inside_->peer->front.words.executed != inside_->executed;
 }
@@ -148,10 +148,10 @@ std::optional<std::uint64_t> Channel::executed(std::uint64_t sent) noexcept {
         return std::nullopt;
     return inside_->executed = std::max(inside_->executed, said);
 }
-void Channel::ring() noexcept {
+void Channel::ring_bell() noexcept {
     ++fake::bells;
 }
-void Channel::ring_always() noexcept {
+void Channel::ring_bell_always() noexcept {
     ++fake::bells;
 }
 void Channel::arm() noexcept {

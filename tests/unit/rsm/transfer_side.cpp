@@ -57,9 +57,9 @@ void Transfers::SetUp() {
     DAT_IA_HANDLE handle = nullptr;
     DAT_EVD_HANDLE evd = nullptr;
     ASSERT_EQ(api::ia_open(record(), "fake0", 64, &evd, &handle), DAT_SUCCESS);
-    auto entered = enter<Ia>(handle);
-    ia = entered.get();
-    guard = std::move(entered.guard);
+    auto locked = enter<Ia>(handle);
+    ia = locked.get();
+    guard = std::move(locked.guard);
     async = find<Evd>(evd);
     pz = &make_pz();
     pinned_ = std::make_shared<RsmPinned>(0, 0, false);

@@ -387,7 +387,7 @@ void RsmConnector::carry_on(LinkState said, bool gone) noexcept {
         ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
-void RsmConnector::tell_peer(LinkState what) const noexcept {
+void RsmConnector::notify_peer(LinkState what) const noexcept {
     if (!link().attaching && link().channel->attached())
         say_to_peer(*link().channel, what);
 }
@@ -407,12 +407,12 @@ void RsmConnector::drop_link() noexcept {
 }
 
 void RsmConnector::hang_up(Ending ending) noexcept {
-    tell_peer(ending == Ending::CLOSED ? LinkState::CLOSED : LinkState::BROKEN);
+    notify_peer(ending == Ending::CLOSED ? LinkState::CLOSED : LinkState::BROKEN);
     drop_link();
 }
 
 void RsmConnector::give_up() noexcept {
-    tell_peer(link().active ? LinkState::REFUSED : LinkState::CLOSED);
+    notify_peer(link().active ? LinkState::REFUSED : LinkState::CLOSED);
     drop_link();
 }
 

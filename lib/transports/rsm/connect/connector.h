@@ -56,7 +56,7 @@ class RsmConnector final : public Connector, public Source {
     [[gnu::noinline]] void step() noexcept;
     [[nodiscard]] LinkState expected() const noexcept;
     void carry_on(LinkState said, bool gone) noexcept;
-    void tell_peer(LinkState what) const noexcept;
+    void notify_peer(LinkState what) const noexcept;
     void drop_link() noexcept;
 
     [[nodiscard]] Engine &engine() const noexcept;

@@ -19,7 +19,7 @@ LinkState said_by_peer(Channel &channel) noexcept {
 
 void say_to_peer(Channel &channel, LinkState what) noexcept {
     channel.peers().state.store(static_cast<std::uint32_t>(what), std::memory_order_release);
-    channel.ring_always();
+    channel.ring_bell_always();
 }
 
 void acknowledge(RsmLink &link) noexcept {

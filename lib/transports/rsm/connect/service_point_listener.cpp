@@ -86,7 +86,7 @@ void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Term
 
 // Ia::lock not held: a node that does not answer may hold us up. False if something is missing that
 // may be there later.
-bool hear(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
+bool receive_offer(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
     Import import;
     const int status =
         Channel::reach(*transport_of(ia).device, transport_of(ia).options.controller, from, import);
@@ -169,13 +169,13 @@ void RsmServicePointListener::read_letter(Ia &ia, DAT_HANDLE self) noexcept {
     const auto from = take_letter(ia, self);
     if (!from)
         return;
-    const bool heard = hear(ia, self, *from);
+    const bool received = receive_offer(ia, self, *from);
     const Guard guard(ia.lock);
     RsmServicePointListener *listener = find_listener(self, ia);
     if (listener == nullptr)
         return;
     listener->reading_ = false;
-    if (heard)
+    if (received)
         return listener->read_letters();
     listener->unread_ = from;
     listener->read_later();
@@ -201,8 +201,9 @@ void RsmServicePointListener::read_slots() noexcept {
         if (!from)
             continue;
         try {
-            ia_.engine->aside(
-                [&its = ia_, self = sp_->handle(), from = *from] { (void)hear(its, self, from); });
+            ia_.engine->aside([&its = ia_, self = sp_->handle(), from = *from] {
+                (void)receive_offer(its, self, from);
+            });
         } catch (const std::bad_alloc &) {
             listener_.forget(*from); // it will be repeated
         }

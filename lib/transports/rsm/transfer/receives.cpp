@@ -34,13 +34,13 @@ void RsmReceives::connected() noexcept {
 
 void RsmReceives::take_requests() noexcept {
     const std::uint64_t before = executed_;
-    tired_ = starving_ = held_back_ = false;
+    budget_exhausted_ = starving_ = held_back_ = false;
     int turns = TURNS;
     for (Message message{}; !failed_ && !fault_;) {
-        tired_ = turns-- == 0;
-        if (tired_)
+        budget_exhausted_ = turns-- == 0;
+        if (budget_exhausted_)
             break;
-        const Arrived arrived = line_.receive(Line::Ring::REQUEST, message);
+        const Arrived arrived = channel_.receive(NotifyingChannel::Ring::REQUEST, message);
         if (arrived == Arrived::NOTHING)
             break;
         held_back_ = arrived == Arrived::MESSAGE && waits_for_reads(message.header);
@@ -51,10 +51,10 @@ void RsmReceives::take_requests() noexcept {
             break;
         if (taken == Taken::NONSENSE)
             failed_ = true;
-        line_.consume(Line::Ring::REQUEST);
+        channel_.consume(NotifyingChannel::Ring::REQUEST);
     }
     if (executed_ != before)
-        line_.set_executed(executed_);
+        channel_.set_executed(executed_);
 }
 
 // A read may be refused up to its last byte, and then nothing behind it may have happened.
@@ -171,7 +171,7 @@ using Copied = std::array<std::byte, 4096>;
 } // namespace
 
 bool RsmReceives::take_ask(const MessageHeader &header) noexcept {
-    if (ask_ || !line_.local())
+    if (ask_ || !channel_.local())
         return false;
     ask_ = header.context;
     return true;
@@ -184,7 +184,7 @@ void RsmReceives::answer() noexcept {
     answer_reads();
     if (fault_ && reads_.empty())
         report_fault();
-    tired_ = tired_ || (held_back_ && reads_.empty());
+    budget_exhausted_ = budget_exhausted_ || (held_back_ && reads_.empty());
 }
 
 void RsmReceives::answer_reads() noexcept {
@@ -200,8 +200,8 @@ void RsmReceives::answer_ask() noexcept {
     header.status = grant ? 0 : DAT_DTO_ERR_REMOTE_ACCESS;
     header.context = *ask_;
     header.length = grant ? sizeof(Grant) : 0;
-    const std::array parts{grant ? std::as_bytes(std::span(&*grant, 1)) : Part{}};
-    if (line_.send(Line::Ring::RESPONSE, header, parts))
+    const std::array parts{grant ? std::as_bytes(std::span(&*grant, 1)) : SgPiece{}};
+    if (channel_.send(NotifyingChannel::Ring::RESPONSE, header, parts))
         ask_.reset();
 }
 
@@ -213,14 +213,14 @@ bool RsmReceives::answer_read(Read &read) noexcept {
     header.kind = MessageKind::READ_DATA;
     while (read.left > 0) {
         const std::span block = std::span(copied).first(
-            std::min({read.left, line_.limit(Line::Ring::RESPONSE), copied.size()}));
+            std::min({read.left, channel_.limit(NotifyingChannel::Ring::RESPONSE), copied.size()}));
         if (!copy_out(read, block)) {
             fault(DAT_DTO_ERR_REMOTE_ACCESS, read.number);
             return false;
         }
-        const std::array part{Part(block)};
+        const std::array part{SgPiece(block)};
         header.length = static_cast<std::uint32_t>(block.size());
-        if (!line_.send(Line::Ring::RESPONSE, header, part))
+        if (!channel_.send(NotifyingChannel::Ring::RESPONSE, header, part))
             return false;
         read.address += block.size();
         read.left -= block.size();
@@ -261,14 +261,14 @@ void RsmReceives::report_fault() noexcept {
     header.kind = MessageKind::FAULT;
     header.status = static_cast<std::uint16_t>(fault_->status);
     header.total = fault_->number;
-    failed_ |= line_.send(Line::Ring::RESPONSE, header);
+    failed_ |= channel_.send(NotifyingChannel::Ring::RESPONSE, header);
 }
 
 void RsmReceives::last_words() noexcept {
     MessageHeader header{};
     header.kind = MessageKind::DONE;
     header.total = executed_;
-    (void)line_.send(Line::Ring::RESPONSE, header);
+    (void)channel_.send(NotifyingChannel::Ring::RESPONSE, header);
 }
 
 namespace {
@@ -284,7 +284,7 @@ bool RsmReceives::take_at_once(const Message &message) noexcept {
         header.total != length || length == 0 || arriving_.kind != MessageKind::PAD || fault_ ||
         ep_.srq || own_.waiting() == 0)
         return false;
-    const Buffers::Slot slot = own_.peek(0);
+    const ReceiveQueue::Slot slot = own_.peek(0);
     const auto pieces = own_.pieces(slot);
     if (pieces.size() != 1 || length > pieces[0].segment_length)
         return false;
@@ -335,13 +335,13 @@ void RsmReceives::buffer_posted() noexcept {
 }
 
 void RsmReceives::complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept {
-    const Buffers::Slot slot = *current_;
+    const ReceiveQueue::Slot slot = *current_;
     current_.reset();
     complete(slot, status, arriving_.total, arriving_.solicited);
 }
 
 void RsmReceives::flush() noexcept {
-    live_ = failed_ = tired_ = starving_ = false;
+    live_ = failed_ = budget_exhausted_ = starving_ = false;
     ask_.reset();
     fault_.reset();
     reads_.clear();

@@ -17,7 +17,7 @@ namespace rsmdat {
 
 class RsmReceives final : public Receives, public RsmSrq::Waiter {
   public:
-    RsmReceives(Ep &ep, Line &line) : Receives(ep), line_(line) {}
+    RsmReceives(Ep &ep, NotifyingChannel &channel) : Receives(ep), channel_(channel) {}
     ~RsmReceives();
     RsmReceives(const RsmReceives &) = delete;
     RsmReceives &operator=(const RsmReceives &) = delete;
@@ -41,7 +41,9 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     void buffer_posted() noexcept override; // to the SRQ
 
     [[nodiscard]] bool starving() const noexcept { return starving_; } // a send waits for a receive
-    [[nodiscard]] bool tired() const noexcept { return tired_; }       // see Outbound
+    [[nodiscard]] bool budget_exhausted() const noexcept {
+        return budget_exhausted_;
+    } // see RsmRequests
 
   private:
     enum class Taken { YES, LATER, NONSENSE };
@@ -89,7 +91,7 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     void fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept;
     void complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept;
 
-    Line &line_;
+    NotifyingChannel &channel_;
     Arriving arriving_;
     Fifo<Read> reads_;                   // of the peer's, to be answered
     std::optional<DAT_RMR_CONTEXT> ask_; // likewise
@@ -98,7 +100,7 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     std::uint64_t executed_ = 0;
     bool starving_ = false;
     bool held_back_ = false; // a request waits for the answers to reads
-    bool tired_ = false;
+    bool budget_exhausted_ = false;
 };
 
 } // namespace rsmdat

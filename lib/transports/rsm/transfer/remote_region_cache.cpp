@@ -5,7 +5,7 @@
 
 namespace rsmdat {
 
-Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
+RemoteRegionCache::Entry *RemoteRegionCache::find(DAT_RMR_CONTEXT context) noexcept {
     const auto fits = [&](const Entry &entry) {
         return entry.answered && entry.context == context;
     };
@@ -19,8 +19,8 @@ Remotes::Entry *Remotes::find(DAT_RMR_CONTEXT context) noexcept {
     return &entries_[last_];
 }
 
-std::unique_ptr<RemoteRegion> Remotes::insert(DAT_RMR_CONTEXT context,
-                                              std::unique_ptr<RemoteRegion> region) noexcept {
+std::unique_ptr<RemoteRegion>
+RemoteRegionCache::insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept {
     Entry &oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
     const auto window = region ? region->window() : RemoteRegion::Window{};
     Entry fresh{.context = context,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory of the peer on the same node that we have asked for and may reach directly: a few
-// regions, the ones used last.
+// The regions of the peer, on the same node, that this side reaches directly: it has asked the peer
+// for each. The cache keeps the ones used last.
 #pragma once
 
 #include "memory/contexts.h"
@@ -11,13 +11,13 @@
 
 namespace rsmdat {
 
-class Remotes {
+class RemoteRegionCache {
   public:
     struct Entry {
         DAT_RMR_CONTEXT context = 0;
         bool answered = false;
         std::uint64_t used = 0;
-        // Null: the peer did not let us in; what it says to a request in the ring counts.
+        // Null: the peer refused direct access; its answer to a request in the ring counts.
         std::unique_ptr<RemoteRegion> region;
         RemoteRegion::Window window; // of the region
     };

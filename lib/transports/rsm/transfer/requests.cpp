@@ -106,7 +106,7 @@ bool RsmRequests::start_rdma(Request &request) noexcept {
                                                             : DAT_DTO_ERR_REMOTE_RESPONDER);
         return true;
     }
-    const bool alone = line_.local() && !request.wired;
+    const bool alone = channel_.local() && !request.wired;
     if (alone && rdma_unanswered())
         return false;
     const Way way = alone ? direct(request) : Way::RING;
@@ -130,7 +130,7 @@ bool RsmRequests::start_read(Request &request) noexcept {
     header.context = request.context;
     header.address = request.address;
     header.total = request.length;
-    if (!line_.send(Line::Ring::REQUEST, header))
+    if (!channel_.send(NotifyingChannel::Ring::REQUEST, header))
         return false;
     request.wired = true;
     request.number = sent_++;
@@ -140,7 +140,7 @@ bool RsmRequests::start_read(Request &request) noexcept {
 
 // Piece by piece; a message of no bytes is one piece, too.
 bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
-    const std::uint64_t most = line_.limit(Line::Ring::REQUEST);
+    const std::uint64_t most = channel_.limit(NotifyingChannel::Ring::REQUEST);
     Pieces room; // NOLINT(*-member-init): as much of it is read as was written
     const auto pieces = reachable(request, room);
     if (pieces.empty() && request.length > 0)
@@ -181,18 +181,18 @@ bool RsmRequests::send_piece(const Request &request, std::span<const DAT_LMR_TRI
                              const MessageHeader &header) noexcept {
     const auto intact = [this, &request] { return still_intact(request); };
     if (pieces.size() == 1) [[likely]] {
-        const std::array part{part_of(pieces[0], request.moved, header.length)};
-        return line_.send(Line::Ring::REQUEST, header, part, intact);
+        const std::array part{piece_of(pieces[0], request.moved, header.length)};
+        return channel_.send(NotifyingChannel::Ring::REQUEST, header, part, intact);
     }
-    Parts parts;
-    return line_.send(Line::Ring::REQUEST, header, parts.cut(pieces, request.moved, header.length),
-                      intact);
+    SgSlice slice;
+    return channel_.send(NotifyingChannel::Ring::REQUEST, header,
+                         slice.cut(pieces, request.moved, header.length), intact);
 }
 
 void RsmRequests::acknowledge() noexcept {
     if (executed_ == sent_)
         return;
-    const auto executed = line_.executed(sent_);
+    const auto executed = channel_.executed(sent_);
     if (executed)
         executed_ = *executed;
     else
@@ -242,7 +242,8 @@ void RsmRequests::flush() noexcept {
         complete(request);
     }
     reads_.clear();
-    remotes_.clear([this](std::unique_ptr<RemoteRegion> region) { drop(std::move(region)); });
+    remote_regions_.clear(
+        [this](std::unique_ptr<RemoteRegion> region) { drop(std::move(region)); });
     asked_.reset();
     failed_ = faulted_ = false;
 }
@@ -266,7 +267,7 @@ void RsmRequests::drop(std::unique_ptr<RemoteRegion> region) noexcept {
 // Only the target may say why its memory can't be reached: then the request goes through
 // the ring, and the answer decides.
 RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
-    Remotes::Entry *entry = remotes_.find(request.context);
+    RemoteRegionCache::Entry *entry = remote_regions_.find(request.context);
     if (!entry)
         return ask(request.context);
     if (!entry->region)
@@ -290,7 +291,7 @@ RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
         fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
         return Way::DONE;
     }
-    drop(remotes_.forget(*entry));
+    drop(remote_regions_.forget(*entry));
     if (std::exchange(request.asked_again, true))
         return Way::RING;
     return ask(request.context);
@@ -303,7 +304,7 @@ RsmRequests::Way RsmRequests::ask(DAT_RMR_CONTEXT context) noexcept {
     MessageHeader header{};
     header.kind = MessageKind::ASK;
     header.context = context;
-    if (line_.send(Line::Ring::RESPONSE, header))
+    if (channel_.send(NotifyingChannel::Ring::RESPONSE, header))
         asked_ = context;
     return Way::WAIT;
 }
@@ -359,7 +360,7 @@ bool RsmRequests::take_grant(const Message &message) noexcept {
             region.reset(); // the ring will do
         }
     }
-    drop(remotes_.insert(message.header.context, std::move(region)));
+    drop(remote_regions_.insert(message.header.context, std::move(region)));
     return true;
 }
 
@@ -409,7 +410,7 @@ bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote)
         return false;
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;
-    const Remotes::Entry *target = remotes_.last(remote->rmr_context);
+    const RemoteRegionCache::Entry *target = remote_regions_.last(remote->rmr_context);
     if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
         length > remote->segment_length || length > ep_.attributes.max_rdma_size)
         return false;
@@ -434,12 +435,13 @@ bool RsmRequests::send_at_once(const Post &post) noexcept {
     const bool plain =
         post.flags == DAT_COMPLETION_DEFAULT_FLAG || post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
     if (post.segments != 1 || !plain || !post.iov || ep_.state != DAT_EP_STATE_CONNECTED ||
-        queue_.has_unstarted() || full() || failed_ || !line_)
+        queue_.has_unstarted() || full() || failed_ || !channel_)
         return false;
     const DAT_LMR_TRIPLET &piece = *post.iov;
     const std::uint64_t length = piece.segment_length;
     if (length == 0 || ep_.attributes.max_request_iov < 1 ||
-        length > ep_.attributes.max_message_size || length > line_.limit(Line::Ring::REQUEST))
+        length > ep_.attributes.max_message_size ||
+        length > channel_.limit(NotifyingChannel::Ring::REQUEST))
         return false;
     const RsmRegion *region =
         contexts_of(ep_.ia()).usable(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG);
@@ -450,8 +452,9 @@ bool RsmRequests::send_at_once(const Post &post) noexcept {
     header.kind = MessageKind::SEND;
     header.flags = message_flags::FIRST | message_flags::LAST;
     header.total = length;
-    const std::array part{Part(pinned.at(piece.virtual_address), length)};
-    if (!line_.send(Line::Ring::REQUEST, header, part, [&pinned] { return pinned.was_read(); }))
+    const std::array part{SgPiece(pinned.at(piece.virtual_address), length)};
+    if (!channel_.send(NotifyingChannel::Ring::REQUEST, header, part,
+                       [&pinned] { return pinned.was_read(); }))
         return false;
     queue_.vacant() = {.kind = Request::Kind::SEND,
                        .done = false,

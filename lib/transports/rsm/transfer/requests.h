@@ -17,7 +17,7 @@ class Ep;
 
 class RsmRequests final : public Requests {
   public:
-    RsmRequests(Ep &ep, Line &line) noexcept : Requests(ep), line_(line) {}
+    RsmRequests(Ep &ep, NotifyingChannel &channel) noexcept : Requests(ep), channel_(channel) {}
 
     // The Ep's limits have changed; nothing is queued. Throws std::bad_alloc.
     void resize();
@@ -47,7 +47,7 @@ class RsmRequests final : public Requests {
     [[nodiscard]] bool has_unstarted() const noexcept { return queue_.has_unstarted(); }
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     // There is more to do, but somebody else should have a turn.
-    [[nodiscard]] bool tired() const noexcept { return turns_ == 0; }
+    [[nodiscard]] bool budget_exhausted() const noexcept { return turns_ == 0; }
 
   private:
     enum class Way { DONE, WAIT, RING };
@@ -80,10 +80,10 @@ class RsmRequests final : public Requests {
     void drop_bind() noexcept;
     void drop(std::unique_ptr<RemoteRegion> region) noexcept;
 
-    Line &line_;
+    NotifyingChannel &channel_;
     std::list<RsmRmr::Prepared> binds_; // of the unstarted requests, in their order
     Fifo<Request *> reads_;             // in flight through the ring
-    Remotes remotes_;
+    RemoteRegionCache remote_regions_;
     std::optional<DAT_RMR_CONTEXT> asked_;
     std::uint64_t sent_ = 0;      // requests that are wholly in the ring, ever
     std::uint64_t executed_ = 0;  // of these, by the peer

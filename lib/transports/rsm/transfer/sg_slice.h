@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A vector of local memory cut to what one message takes.
+// The slice of a vector of local memory that one message carries.
 #pragma once
 
 #include "core/limits.h"
@@ -12,34 +12,34 @@
 
 namespace rsmdat {
 
-using Part = std::span<const std::byte>;
+using SgPiece = std::span<const std::byte>;
 
-inline Part part_of(const DAT_LMR_TRIPLET &piece, std::uint64_t offset,
-                    std::uint64_t length) noexcept {
+inline SgPiece piece_of(const DAT_LMR_TRIPLET &piece, std::uint64_t offset,
+                        std::uint64_t length) noexcept {
     const auto *start = reinterpret_cast<const std::byte *>(piece.virtual_address);
     return {start + offset, static_cast<std::size_t>(length)};
 }
 
-class Parts {
+class SgSlice {
   public:
     // `length` bytes from `offset` on, which are there; valid as long as this is.
-    std::span<const Part> cut(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
-                              std::uint64_t length) noexcept {
+    std::span<const SgPiece> cut(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+                                 std::uint64_t length) noexcept {
         std::size_t count = 0;
         for (const DAT_LMR_TRIPLET &piece : pieces) {
             const std::uint64_t here = piece.segment_length;
             const std::uint64_t skipped = std::min(offset, here);
             const std::uint64_t taken = std::min(here - skipped, length);
             if (taken > 0)
-                parts_[count++] = part_of(piece, skipped, taken);
+                pieces_[count++] = piece_of(piece, skipped, taken);
             offset -= skipped;
             length -= taken;
         }
-        return {parts_.data(), count};
+        return {pieces_.data(), count};
     }
 
   private:
-    std::array<Part, limits::IOV> parts_;
+    std::array<SgPiece, limits::IOV> pieces_;
 };
 
 } // namespace rsmdat

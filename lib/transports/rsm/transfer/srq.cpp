@@ -13,8 +13,8 @@ DAT_RETURN RsmSrq::resize(DAT_COUNT max_recv_dtos) {
     return DAT_SUCCESS;
 }
 
-Buffers::Slot RsmSrq::take() noexcept {
-    const Buffers::Slot slot = buffers.take();
+ReceiveQueue::Slot RsmSrq::take() noexcept {
+    const ReceiveQueue::Slot slot = buffers.take();
     check_low_watermark();
     return slot;
 }

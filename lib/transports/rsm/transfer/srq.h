@@ -34,7 +34,7 @@ class RsmSrq final : public Srq {
         return static_cast<DAT_COUNT>(buffers.waiting());
     }
     // The oldest buffer; there is one.
-    Buffers::Slot take() noexcept;
+    ReceiveQueue::Slot take() noexcept;
     // buffer_posted() is called, once, when there is a buffer.
     void wait(Waiter &waiter) noexcept;
     void leave(Waiter &waiter) noexcept;

@@ -26,48 +26,48 @@ DAT_RETURN RsmTransfer::post(What what) noexcept(noexcept(what())) {
 
 // There is a request in the queue.
 void RsmTransfer::posted() noexcept {
-    if (!line_)
+    if (!channel_)
         return flush();
     out_.go_on();
-    line_.tell_peer();
-    if (out_.tired())
-        come_back();
-    settle();
+    channel_.notify_peer();
+    if (out_.budget_exhausted())
+        reschedule();
+    update_state();
 }
 
 void RsmTransfer::progress() noexcept {
-    if (!line_)
+    if (!channel_)
         return;
-    tired_ = false;
-    if (line_.has_message(Line::Ring::RESPONSE))
+    budget_exhausted_ = false;
+    if (channel_.has_message(NotifyingChannel::Ring::RESPONSE))
         take_responses();
     if (!out_.failed())
         in_.take_requests();
     in_.answer();
     out_.acknowledge();
     out_.go_on();
-    line_.tell_peer();
-    if (tired_ || in_.tired() || out_.tired())
-        come_back();
-    settle();
+    channel_.notify_peer();
+    if (budget_exhausted_ || in_.budget_exhausted() || out_.budget_exhausted())
+        reschedule();
+    update_state();
 }
 
 bool RsmTransfer::has_work() const noexcept {
-    return line_ && (line_.has_news() || in_.has_answers() || out_.has_unstarted() ||
-                     ep_.state == DAT_EP_STATE_DISCONNECT_PENDING);
+    return channel_ && (channel_.has_unread() || in_.has_answers() || out_.has_unstarted() ||
+                        ep_.state == DAT_EP_STATE_DISCONNECT_PENDING);
 }
 
 void RsmTransfer::take_responses() noexcept {
     int turns = TURNS;
     for (Message message{}; turns > 0 && !out_.failed(); --turns) {
-        const Arrived arrived = line_.receive(Line::Ring::RESPONSE, message);
+        const Arrived arrived = channel_.receive(NotifyingChannel::Ring::RESPONSE, message);
         if (arrived == Arrived::NOTHING)
             break;
         if (arrived == Arrived::NONSENSE || !take_response(message))
             out_.bad_response();
-        line_.consume(Line::Ring::RESPONSE);
+        channel_.consume(NotifyingChannel::Ring::RESPONSE);
     }
-    tired_ = turns == 0;
+    budget_exhausted_ = turns == 0;
 }
 
 bool RsmTransfer::take_response(const Message &message) noexcept {
@@ -76,7 +76,7 @@ bool RsmTransfer::take_response(const Message &message) noexcept {
 }
 
 // Without a bell of the peer's.
-void RsmTransfer::come_back() noexcept {
+void RsmTransfer::reschedule() noexcept {
     if (again_ != 0)
         return;
     try {
@@ -89,7 +89,7 @@ void RsmTransfer::come_back() noexcept {
     }
 }
 
-void RsmTransfer::settle() noexcept {
+void RsmTransfer::update_state() noexcept {
     if (out_.failed() || in_.failed() || ep_.lost_event)
         ep_.broken();
     else if (ep_.state == DAT_EP_STATE_DISCONNECT_PENDING && out_.idle())
@@ -101,7 +101,7 @@ void RsmTransfer::flush() noexcept {
     in_.flush();
 }
 
-RsmTransfer::RsmTransfer(Ep &ep) : ep_(ep), out_(ep, line_), in_(ep, line_) {
+RsmTransfer::RsmTransfer(Ep &ep) : ep_(ep), out_(ep, channel_), in_(ep, channel_) {
     resize();
     if (ep_.srq)
         in_.set_watermarks(ep_.attributes.srq_soft_hw, ep_.attributes.max_recv_dtos);
@@ -124,7 +124,7 @@ void RsmTransfer::resized() {
 DAT_RETURN RsmTransfer::post_send(const Post &what) {
     if (!out_.send_at_once(what)) [[unlikely]]
         return post([&] { return out_.send(what); });
-    line_.tell_peer();
+    channel_.notify_peer();
     return DAT_SUCCESS;
 }
 
@@ -156,17 +156,17 @@ DAT_RETURN RsmTransfer::post_recv(const Post &what) {
 }
 
 void RsmTransfer::connected(Channel &channel) noexcept {
-    line_.open(channel);
+    channel_.open(channel);
     out_.connected();
     in_.connected();
 }
 
 void RsmTransfer::disconnected() noexcept {
-    if (line_) {
+    if (channel_) {
         take_responses();
         out_.acknowledge();
         in_.last_words();
-        line_.close();
+        channel_.close();
     }
     if (again_ != 0)
         ep_.ia().engine->cancel(std::exchange(again_, 0));

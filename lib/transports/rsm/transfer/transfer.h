@@ -52,16 +52,16 @@ class RsmTransfer final : public Transfer {
     void posted() noexcept;
     void take_responses() noexcept;
     bool take_response(const Message &message) noexcept;
-    void come_back() noexcept;
-    void settle() noexcept;
+    void reschedule() noexcept;
+    void update_state() noexcept;
     void resize();
 
     Ep &ep_;
-    Line line_;
+    NotifyingChannel channel_;
     RsmRequests out_;
     RsmReceives in_;
     Engine::Alarm again_ = 0;
-    bool tired_ = false; // of responses
+    bool budget_exhausted_ = false; // of responses
 };
 
 inline RsmTransfer &transfer_of(const Ep &ep) noexcept {

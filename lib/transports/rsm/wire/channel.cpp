@@ -232,7 +232,7 @@ bool Channel::has_message(Ring ring) const noexcept {
     return inside_->readers[index_of(ring)].has_message();
 }
 
-bool Channel::has_news() const noexcept {
+bool Channel::has_unread() const noexcept {
     const Words &words = front_of(inside_->peer.mapping()).words;
     return has_message(Ring::REQUEST) || has_message(Ring::RESPONSE) ||
            words.executed.load(std::memory_order_relaxed) != inside_->executed;
@@ -255,7 +255,7 @@ std::optional<std::uint64_t> Channel::executed(std::uint64_t sent) noexcept {
 }
 
 // A sleeper has looked at its rings after it said so; we have written before we look.
-void Channel::ring() noexcept {
+void Channel::ring_bell() noexcept {
     std::atomic<std::uint32_t> &sleeps = front_of(inside_->peer.mapping()).words.sleeps;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (sleeps.load(std::memory_order_relaxed) != 0 &&
@@ -263,7 +263,7 @@ void Channel::ring() noexcept {
         (void)inside_->peer.post();
 }
 
-void Channel::ring_always() noexcept {
+void Channel::ring_bell_always() noexcept {
     (void)inside_->peer.post();
 }
 

@@ -66,17 +66,17 @@ class Channel final : public Doorbell {
 
     [[nodiscard]] bool has_message(Ring ring) const noexcept;
     // Is there a message, or has the peer carried out more of our requests? Or it says nonsense.
-    [[nodiscard]] bool has_news() const noexcept;
+    [[nodiscard]] bool has_unread() const noexcept;
 
     // How many requests of the peer we have carried out; of ours the peer has. Never goes back,
     // whatever the peer writes; nothing if what it says is impossible (more than `sent`).
     void set_executed(std::uint64_t count) noexcept;
     [[nodiscard]] std::optional<std::uint64_t> executed(std::uint64_t sent) noexcept;
 
-    // Doorbell, if the peer sleeps. Call once after a batch of send/consume/set_executed/handshake
-    // writes.
-    void ring() noexcept;
-    void ring_always() noexcept; // handshake
+    // Rings the peer's doorbell if the peer sleeps. Call once after a batch of
+    // send/consume/set_executed/handshake writes.
+    void ring_bell() noexcept;
+    void ring_bell_always() noexcept; // handshake
     void
     arm() noexcept override; // we are about to sleep: peers must ring. Poll once more afterwards
     void disarm() noexcept;  // somebody polls

@@ -164,7 +164,7 @@ void VerbsConnector::resolve() noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
 
-void VerbsConnector::set_up_active(const Happening &event) noexcept {
+void VerbsConnector::set_up_active(const CmEvent &event) noexcept {
     switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
         return find_route();
@@ -199,7 +199,7 @@ void VerbsConnector::request() noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
-void VerbsConnector::refused(const Happening &event) noexcept {
+void VerbsConnector::refused(const CmEvent &event) noexcept {
     if (event.status == NOBODY_LISTENS && link().unheard++ < GRACE) {
         try {
             question_ =
@@ -224,7 +224,7 @@ void VerbsConnector::ask_again() noexcept {
     resolve();
 }
 
-void VerbsConnector::answered(const Happening &event) noexcept {
+void VerbsConnector::answered(const CmEvent &event) noexcept {
     VerbsLink &link = link_of(ep_);
     const auto data = Greeting::data_of(event.private_data());
     link.remote_port = link.qualifier;
@@ -236,7 +236,7 @@ void VerbsConnector::answered(const Happening &event) noexcept {
 }
 
 // A peer that ends it right after it was established may be heard of first.
-void VerbsConnector::set_up_passive(const Happening &event) noexcept {
+void VerbsConnector::set_up_passive(const CmEvent &event) noexcept {
     const bool established =
         event.type == RDMA_CM_EVENT_ESTABLISHED || event.type == RDMA_CM_EVENT_DISCONNECTED;
     if (established)
@@ -278,7 +278,7 @@ bool is_end(rdma_cm_event_type type) noexcept {
 
 } // namespace
 
-void VerbsConnector::happened(const Happening &event) noexcept {
+void VerbsConnector::on_cm_event(const CmEvent &event) noexcept {
     if (ep_.state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
         set_up_active(event);
     else if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
@@ -288,7 +288,7 @@ void VerbsConnector::happened(const Happening &event) noexcept {
 }
 
 // Completions that had come before the end are taken first.
-void VerbsConnector::carry_on(const Happening &event) noexcept {
+void VerbsConnector::carry_on(const CmEvent &event) noexcept {
     const bool orderly = event.type == RDMA_CM_EVENT_DISCONNECTED;
     link().over = true;
     transfer_of(ep_).progress();

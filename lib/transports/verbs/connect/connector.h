@@ -30,7 +30,7 @@ class VerbsConnector final : public Connector {
     [[nodiscard]] bool has_listeners() const noexcept override;
 
     // The link's: what its identifier hears.
-    void happened(const Happening &event) noexcept;
+    void on_cm_event(const CmEvent &event) noexcept;
     // The queue pair has got data although the connection manager does not know yet.
     void communication_established() const noexcept;
 
@@ -39,14 +39,14 @@ class VerbsConnector final : public Connector {
     [[nodiscard]] Identifier make_identifier() const noexcept;
     [[nodiscard]] std::unique_ptr<VerbsLink> make_link() const;
     void resolve() noexcept;
-    void set_up_active(const Happening &event) noexcept;
-    void set_up_passive(const Happening &event) noexcept;
-    void carry_on(const Happening &event) noexcept;
+    void set_up_active(const CmEvent &event) noexcept;
+    void set_up_passive(const CmEvent &event) noexcept;
+    void carry_on(const CmEvent &event) noexcept;
     void find_route() noexcept;
     void request() noexcept;
-    void refused(const Happening &event) noexcept;
+    void refused(const CmEvent &event) noexcept;
     void ask_again() noexcept;
-    void answered(const Happening &event) noexcept;
+    void answered(const CmEvent &event) noexcept;
     [[nodiscard]] bool answer(const Greeting &greeting) const noexcept;
     [[nodiscard]] bool bring_up() const noexcept;
     void establish(std::span<const std::byte> private_data) noexcept;

@@ -9,16 +9,16 @@
 
 namespace rsmdat {
 
-struct Happening;
+struct CmEvent;
 
-// Whom the events of an identifier concern.
-class Party {
+// Gets the events of an identifier.
+class CmListener {
   public:
-    // Ia::lock held. May end the party.
-    virtual void happened(Happening &event) noexcept = 0;
+    // Ia::lock held. May destroy this listener.
+    virtual void on_cm_event(CmEvent &event) noexcept = 0;
 
   protected:
-    ~Party() = default;
+    ~CmListener() = default;
 };
 
 class Identifier {
@@ -47,8 +47,8 @@ class Identifier {
         return made ? Identifier(events, id) : Identifier();
     }
 
-    // Sets the hearer of events from now on; nobody if null.
-    void belongs_to(Party *party) const noexcept { id_->context = party; }
+    // Sets the listener that gets events from now on; null: events are dropped.
+    void set_listener(CmListener *listener) const noexcept { id_->context = listener; }
     [[nodiscard]] rdma_cm_id *get() const noexcept { return id_; }
     rdma_cm_id *operator->() const noexcept { return id_; }
     explicit operator bool() const noexcept { return id_ != nullptr; }

@@ -19,24 +19,24 @@ constexpr std::uint8_t NO_RECEIVE_TIMER = 18;
 
 VerbsLink::VerbsLink(Manager &manager, Identifier its_id) noexcept
     : id(std::move(its_id)), manager_(manager) {
-    id.belongs_to(this);
+    id.set_listener(this);
 }
 
 void VerbsLink::replace(Identifier fresh) noexcept {
-    fresh.belongs_to(this);
-    manager_.bury(std::exchange(id, std::move(fresh)), false);
+    fresh.set_listener(this);
+    manager_.release(std::exchange(id, std::move(fresh)), false);
 }
 
 // The kernel tells the peer of an attempt when its identifier ends, and answers for us when the
 // peer was the first to end a connection.
 VerbsLink::~VerbsLink() {
     const bool tells = established && !over && ::rdma_disconnect(id.get()) == 0;
-    manager_.bury(std::move(id), tells);
+    manager_.release(std::move(id), tells);
 }
 
-void VerbsLink::happened(Happening &event) noexcept {
+void VerbsLink::on_cm_event(CmEvent &event) noexcept {
     if (ep != nullptr)
-        connector_of(*ep).happened(event);
+        connector_of(*ep).on_cm_event(event);
     else
         over = true;
 }

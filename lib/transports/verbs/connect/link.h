@@ -12,7 +12,7 @@
 
 namespace rsmdat {
 
-class VerbsLink final : public Link, public Party {
+class VerbsLink final : public Link, public CmListener {
   public:
     VerbsLink(Manager &manager, Identifier id) noexcept;
     // An attempt has ended: the next one has an identifier of its own.
@@ -20,7 +20,7 @@ class VerbsLink final : public Link, public Party {
     ~VerbsLink() override; // tells the peer
 
     // The Ep's connector hears of events; until then it is only noted that the peer has gone.
-    void happened(Happening &event) noexcept override;
+    void on_cm_event(CmEvent &event) noexcept override;
 
     Ep *ep = nullptr;
     Identifier id;

@@ -22,7 +22,7 @@ rdma_event_channel *open_channel() {
     return channel;
 }
 
-void copy(const rdma_cm_event &from, Happening &to) noexcept {
+void copy(const rdma_cm_event &from, CmEvent &to) noexcept {
     const rdma_conn_param &said = from.param.conn;
     to.type = from.event;
     to.status = from.status;
@@ -63,21 +63,21 @@ bool Manager::take() noexcept {
     if (::rdma_get_cm_event(events_.get(), &event) != 0)
         return false;
     const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-    auto *party = static_cast<Party *>(event->id->context);
+    auto *listener = static_cast<CmListener *>(event->id->context);
     const rdma_cm_id *id = event->id;
-    Happening happening;
+    CmEvent cm_event;
     if (request)
-        happening.request = Identifier(events_, event->id);
-    copy(*event, happening);
+        cm_event.request = Identifier(events_, event->id);
+    copy(*event, cm_event);
     (void)::rdma_ack_cm_event(event);
-    dispatch(party, id, happening);
+    dispatch(listener, id, cm_event);
     return true;
 }
 
 // An identifier that belongs to nobody is leaving, or a request for a listener that has gone.
-void Manager::dispatch(Party *party, const rdma_cm_id *id, Happening &event) noexcept {
-    if (party != nullptr)
-        return party->happened(event);
+void Manager::dispatch(CmListener *listener, const rdma_cm_id *id, CmEvent &event) noexcept {
+    if (listener != nullptr)
+        return listener->on_cm_event(event);
     const auto found = leaving_.find(id);
     if (found == leaving_.end())
         return;
@@ -85,8 +85,8 @@ void Manager::dispatch(Party *party, const rdma_cm_id *id, Happening &event) noe
     leaving_.erase(found);
 }
 
-void Manager::bury(Identifier id, bool answer_expected) noexcept {
-    id.belongs_to(nullptr);
+void Manager::release(Identifier id, bool answer_expected) noexcept {
+    id.set_listener(nullptr);
     if (!answer_expected)
         return drop(std::move(id));
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The connection manager: takes the events of rdma_cm to those whom they concern, and keeps what
-// has yet to hear that its peer knows of the end.
+// The connection manager: dispatches the events of rdma_cm to listeners, and keeps identifiers
+// whose peer has yet to answer the end of the connection.
 #pragma once
 
 #include "connect/identifier.h"
@@ -13,7 +13,7 @@
 namespace rsmdat {
 
 // An event of rdma_cm, copied: the original has been acknowledged.
-struct Happening {
+struct CmEvent {
     rdma_cm_event_type type{};
     int status = 0;
     Identifier request; // of a CONNECT_REQUEST: what the connection would be
@@ -38,13 +38,13 @@ class Manager final : public Source {
     void look() noexcept;
     // Ends an identifier: when its peer has answered the end of the connection, if that is to be
     // waited for.
-    void bury(Identifier id, bool answer_expected) noexcept;
+    void release(Identifier id, bool answer_expected) noexcept;
 
     void ready(std::uint32_t events) noexcept override;
 
   private:
     bool take() noexcept;
-    void dispatch(Party *party, const rdma_cm_id *id, Happening &event) noexcept;
+    void dispatch(CmListener *listener, const rdma_cm_id *id, CmEvent &event) noexcept;
     void drop(Identifier id) noexcept;
 
     Identifier::Events events_;

@@ -31,7 +31,7 @@ DAT_RETURN why_not(int error) noexcept {
     }
 }
 
-std::unique_ptr<VerbsLink> link_from(Ia &ia, Happening &event, DAT_CONN_QUAL qualifier) {
+std::unique_ptr<VerbsLink> link_from(Ia &ia, CmEvent &event, DAT_CONN_QUAL qualifier) {
     Identifier &id = event.request;
     auto link = std::make_unique<VerbsLink>(*transport_of(ia).manager, std::move(id));
     link->qualifier = qualifier;
@@ -59,7 +59,7 @@ DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) n
 
 void VerbsServicePointListener::serve(Sp &sp) {
     sp_ = &sp;
-    id_.belongs_to(this);
+    id_.set_listener(this);
 }
 
 // At once, so that the qualifier is free.
@@ -68,11 +68,11 @@ VerbsServicePointListener::~VerbsServicePointListener() {
 }
 
 void VerbsServicePointListener::stop() noexcept {
-    id_.belongs_to(nullptr);
+    id_.set_listener(nullptr);
 }
 
 // A service point that has what it waited for ends the hearing.
-void VerbsServicePointListener::happened(Happening &event) noexcept {
+void VerbsServicePointListener::on_cm_event(CmEvent &event) noexcept {
     if (event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
         return;
     try {

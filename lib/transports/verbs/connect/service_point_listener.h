@@ -11,14 +11,14 @@ namespace rsmdat {
 // DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or why else there is no listener.
 DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) noexcept;
 
-class VerbsServicePointListener final : public ServicePointListener, public Party {
+class VerbsServicePointListener final : public ServicePointListener, public CmListener {
   public:
     explicit VerbsServicePointListener(Identifier id) noexcept : id_(std::move(id)) {}
     ~VerbsServicePointListener() override;
 
     void serve(Sp &sp) override;
     void stop() noexcept override;
-    void happened(Happening &event) noexcept override;
+    void on_cm_event(CmEvent &event) noexcept override;
 
   private:
     Sp *sp_ = nullptr; // from serve() on

@@ -30,13 +30,13 @@ VerbsTransport::VerbsTransport(const VerbsOptions &options)
     : Transport(regions), inline_limit(options.inline_limit),
       device(std::make_unique<RdmaDevice>(options)),
       queues(std::make_unique<CompletionQueues>(*device)), manager(std::make_unique<Manager>()),
-      news(std::make_unique<News>(*device)) {}
+      device_events(std::make_unique<DeviceEvents>(*device)) {}
 
 VerbsTransport::~VerbsTransport() = default;
 
 void VerbsTransport::start(Ia &ia) {
     manager->start(*ia.engine);
-    news->start(ia);
+    device_events->start(ia);
 }
 
 const sockaddr_storage &VerbsTransport::address() const noexcept {

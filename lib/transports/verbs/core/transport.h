@@ -14,7 +14,7 @@ namespace rsmdat {
 
 class CompletionQueues;
 class Manager;
-class News;
+class DeviceEvents;
 class RdmaDevice;
 
 class VerbsTransport final : public Transport {
@@ -42,8 +42,8 @@ class VerbsTransport final : public Transport {
     const std::unique_ptr<RdmaDevice> device;       // wire/rdma_device.h
     const std::unique_ptr<CompletionQueues> queues; // wire/completion_queue.h
     VerbsContexts regions;
-    const std::unique_ptr<Manager> manager; // connect/manager.h
-    const std::unique_ptr<News> news;       // wire/device_events.h
+    const std::unique_ptr<Manager> manager;            // connect/manager.h
+    const std::unique_ptr<DeviceEvents> device_events; // wire/device_events.h
 };
 
 inline VerbsTransport &transport_of(const Ia &ia) noexcept {

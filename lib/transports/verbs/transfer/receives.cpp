@@ -42,7 +42,7 @@ void VerbsReceives::connected() noexcept {
     check_watermarks();
 }
 
-Buffers::Slot VerbsReceives::take(const ibv_wc &completion) noexcept {
+ReceiveQueue::Slot VerbsReceives::take(const ibv_wc &completion) noexcept {
     if (ep_.srq != nullptr)
         return srq_of(ep_)->taken(slot_of(completion.wr_id));
     --handed_over_;
@@ -50,7 +50,7 @@ Buffers::Slot VerbsReceives::take(const ibv_wc &completion) noexcept {
 }
 
 // Whether all of a receive's memory still is.
-bool VerbsReceives::is_registered(Buffers::Slot slot) noexcept {
+bool VerbsReceives::is_registered(ReceiveQueue::Slot slot) noexcept {
     const auto pieces = buffers().pieces(slot);
     return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
         const Region *region = ep_.ia().transport->contexts.find(piece.lmr_context);
@@ -71,7 +71,7 @@ void VerbsReceives::completed(const ibv_wc &completion) noexcept {
     failed_ |= !good;
     if (ep_.srq == nullptr && (flushed || own_.waiting() == 0))
         return;
-    const Buffers::Slot slot = take(completion);
+    const ReceiveQueue::Slot slot = take(completion);
     if (ep_.srq != nullptr)
         current_ = slot;
     check_watermarks();

@@ -25,8 +25,8 @@ class VerbsReceives final : public Receives {
     void flush() noexcept;
 
   private:
-    [[nodiscard]] Buffers::Slot take(const ibv_wc &completion) noexcept;
-    [[nodiscard]] bool is_registered(Buffers::Slot slot) noexcept;
+    [[nodiscard]] ReceiveQueue::Slot take(const ibv_wc &completion) noexcept;
+    [[nodiscard]] bool is_registered(ReceiveQueue::Slot slot) noexcept;
     [[nodiscard]] bool is_solicited(const ibv_wc &completion) const noexcept;
 
     std::size_t handed_over_ = 0; // of those that wait

@@ -27,7 +27,7 @@ VerbsSrq::VerbsSrq(Pz &its, const DAT_SRQ_ATTR &asked)
 VerbsSrq::~VerbsSrq() = default;
 
 DAT_RETURN VerbsSrq::posted() noexcept {
-    const Buffers::Slot slot = buffers.take();
+    const ReceiveQueue::Slot slot = buffers.take();
     Gathered pieces(buffers.pieces(slot), ia().limits.message);
     ibv_recv_wr work{};
     work.wr_id = number_of(Work::RECEIVE, slot);
@@ -57,7 +57,7 @@ DAT_RETURN VerbsSrq::resize(DAT_COUNT max_recv_dtos) {
     return DAT_SUCCESS;
 }
 
-Buffers::Slot VerbsSrq::taken(Buffers::Slot slot) noexcept {
+ReceiveQueue::Slot VerbsSrq::taken(ReceiveQueue::Slot slot) noexcept {
     --available_;
     check_low_watermark();
     return slot;

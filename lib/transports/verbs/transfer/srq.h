@@ -24,7 +24,7 @@ class VerbsSrq final : public Srq {
         return available_;
     }
     // A queue pair has taken a buffer; the same slot.
-    Buffers::Slot taken(Buffers::Slot slot) noexcept;
+    ReceiveQueue::Slot taken(ReceiveQueue::Slot slot) noexcept;
     // The device says that the low watermark is passed.
     void limit_reached() noexcept;
     [[nodiscard]] ibv_srq &queue() const noexcept { return *queue_; }

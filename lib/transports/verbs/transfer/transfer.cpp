@@ -49,7 +49,7 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     void take_all_of_evds() const noexcept;
     void take_early() noexcept;
     void take(const ibv_wc &completion) noexcept;
-    void settle() noexcept;
+    void update_state() noexcept;
     void close() noexcept;
     void flush() noexcept;
 
@@ -159,7 +159,7 @@ void VerbsTransfer::Inside::posted() noexcept {
     if (!live)
         return flush();
     hand_over();
-    settle();
+    update_state();
 }
 
 bool VerbsTransfer::Inside::has_backlog() const noexcept {
@@ -185,7 +185,7 @@ void VerbsTransfer::Inside::progress() noexcept {
     if (!early.empty()) [[unlikely]]
         take_early();
     take_all();
-    settle();
+    update_state();
 }
 
 void VerbsTransfer::Inside::take_all() const noexcept {
@@ -208,7 +208,7 @@ void VerbsTransfer::Inside::completed(const ibv_wc &completion) noexcept {
         take(completion);
         if (backlogged)
             hand_over();
-        return settle();
+        return update_state();
     }
     try {
         early.push_back(completion);
@@ -234,7 +234,7 @@ void VerbsTransfer::Inside::take(const ibv_wc &completion) noexcept {
     }
 }
 
-void VerbsTransfer::Inside::settle() noexcept {
+void VerbsTransfer::Inside::update_state() noexcept {
     if (out.failed() || in.failed() || ep.lost_event || unheard)
         ep.broken();
     else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
@@ -344,7 +344,7 @@ DAT_RETURN VerbsTransfer::post_recv(const Post &what) {
     else if (inside.pair && !inside.in.start(*inside.pair, inside.most.receives))
         inside.ep.broken();
     else if (inside.in.failed())
-        inside.settle();
+        inside.update_state();
     return result;
 }
 
@@ -423,7 +423,7 @@ void VerbsTransfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noe
 void VerbsTransfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
     inside_->in.set_watermarks(soft, hard);
     if (inside_->in.failed())
-        inside_->settle();
+        inside_->update_state();
 }
 
 } // namespace rsmdat

@@ -34,29 +34,29 @@ VerbsSrq &srq_of(const ibv_srq &srq) noexcept {
 
 } // namespace
 
-News::News(const RdmaDevice &device)
-    : device_(device), completions_(device.completions()), troubles_(device.context()) {
+DeviceEvents::DeviceEvents(const RdmaDevice &device)
+    : device_(device), completions_(device.completions()), async_events_(device.context()) {
     make_nonblocking(device.completions().fd);
     make_nonblocking(device.context().async_fd);
 }
 
-void News::start(Ia &ia) {
-    troubles_.ia = &ia;
+void DeviceEvents::start(Ia &ia) {
+    async_events_.ia = &ia;
     sentinel_ = transport_of(ia).manager->create();
     sockaddr_storage address = ia.transport->address();
     if (sentinel_ && ::rdma_bind_addr(sentinel_.get(), reinterpret_cast<sockaddr *>(&address)) == 0)
-        sentinel_.belongs_to(&troubles_);
+        sentinel_.set_listener(&async_events_);
     ia.engine->watch(device_.completions().fd, EPOLLIN, completions_);
-    ia.engine->watch(device_.context().async_fd, EPOLLIN, troubles_);
+    ia.engine->watch(device_.context().async_fd, EPOLLIN, async_events_);
 }
 
-void News::Completions::ready(std::uint32_t /*events*/) noexcept {
+void DeviceEvents::CompletionChannel::ready(std::uint32_t /*events*/) noexcept {
     for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
     }
 }
 
 // Acknowledged before it is used: a queue can't end before that.
-bool News::Completions::take() noexcept {
+bool DeviceEvents::CompletionChannel::take() noexcept {
     ibv_cq *queue = nullptr;
     void *context = nullptr;
     if (::ibv_get_cq_event(&from_, &queue, &context) != 0)
@@ -66,7 +66,7 @@ bool News::Completions::take() noexcept {
     return true;
 }
 
-void News::Troubles::ready(std::uint32_t /*events*/) noexcept {
+void DeviceEvents::AsyncEventHandler::ready(std::uint32_t /*events*/) noexcept {
     for (int i = 0; i < EVENTS_PER_LOOK; ++i) {
         ibv_async_event event{};
         if (::ibv_get_async_event(&from_, &event) != 0)
@@ -76,12 +76,12 @@ void News::Troubles::ready(std::uint32_t /*events*/) noexcept {
     }
 }
 
-void News::Troubles::happened(Happening &event) noexcept {
+void DeviceEvents::AsyncEventHandler::on_cm_event(CmEvent &event) noexcept {
     if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
         device_gone();
 }
 
-void News::Troubles::take(const ibv_async_event &event) noexcept {
+void DeviceEvents::AsyncEventHandler::take(const ibv_async_event &event) noexcept {
     switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -106,7 +106,7 @@ void News::Troubles::take(const ibv_async_event &event) noexcept {
 
 // Handles, as an Ep that ends may take others with it. Those for whom there is no memory end by
 // what their queue pairs say.
-void News::Troubles::device_gone() noexcept {
+void DeviceEvents::AsyncEventHandler::device_gone() noexcept {
     if (std::exchange(gone_, true))
         return;
     ia->engine->forget(from_.async_fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages that a device sends by itself: that armed completions have come, and that something has
-// gone wrong.
+// What a device reports by itself: completions that were armed (its completion channel), and errors
+// (its asynchronous events).
 #pragma once
 
 #include "connect/identifier.h"
@@ -12,28 +12,28 @@ namespace rsmdat {
 
 class RdmaDevice;
 
-class News {
+class DeviceEvents {
   public:
-    explicit News(const RdmaDevice &device); // throws Unavailable
+    explicit DeviceEvents(const RdmaDevice &device); // throws Unavailable
     // From then on; Ia::lock held. Throws std::bad_alloc.
     void start(Ia &ia);
 
   private:
-    class Completions final : public Source {
+    class CompletionChannel final : public Source {
       public:
-        explicit Completions(ibv_comp_channel &from) noexcept : from_(from) {}
+        explicit CompletionChannel(ibv_comp_channel &from) noexcept : from_(from) {}
         void ready(std::uint32_t events) noexcept override;
 
       private:
         bool take() noexcept;
         ibv_comp_channel &from_;
     };
-    class Troubles final : public Source, public Party {
+    class AsyncEventHandler final : public Source, public CmListener {
       public:
-        explicit Troubles(ibv_context &from) noexcept : from_(from) {}
+        explicit AsyncEventHandler(ibv_context &from) noexcept : from_(from) {}
         void ready(std::uint32_t events) noexcept override;
         // Drivers that can't take a device away under us don't say so; rdma_cm does.
-        void happened(Happening &event) noexcept override;
+        void on_cm_event(CmEvent &event) noexcept override;
 
         Ia *ia = nullptr;
 
@@ -45,9 +45,9 @@ class News {
     };
 
     const RdmaDevice &device_;
-    Completions completions_;
-    Troubles troubles_;
-    Identifier sentinel_; // is told when the device goes
+    CompletionChannel completions_;
+    AsyncEventHandler async_events_;
+    Identifier sentinel_; // gets an event when the device is removed
 };
 
 } // namespace rsmdat

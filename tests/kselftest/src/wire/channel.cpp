@@ -124,33 +124,33 @@ TEST_F(ChannelTest, rings_do_not_hold_each_other_up) {
 TEST_F(ChannelTest, nobody_rings_for_those_who_poll) {
     right->disarm();
     EXPECT_FALSE(right->armed());
-    left->ring();
+    left->ring_bell();
     EXPECT_FALSE(right_was_rung());
     right->arm();
     EXPECT_TRUE(right->armed());
-    left->ring();
+    left->ring_bell();
     EXPECT_TRUE(right_was_rung());
 }
 
 TEST_F(ChannelTest, a_sleeper_is_rung_once) {
-    left->ring();
+    left->ring_bell();
     EXPECT_TRUE(ready(right->bell_fd(), POLLIN));
     right->disarm();
     EXPECT_TRUE(right_was_rung()); // the first one
-    left->ring();
+    left->ring_bell();
     EXPECT_FALSE(right_was_rung());
-    left->ring_always();
+    left->ring_bell_always();
     EXPECT_TRUE(right_was_rung());
 }
 
 TEST_F(ChannelTest, rung_again_after_taking_the_bells) {
     for (int i = 0; i < 3; i++) {
-        left->ring();
+        left->ring_bell();
         ASSERT_TRUE(right_was_rung()) << i;
     }
     // Between two rings nobody has looked: the first still stands.
-    left->ring();
-    left->ring();
+    left->ring_bell();
+    left->ring_bell();
     EXPECT_TRUE(right_was_rung());
     EXPECT_FALSE(right_was_rung());
 }
@@ -176,7 +176,7 @@ TEST_F(ChannelTest, the_end_of_the_peer) {
     const std::string noise(right->limit(Ring::REQUEST), '\1');
     while (send(*right, Ring::REQUEST, noise))
         ;
-    right->ring();
+    right->ring_bell();
     EXPECT_EQ(right->executed(UINT64_MAX), 0u);
 }
 
@@ -357,7 +357,7 @@ class EngineWithChannel : public ChannelTest {
 TEST_F(EngineWithChannel, works_when_rung) {
     for (int i = 1; i <= 5; i++) {
         ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
-        left->ring();
+        left->ring_bell();
         ASSERT_TRUE(taken(i));
     }
 }
@@ -370,11 +370,11 @@ TEST_F(EngineWithChannel, arms_what_nobody_polls) {
         engine.disarmed(*right, taker);
     }
     ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
-    left->ring(); // in vain
+    left->ring_bell(); // in vain
     EXPECT_TRUE(taken(1));
     EXPECT_TRUE(eventually([&] { return armed(); }));
     ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
-    left->ring();
+    left->ring_bell();
     EXPECT_TRUE(taken(2));
 }
 
@@ -410,7 +410,7 @@ TEST_F(EngineWithChannel, arm_all_finds_what_came_before) {
     right->disarm();
     engine.disarmed(*right, taker);
     ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
-    left->ring();
+    left->ring_bell();
     EXPECT_EQ(taker.taken, 0);
     engine.arm_all();
     EXPECT_EQ(taker.taken, 1);

@@ -43,7 +43,7 @@ public:
     std::span<std::byte> segment();
     // Our words about ourselves, which the peer reads.
     rsmdat::Words &own_words();
-    void ring_bell() { channel_->ring_always(); }
+    void ring_bell() { channel_->ring_bell_always(); }
 
     const rsmdat::Device device;
 
