@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands to a handle of /dev/rsm, and what their results mean.
+// Commands to a handle of /dev/rsm, and the meaning of their results.
 #pragma once
 
 #include "device/policy.h"
@@ -60,7 +60,7 @@ int command(int handle, unsigned long request, Argument &argument) noexcept {
     return status_of_errno(errno);
 }
 
-// One that is tried again when a signal arrives while it waits for another.
+// A command that is repeated when a signal interrupts it.
 template <class Argument>
 int persistent_command(int handle, unsigned long request, Argument &argument) noexcept {
     int status = RSMERR_INTERRUPTED;
@@ -77,7 +77,7 @@ int command_by(const Policy &policy, int handle, unsigned long request,
                                       : command(handle, request, argument);
 }
 
-// Goes on behind what a transfer that a signal has ended has done.
+// Advances a transfer that a signal has interrupted behind the part that is done.
 inline void advance(std::span<rsm_transfer_entry> entries, rsm_transfer &request,
                     std::uint32_t &first) noexcept {
     first += request.count - std::min(request.residual, request.count);
@@ -90,8 +90,8 @@ inline void advance(std::span<rsm_transfer_entry> entries, rsm_transfer &request
     entry.length -= done;
 }
 
-// All entries of a PUTV or GETV, which signals delay but do not end. The entries change. What
-// is left undone is in the request's residual.
+// All entries of a PUTV or GETV, which signals delay but do not end. The entries change. The
+// residual of the request counts the rest.
 inline int transfer(int handle, unsigned long command_number, std::span<rsm_transfer_entry> entries,
                     rsm_transfer &request) noexcept {
     std::uint32_t first = 0;

@@ -12,7 +12,7 @@ namespace rsmdev {
 
 enum class TicketUse : std::uint32_t { MANY = 0, ONCE = RSM_GRANT_ONCE };
 
-// The entries may be wherever the caller says; the kernel checks that they can be read.
+// The entries are at the caller's address; the kernel checks that they are readable.
 struct AccessList {
     explicit AccessList(std::span<const rsm_acl_entry> all) noexcept
         : start(all.data()), count(static_cast<std::uint32_t>(all.size())) {}
@@ -66,12 +66,12 @@ class Export : public Handle {
     [[nodiscard]] int unpublish() const noexcept;
     // Where the segment was bound, and whether the program sees it there. Signals do not end it.
     int range(rsm_range &range) const noexcept;
-    // Ends the export now and for everybody. May wait for other nodes; signals do not end it.
+    // Ends the export for all processes at once. May wait for other nodes; signals do not end it.
     void destroy() const noexcept;
 
     int grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission, TicketUse use,
               Ticket &ticket) const noexcept;
-    // A ticket whose holders can send us letters, and have no other right.
+    // A ticket that gives the right to send letters to this export, and no other.
     int grant_letters(Ticket &ticket) const noexcept;
     [[nodiscard]] int revoke(const Ticket &ticket) const noexcept;
     int receive(Letter &letter) const noexcept; // RSMERR_TIMEOUT: there is none

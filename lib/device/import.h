@@ -36,7 +36,7 @@ class Import : public Handle {
     [[nodiscard]] std::uint64_t length() const noexcept { return facts_.length; }
     // The rights that were asked for.
     [[nodiscard]] std::uint32_t permission() const noexcept { return facts_.permission; }
-    // The process can use its rights through a mapping.
+    // True if a mapping gives all the rights of the import.
     [[nodiscard]] bool mappable() const noexcept { return facts_.mappable; }
 
     // Is the connection alive? True means that all accesses before the call reached the segment.
@@ -60,8 +60,8 @@ class Import : public Handle {
     // The mapping that the import owns. RSMERR status.
     int map(std::uint64_t offset, std::size_t length, int protection) noexcept;
     [[nodiscard]] std::span<std::byte> mapping() const noexcept { return mapping_.bytes(); }
-    // Unmaps what maps this import in a range of addresses, and nothing else. A kernel agent that
-    // is older than the command unmaps the whole range.
+    // Unmaps the pages of a range of addresses that map this import, and no others. A kernel agent
+    // that is older than the command unmaps the whole range.
     void unmap(std::byte *begin, std::size_t length) const noexcept;
 
     // Copies by the kernel agent, which signals delay but do not end.

@@ -48,7 +48,7 @@ class Pz;
 class Rmr;
 class Srq;
 
-// The device of a transport can't be opened or does not answer.
+// Thrown if the device of a transport can't be opened or does not answer.
 class Unavailable : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -59,8 +59,8 @@ class Transport {
     Transport(const Transport &) = delete;
     Transport &operator=(const Transport &) = delete;
 
-    // The engine of the Ia runs, its handle is not known to anybody yet. Throws Unavailable and
-    // std::bad_alloc.
+    // Starts the transport. The engine of the Ia runs; its handle is not published yet. Throws
+    // Unavailable and std::bad_alloc.
     virtual void start(Ia &ia) = 0;
 
     // Without a lock, from the constructor on, always the same.
@@ -75,15 +75,16 @@ class Transport {
     virtual std::unique_ptr<Transfer> make_transfer(Ep &ep) = 0;
     virtual std::unique_ptr<Connector> make_connector(Ep &ep) = 0; // Transfer is there
 
-    // Occupies a qualifier. DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or why else there is no listener.
+    // Occupies a qualifier. DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or another error.
     virtual DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
                               std::unique_ptr<ServicePointListener> &listener) = 0;
-    // A service point has taken a request: the requester may be told before it is answered.
+    // A service point has taken a request: the transport may notify the requester before the
+    // answer.
     virtual void acknowledge(Link &link) noexcept = 0;
     // Ends a request that will not be accepted.
     virtual void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept = 0;
 
-    // Is memory that was registered for somebody else good for this, which is the same bytes?
+    // True if memory pinned for another region of the same bytes can be used for this one.
     [[nodiscard]] virtual bool serves(const Pinned &others,
                                       const Wanted &wanted) const noexcept = 0;
     // Makes memory ready for a region. Can take long: Ia::lock not held, `pz` stays. DAT_SUCCESS or
@@ -100,7 +101,7 @@ class Transport {
 // A transport as a face finds it before an adapter is open.
 struct TransportKind {
     std::string_view name;
-    // Are these words, of the configuration's line, options of this transport?
+    // True if these words, from the line of the configuration file, are options of this transport.
     bool (*accepts)(std::string_view options);
     // Throws Unavailable and std::bad_alloc. The options have been accepted.
     std::unique_ptr<Transport> (*open)(std::string_view options);

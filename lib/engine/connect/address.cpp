@@ -82,7 +82,7 @@ AddressKind kind_of(const sockaddr &address) noexcept {
     return IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) ? AddressKind::MALFORMED : AddressKind::UNICAST;
 }
 
-// The interface has no const; nobody writes there.
+// The type of the interface lacks const; the engine does not write there.
 DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept {
     return const_cast<sockaddr *>(reinterpret_cast<const sockaddr *>(&address));
 }

@@ -13,11 +13,11 @@ namespace rsmdat {
 
 class Ia;
 
-// Can a service point be at such an address at all?
+// Is the address one that a service point can have?
 enum class AddressKind { UNICAST, UNSUPPORTED, MALFORMED };
 AddressKind kind_of(const sockaddr &address) noexcept;
 
-// An address as what its family says that it is, and back.
+// Casts between a sockaddr_storage and the structure of its family.
 template <class To>
 To view(const sockaddr_storage &address) noexcept {
     To result{};
@@ -36,12 +36,12 @@ sockaddr_storage internet(std::uint32_t host_order) noexcept;
 // address never as IPv6. Nothing if it is neither.
 std::optional<sockaddr_storage> bare(const sockaddr &from) noexcept;
 
-// Whether two bare addresses are one. A link-local one without scope is that of any link.
+// True if two bare addresses are equal. A link-local one without scope is that of any link.
 bool same_address(const sockaddr_storage &one, const sockaddr_storage &other) noexcept;
 // A link-local address without scope is one of the own address's link, if that is link-local, too.
 void complete_scope(sockaddr_storage &address, const sockaddr_storage &own) noexcept;
 
-// As the interface wants them.
+// The pointer type of the interface.
 DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept;
 DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept;
 

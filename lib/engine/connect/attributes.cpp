@@ -94,7 +94,7 @@ Streams streams_of(const Ep &ep) noexcept {
             ep.srq != nullptr};
 }
 
-// Streams that are not an EP's, too.
+// Also the streams that are not an EP's.
 void count_object(const Object &object, const Evd &evd, Census &census) noexcept {
     if (const auto *ep = dynamic_cast<const Ep *>(&object))
         census.add(evd, streams_of(*ep));

@@ -38,8 +38,8 @@ struct Streams {
     bool srq;
 };
 
-// May they go where they are to go, beside those that are there already (7.3)? `self` is not
-// counted.
+// True if the EVDs accept these streams beside those they have already (7.3). The streams of `self`
+// are not counted.
 bool may_share(const Ia &ia, const Ep *self, const Streams &streams) noexcept;
 
 } // namespace rsmdat

@@ -29,19 +29,19 @@ class Connector : public Feeder {
     Connector(const Connector &) = delete;
     Connector &operator=(const Connector &) = delete;
 
-    // Asks at an address, or where another connection goes; the outcome comes as an event.
-    // DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES. Throws std::bad_alloc.
+    // Sends a request to an address, or to the peer of another connection; an event reports the
+    // outcome. DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES. Throws std::bad_alloc.
     virtual DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
                                DAT_TIMEOUT timeout, std::span<const std::byte> private_data) = 0;
     virtual DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
                                     std::span<const std::byte> private_data) = 0;
     // Takes over a request's link and accepts. DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES; throws
-    // std::bad_alloc. Without success the link is left.
+    // std::bad_alloc. If the call fails the link is unchanged.
     virtual DAT_RETURN accept(std::unique_ptr<Link> &from,
                               std::span<const std::byte> private_data) = 0;
 
-    // The Ep's link, which is not established, or which has ended, goes: Ep::unlimit, Ep::unfeed,
-    // and Ep::link is empty when they return. The peer is told if it can be.
+    // Drops the Ep's link, which is not established, or has ended. Calls Ep::unlimit and
+    // Ep::unfeed; Ep::link is empty on return. Notifies the peer if it is reachable.
     virtual void give_up() noexcept = 0;
     virtual void hang_up(Ending ending) noexcept = 0;
 

@@ -18,7 +18,7 @@ void Cr::take_ep(Ep *its_ep) noexcept {
         ep->request = this;
 }
 
-// The Ep of an RSP is the consumer's again, that of a PSP was ours.
+// The Ep of an RSP returns to the consumer; the engine made that of a PSP, and destroys it.
 void Cr::release_ep() noexcept {
     Ep *released = std::exchange(ep, nullptr);
     if (released == nullptr)

@@ -22,7 +22,7 @@ void count_stream(Evd *evd, DAT_COMPLETION_FLAGS flags, int by) noexcept {
         evd->solicited_streams += by;
 }
 
-// Events that wait on the EVD which is left are nobody's then.
+// Events that are queued on the EVD that the stream leaves lose their owner.
 void move_stream(const Ep &ep, Evd *&role, Evd *evd, DAT_COMPLETION_FLAGS flags) noexcept {
     if (role == evd)
         return;
@@ -42,7 +42,7 @@ Ep::Ep(Ia &ia, const DAT_EP_ATTR &its_attributes, Srq *its_srq)
         ++srq->eps;
 }
 
-// Nothing is to arrive any more that carries the handle, so the EVDs go first.
+// Detach from the EVDs first, so that no later event carries this handle.
 Ep::~Ep() {
     for (Evd *evd : {recv_evd, request_evd, connect_evd})
         if (evd != nullptr)
@@ -187,7 +187,7 @@ void Ep::broken() noexcept {
         end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
 }
 
-// Whatever there is of a connection ends.
+// Ends the connection, or the attempt to make one, in whatever state it is.
 void Ep::give_up() noexcept {
     if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
         fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -202,7 +202,7 @@ void Ep::drained() noexcept {
         end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
 }
 
-// Everything that was outstanding completes before the event that says why.
+// Complete all outstanding work before the event that tells why the connection ended.
 void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
     const rsmdev::Uncancelled uncancelled;
     state = DAT_EP_STATE_DISCONNECTED;
@@ -264,7 +264,7 @@ DAT_RETURN Ep::reset() noexcept {
     return DAT_SUCCESS;
 }
 
-// Such an event may stay queued when the Ep is reset or freed: nothing in it is the Ep's.
+// The event may stay queued after the Ep is reset or freed, so it refers to nothing of the Ep.
 void Ep::report(DAT_EVENT_NUMBER event) noexcept {
     Arrival arrival;
     arrival.event.event_number = event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Endpoints: what the consumer configured, the state machine of udapl-functions.md section 4, and
-// the two halves that do the work, which are the transport's: Connector and its Link (connection),
+// the two objects of the transport that do the work: Connector with its Link (connection), and
 // Transfer (data).
 #pragma once
 
@@ -32,8 +32,8 @@ class Ep final : public Object {
     void set_recv_evd(Evd *evd) noexcept;
     void set_request_evd(Evd *evd) noexcept;
     void set_connect_evd(Evd *evd) noexcept;
-    // If it has any the connection, or the attempt to have one, ends with its events first. The
-    // roles are empty afterwards.
+    // Detaches the Ep from the EVDs in its roles. If it has any, first ends the connection, or the
+    // attempt to make one, with the events of the end.
     void leave_evds_of(const Ia &closing) noexcept override;
     // The same for the attributes. Throws std::bad_alloc and changes nothing then.
     void set_attributes(const DAT_EP_ATTR &changed);
@@ -41,26 +41,30 @@ class Ep final : public Object {
     // State machine. Ia::lock held in all.
     DAT_RETURN disconnect(DAT_CLOSE_FLAGS flags) noexcept;
     DAT_RETURN reset() noexcept;
-    // Transfer says: an operation failed, or the peer broke the rules. DISCONNECTED, everything is
-    // flushed, the peer is told, BROKEN. No effect unless CONNECTED or DISCONNECT_PENDING.
+    // Called by Transfer: an operation failed, or the peer broke the protocol. Makes the state
+    // DISCONNECTED, flushes all work, notifies the peer, and delivers BROKEN. No effect unless
+    // CONNECTED or DISCONNECT_PENDING.
     void broken() noexcept;
-    // Transfer says: no request is outstanding any more (for DISCONNECT_PENDING).
+    // Called by Transfer in DISCONNECT_PENDING: no request is outstanding any more.
     void drained() noexcept;
 
-    // Connector says: from now on the EVDs poll it. Throws std::bad_alloc, and feeds some then.
+    // Called by Connector: from now on the EVDs poll it. May throw std::bad_alloc when only some of
+    // the EVDs poll it.
     void feed();
     void unfeed() noexcept;
-    // Connector says: after `timeout` the attempt has failed with the event `late`. Throws
-    // std::bad_alloc.
+    // Called by Connector: if the attempt is not over after `timeout`, it fails with the event
+    // `late`. Throws std::bad_alloc.
     void limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
-    void blame(DAT_EVENT_NUMBER late) noexcept { late_ = late; } // with that from now on
+    // Changes the event of that timeout.
+    void blame(DAT_EVENT_NUMBER late) noexcept { late_ = late; }
     void unlimit() noexcept;
-    // Connector says: there is a connection. There is room for that much data since prepare().
+    // Called by Connector: the connection is established. prepare() has reserved memory for that
+    // much data.
     void prepare();
     void establish(std::span<const std::byte> private_data) noexcept;
-    // Connector says: there will be none; also for an attempt that ended before there was a link.
+    // Called by Connector: the attempt has failed; also if it ended before there was a link.
     void fail(DAT_EVENT_NUMBER event) noexcept;
-    // Connector says: it has ended.
+    // Called by Connector: the connection has ended.
     void end(DAT_EVENT_NUMBER event, Ending ending) noexcept;
     [[nodiscard]] bool transferring() const noexcept {
         return state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECT_PENDING;
@@ -78,12 +82,12 @@ class Ep final : public Object {
     Evd *request_evd = nullptr;
     Evd *connect_evd = nullptr;
     Srq *srq = nullptr;
-    Cr *request = nullptr; // PASSIVE, TENTATIVE: whose it is
-    Rsp *rsp = nullptr;    // that it is or was reserved for
+    Cr *request = nullptr; // PASSIVE, TENTATIVE: the request that holds this Ep
+    Rsp *rsp = nullptr;    // the service point that this Ep is or was reserved for
     std::unique_ptr<Link> link;
     const std::unique_ptr<Transfer> transfer;
     const std::unique_ptr<Connector> connector;
-    bool lost_event = false; // of this connection: Transfer breaks it as soon as it can
+    bool lost_event = false; // an event was lost: Transfer breaks the connection when it can
     std::vector<std::byte> established_data; // peer's private data, for the ESTABLISHED event
 
   private:
@@ -92,7 +96,7 @@ class Ep final : public Object {
 
     bool feeding_ = false;
     Engine::Alarm limit_ = 0; // of an attempt
-    DAT_EVENT_NUMBER late_{}; // how it fails then
+    DAT_EVENT_NUMBER late_{}; // the event of that timeout
 };
 
 } // namespace rsmdat

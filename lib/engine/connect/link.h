@@ -14,7 +14,7 @@ enum class Ending { CLOSED, BROKEN };
 
 enum class Refusal { BY_CONSUMER, BY_PROVIDER };
 
-// A transport's links have more than that. Ending a link of which the peer knows ends the
+// A transport derives its links from this class. Destroying a link that the peer knows of ends the
 // connection.
 class Link {
   public:
@@ -22,11 +22,11 @@ class Link {
     Link(const Link &) = delete;
     Link &operator=(const Link &) = delete;
 
-    bool active = false;  // we asked
+    bool active = false;  // this side sent the request
     unsigned unheard = 0; // active: requests that have found no listener
     std::uint64_t local_port = 0;
     std::uint64_t remote_port = 0;
-    DAT_CONN_QUAL qualifier = 0;         // that was asked for
+    DAT_CONN_QUAL qualifier = 0;         // that the request names
     sockaddr_storage remote{};           // peer's IA address
     std::uint32_t max_rdma_read_out = 0; // agreed; passive, before accept: the peer's offer
     std::uint32_t max_rdma_read_in = 0;

@@ -10,7 +10,7 @@
 namespace rsmdat {
 namespace {
 
-// An Ep for a request whose consumer has none.
+// Makes an Ep for a request that comes without one.
 Ep &make_endpoint(Ia &ia, const Link &link) {
     DAT_EP_ATTR attributes = default_attributes(ia.limits, true, true);
     const auto in = static_cast<DAT_COUNT>(link.max_rdma_read_in);
@@ -105,7 +105,7 @@ Rsp::~Rsp() {
         ep->state = DAT_EP_STATE_UNCONNECTED;
 }
 
-// The last Rsp that an Ep is reserved for is the one that hears of its end.
+// The Ep notifies the Rsp that it was reserved for last when it is freed.
 void Rsp::reserve(Ep &its_ep) noexcept {
     if (its_ep.rsp != nullptr)
         its_ep.rsp->ep = nullptr;
@@ -121,7 +121,7 @@ Ep *Rsp::endpoint(const Link &link) {
     return ep;
 }
 
-// Here and now: a consumer that gets the event may use the qualifier again.
+// Stop at once: a consumer that gets the event may use the qualifier again.
 void Rsp::arrived() noexcept {
     (void)stop_listening();
 }

@@ -6,7 +6,7 @@
 
 namespace rsmdat {
 
-// Public and reserved service point alike; a base because both listen.
+// Base of the public and the reserved service point: both listen.
 class Cr;
 
 class Sp : public Object {
@@ -15,11 +15,12 @@ class Sp : public Object {
 
     [[nodiscard]] bool listening() const noexcept { return listener_ != nullptr; }
     [[nodiscard]] ServicePointListener *listener() const noexcept { return listener_.get(); }
-    // A request for us: a CR and its event, or a refusal.
+    // Takes a request: makes a CR and its event, or refuses the request.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
-    // Hears nothing from now on. The listener, if there was one, is stopped: see there.
+    // Takes no more requests. Stops the listener, if there is one, and returns it
+    // (service_point_listener.h).
     [[nodiscard]] std::unique_ptr<ServicePointListener> stop_listening() noexcept;
-    // If it has one of those the service point hears nothing from then on.
+    // Takes no more requests if its EVD is one of those.
     void leave_evds_of(const Ia &closing) noexcept override;
 
     DAT_CONN_QUAL qualifier;
@@ -30,7 +31,7 @@ class Sp : public Object {
        std::unique_ptr<ServicePointListener> listener);
 
   private:
-    // The Ep that a request comes with, if any.
+    // Returns the Ep that a request is to use, if any.
     virtual Ep *endpoint(const Link &link) = 0;
     // A request was put on the EVD.
     virtual void arrived() noexcept {}
@@ -58,7 +59,7 @@ class Rsp final : public Sp {
   public:
     static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RSP;
 
-    // Reserves the Ep. Without one the request comes with a new one, as for a PSP.
+    // Reserves the Ep. Without an Ep the request gets a new one, as for a PSP.
     Rsp(Ia &ia, DAT_CONN_QUAL qualifier, Ep *ep, Evd &evd,
         std::unique_ptr<ServicePointListener> listener);
     ~Rsp() override;
@@ -80,8 +81,8 @@ class Cr final : public Object {
     ~Cr() override; // refuses unless it was answered
     void take_ep(Ep *ep) noexcept;
 
-    // The answers. The Cr is good for Ia::destroy() then, if it could be accepted. Throws
-    // std::bad_alloc.
+    // The answers. The caller passes the Cr to Ia::destroy() afterwards, unless accept() has
+    // failed. Throws std::bad_alloc.
     DAT_RETURN accept(Ep &with, std::span<const std::byte> answer);
     void reject() noexcept;
     void hand_off(Sp *to) noexcept; // null: nobody is there

@@ -6,20 +6,19 @@ namespace rsmdat {
 
 class Sp;
 
-// It has the qualifier from Transport::listen on, until it ends. A peer that comes later finds
-// nobody.
+// The listener occupies the qualifier from Transport::listen until it is destroyed.
 class ServicePointListener {
   public:
     virtual ~ServicePointListener() = default;
     ServicePointListener(const ServicePointListener &) = delete;
     ServicePointListener &operator=(const ServicePointListener &) = delete;
 
-    // From now on requests go to Sp::take, which may end the listener. Called once; throws
+    // From now on passes requests to Sp::take, which may destroy the listener. Called once; throws
     // std::bad_alloc.
     virtual void serve(Sp &sp) = 0;
-    // Calls Sp::take no more. The caller ends the listener afterwards, best without Ia::lock,
-    // because that may wait for other nodes; the qualifier is free then. A listener that was not
-    // stopped ends with Ia::lock held.
+    // Calls Sp::take no more. The caller destroys the listener afterwards, which frees the
+    // qualifier, and preferably without Ia::lock, because the destructor may wait for other nodes.
+    // A listener that was not stopped is destroyed with Ia::lock held.
     virtual void stop() noexcept = 0;
 
   protected:

@@ -7,7 +7,8 @@
 
 namespace rsmdat {
 
-// The page that the list fills is zero in a forked child: the parent's IAs are not the child's.
+// The list fills a page that the kernel zeroes in a forked child, because the IAs of the parent are
+// invalid there.
 struct alignas(4096) AsyncListeners {
     std::mutex mutex;
     AsyncListener *first = nullptr;

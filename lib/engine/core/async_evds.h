@@ -11,7 +11,7 @@
 
 namespace rsmdat {
 
-// An EVD of any Ia, which may disappear.
+// An EVD of any Ia; the EVD may be destroyed meanwhile.
 struct AsyncEvd {
     DAT_EVD_HANDLE handle = nullptr;
     std::uint32_t generation = 0;

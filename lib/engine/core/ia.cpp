@@ -19,7 +19,7 @@ void Ia::take(std::unique_ptr<Object> object) {
     ++counts_[objects_.back()->kind()];
 }
 
-// The last one takes its place.
+// Fill the gap with the last object.
 void Ia::destroy(Object &object) noexcept {
     const auto place = object.index_;
     --counts_[object.kind()];
@@ -96,8 +96,8 @@ void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noe
     report_to_others(arrival);
 }
 
-// Under the other Ias' locks, so not under ours. An event for which there is no memory is lost, as
-// one for which there is no room.
+// Called without this Ia's lock, because it takes the locks of other Ias. The event is lost if
+// memory is short, as it is if a queue is full.
 void Ia::report_to_others(const Arrival &arrival) const noexcept {
     try {
         auto others = async_listener_.others(async_evd ? used_async_evd() : AsyncEvd{});
@@ -117,7 +117,8 @@ void Ia::report_to_others(const Arrival &arrival) const noexcept {
 
 namespace {
 
-// Users before what they use. Requests go first: they hold endpoints of the provider's.
+// Destroy users before the objects they use. Requests are first: they hold endpoints that the
+// engine has made.
 constexpr std::array CASCADE{DAT_HANDLE_TYPE_CR,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP,
                              DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP,
                              DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
@@ -139,8 +140,8 @@ Ia::Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over)
     publish(lock);
 }
 
-// The engine's threads must be gone before what they work on; they want the lock, so that is free
-// then.
+// Stop the engine's threads before destroying the objects they use, without the lock, which they
+// take.
 Ia::~Ia() {
     std::vector<DAT_OS_WAIT_PROXY_AGENT> orphans;
     {
@@ -186,7 +187,7 @@ void Ia::await_unlocked(Guard &guard) noexcept {
     }
 }
 
-// They are told that nothing will come any more. Those for whom there is no memory are not.
+// The agents to be called once more because no event will come; fewer if memory is short.
 std::vector<DAT_OS_WAIT_PROXY_AGENT> Ia::agents() const noexcept {
     std::vector<DAT_OS_WAIT_PROXY_AGENT> found;
     try {
@@ -206,8 +207,7 @@ void Ia::destroy_all() noexcept {
         destroy(*last);
 }
 
-// From the end: what takes the place of a destroyed object, or of one that went with it, has been
-// looked at.
+// Iterate from the end: the object that fills a gap has been visited already.
 void Ia::destroy_all(DAT_HANDLE_TYPE kind) noexcept {
     for (auto place = objects_.size(); place > 0; place = std::min(place - 1, objects_.size())) {
         Object &object = *objects_[place - 1];

@@ -3,13 +3,13 @@
 // it all.
 //
 // Locking: Ia::lock guards every object of the Ia, and of the Ias that it is joined to (joined.h):
-// theirs stands for the same mutex. API functions take it with enter() (object.h);
-// functions of classes expect it held unless they say otherwise. It is given up only while a thread
-// sleeps (Evd::wait, Cno::wait), while an ioctl or mmap that can take long runs (pinning,
-// connecting: marked so where it happens), and around an agent of the consumer's: always with
-// UnlockedScope, and whatever was found before must be looked up again afterwards.
-// The engine's thread takes it like everybody else. There is no other lock above or below it but
-// those inside malloc, the handle cells, the list of asynchronous EVDs and the thread pools.
+// theirs stands for the same mutex. API functions take it with enter() (object.h); functions of
+// classes expect it held unless they say otherwise. A thread drops the lock, with an UnlockedScope,
+// only while it sleeps (Evd::wait, Cno::wait), during an ioctl or mmap that can take long (pinning,
+// connecting: marked where it happens), and while it calls an agent of the consumer. It must look
+// up all objects again afterwards. The engine's thread takes the lock like all others. Below
+// Ia::lock are only the locks inside malloc, the handle cells, the list of asynchronous EVDs and
+// the thread pools; there is none above it.
 #pragma once
 
 #include "engine/core/async_evds.h"
@@ -31,7 +31,7 @@ class Evd;
 class Transport;
 struct Arrival;
 
-// The special EVDs of dat.h, which has casts of C for them.
+// The special EVDs of dat.h, whose macros use C casts.
 inline const DAT_EVD_HANDLE ASYNC_EXISTS = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{1});
 inline const DAT_EVD_HANDLE OUT_OF_SCOPE = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{2});
 
@@ -45,14 +45,14 @@ class Ia final : public Object {
     // what is left, in the order of udapl-functions.md section 3.
     ~Ia() override;
 
-    // Takes over a new object; a reference to it. Throws std::bad_alloc.
+    // Takes ownership of a new object and returns a reference to it. Throws std::bad_alloc.
     template <class T>
     T &adopt(std::unique_ptr<T> object) {
         T &result = *object;
         take(std::move(object));
         return result;
     }
-    // Ends an object; its handle is dead when this returns.
+    // Destroys an object; its handle is invalid on return.
     void destroy(Object &object) noexcept;
     // Objects that the consumer made or has been given; the async EVD of open is not one.
     [[nodiscard]] std::size_t consumer_objects() const noexcept;
@@ -61,18 +61,19 @@ class Ia final : public Object {
         return objects_;
     }
 
-    // Where async events go from now on: an EVD of this Ia's own, or one of another Ia's, which may
-    // disappear. The second takes the other's lock, and wants no other held; false if it is none.
+    // Sets the EVD that gets async events from now on: one of this Ia, or one of another Ia, which
+    // may be destroyed. The second function takes the other Ia's lock and must be called with no
+    // lock held; it returns false if the handle is no such EVD.
     void use_async_evd(Evd &own) noexcept;
     [[nodiscard]] bool use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept;
-    // Puts an event there, and on the asynchronous EVDs of the adapter's other opens.
+    // Delivers an async event to that EVD, and to the async EVDs of the adapter's other opens.
     void report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept;
 
-    // No handle of this Ia or its objects is a live one any more: ~Ia may follow.
+    // Invalidates the handles of this Ia and of its objects: ~Ia may follow.
     void close() noexcept;
 
-    // The locks of both are held. From then on they have one mutex, as those have that either was
-    // joined to before.
+    // Joins two Ias whose locks are held: from now on these, and all that either was joined to,
+    // share one mutex.
     void join(Ia &other) noexcept;
     // This Ia, and those that it is joined to. `what` does not open or close any.
     template <class What>
@@ -100,7 +101,7 @@ class Ia final : public Object {
     Evd *async_evd = nullptr;                   // made by dat_ia_open
     DAT_EVD_HANDLE async_handle = OUT_OF_SCOPE; // what dat_ia_query answers
     bool closing = false;
-    Futex agent_returned; // rings when an agent of a Cno has
+    Futex agent_returned; // woken when an agent of a Cno has returned
 
   private:
     friend class UnlockedScope;
@@ -124,8 +125,8 @@ class Ia final : public Object {
     Futex came_back_;
 };
 
-// Gives up Ia::lock for the time it exists. The Ia stays until the thread has come back, its
-// objects may not.
+// Releases Ia::lock for its lifetime. ~Ia waits until the lock is held again; objects of the Ia may
+// be destroyed meanwhile.
 class UnlockedScope {
   public:
     UnlockedScope(Ia &ia, Guard &guard) noexcept : ia_(ia), guard_(guard) {
@@ -145,8 +146,8 @@ class UnlockedScope {
     Guard &guard_;
 };
 
-// An argument that has to belong to a given Ia, whose lock is held. EVDs may belong to another one:
-// find_evd() (joined.h).
+// The object of a handle that must belong to `ia`, whose lock is held; else null. EVDs may belong
+// to another one: find_evd() (joined.h).
 template <class T>
 T *find(DAT_HANDLE handle, const Ia &ia) noexcept {
     Object *object = find_object(handle, ia.lock);

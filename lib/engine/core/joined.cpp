@@ -42,7 +42,7 @@ void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcep
         uses->ia().join(used->ia());
 }
 
-// A Lock that has the mutex which we hold can't get another one meanwhile.
+// The mutex of a Lock does not change while this thread holds it.
 Object *find_joined(DAT_HANDLE handle, Ia &ia) noexcept {
     const HandleCell *cell = find_cell(handle);
     Lock *lock = cell != nullptr ? cell->lock.load(std::memory_order_acquire) : nullptr;

@@ -3,9 +3,9 @@
 //
 // Each Ia has a lock of its own, so that threads with an open each do not wait for each other. When
 // an object of one Ia is to use an EVD of another one the two are joined: from then on their Locks
-// have one mutex, and so a thread that has entered one of them may touch the objects of both. All
-// Ias that are joined to each other, directly or not, are in one ring; an Ia leaves the ring when
-// it is closed.
+// have one mutex, and so a thread that holds the lock of one of them may use the objects of both.
+// All Ias that are joined to each other, directly or not, are in one ring; an Ia leaves the ring
+// when it is closed.
 #pragma once
 
 #include "engine/core/ia.h"
@@ -14,9 +14,10 @@ namespace rsmdat {
 
 class Evd;
 
-// Before `user`, the handle of an Ia or an Ep, is entered: if the EVD is another open's of the same
-// adapter, and takes such streams, joins the two. No effect on anything that is not so, or on
-// handles that are none. No Ia::lock is held: this is the only place where a thread takes two.
+// Joins the Ia of `user` (the handle of an Ia or an Ep) and the Ia of the EVD, if both are opens of
+// one adapter and the EVD takes such streams; otherwise, and for invalid handles, does nothing.
+// Call before `user` is locked, with no Ia::lock held: this is the only function that takes two of
+// them.
 void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcept;
 
 // An EVD of this Ia, whose lock is held, or of one that it is joined to; null if it is neither.

@@ -11,7 +11,7 @@ namespace rsmdat {
 
 namespace {
 
-// Most critical sections are over sooner than a sleep would be.
+// Most critical sections are shorter than a sleep and a wake-up.
 constexpr int TRIES = 100;
 
 // How often a thread is woken in vain before it is given the mutex. Each time the mutex is given it

@@ -16,15 +16,16 @@ namespace {
 constexpr std::size_t MOST_CELLS = std::size_t{1} << 22; // costs address space only
 constexpr std::size_t RANGE = MOST_CELLS * sizeof(HandleCell);
 constexpr std::size_t GROWTH = 65536;
-// Free cells wait in line until there are this many: the longer a handle stays dead, the surer a
-// program that still uses it is told.
+// A freed cell is reused only when this many are free: a stale handle is then detected for a long
+// time.
 constexpr std::size_t LEAST_WAITING = 1024;
 
 // NOLINTNEXTLINE(misc-redundant-expression): the two need not be equal
 static_assert(sizeof(Cells) == alignof(Cells), "nothing else is in the page");
 
-// Before anything can be in it, so it holds for each way to make a process. The old range stays
-// mapped in the child: libdat reads a handle's first word before we are asked.
+// Set while the range is empty, so it holds for every way to create a process. The old range stays
+// mapped in the child, because libdat reads the first word of a handle before it calls the
+// provider.
 [[gnu::constructor]] void wipe_in_children() {
     (void)::madvise(&cells, sizeof(cells), MADV_WIPEONFORK);
 }

@@ -3,8 +3,8 @@
 // consumer's.
 //
 // A function of the API starts with enter(): it turns its first handle into an object and holds the
-// lock of the object's IA. Other handles are then looked up with find(handle, ia). Both are safe
-// against anything in the handle and against a thread that frees the object at the same time.
+// lock of the object's IA. Other handles are then looked up with find(handle, ia). Both accept any
+// value as a handle, and both are safe against another thread that frees the object.
 #pragma once
 
 #include <dat/udat.h>
@@ -24,13 +24,13 @@ namespace rsmdat {
 class Ia;
 class Object;
 
-// Locks are never given back to the allocator: a thread that waits for the lock of an IA that
-// another one closes finds a lock there, and that the handle is dead.
+// Memory of Locks is never freed: a thread that waits for the lock of an IA that another thread
+// closes gets a valid lock, and then finds that the handle is invalid.
 using Guard = std::unique_lock<Lock>;
 
-// The memory that a DAT_HANDLE points to. All lie in one range of addresses and are never given
-// back, so a handle that was freed, or is no handle at all, can be told; a freed cell is used again
-// late.
+// The memory that a DAT_HANDLE points to. All cells lie in one range of addresses that is never
+// unmapped, so the check of a handle can detect a freed handle and a value that is no handle. A
+// freed cell is reused late.
 struct alignas(64) HandleCell {
     DAT_PROVIDER *provider;                // must come first: libdat reads it
     std::atomic<Object *> object;          // null when freed
@@ -48,10 +48,10 @@ class Object {
     [[nodiscard]] DAT_HANDLE handle() const noexcept { return cell_; }
     [[nodiscard]] DAT_HANDLE_TYPE kind() const noexcept { return kind_; }
     [[nodiscard]] Ia &ia() const noexcept { return *ia_; }
-    // With the handle it tells this object from all that will ever be.
+    // Together with the handle it identifies this object uniquely.
     [[nodiscard]] std::uint32_t generation() const noexcept { return cell_->generation; }
-    // EVDs of another Ia, which is closing, are about to go: this object is to leave them. It
-    // destroys no object meanwhile. Ia::lock held.
+    // Detaches this object from the EVDs of another Ia, which is closing. Destroys no object.
+    // Ia::lock held.
     virtual void leave_evds_of(const Ia &closing) noexcept { (void)closing; }
 
     DAT_CONTEXT context{};
@@ -63,7 +63,7 @@ class Object {
     Object(DAT_PROVIDER &provider, DAT_HANDLE_TYPE kind, Ia &ia);
 
     void publish(Lock &lock) noexcept;
-    void hide() noexcept; // the handle is dead from now on
+    void hide() noexcept; // the handle is invalid from now on
 
   private:
     friend class Ia;
@@ -73,9 +73,8 @@ class Object {
     std::size_t index_ = 0; // the Ia's: its place among its objects
 };
 
-// Where the cells are, and which of them are free. The page that it fills is zero in a forked
-// child, whatever the threads of the parent were doing: the child's handles are all dead, because
-// they belong to the parent.
+// The range of cells and the list of free ones. The kernel zeroes its page in a forked child,
+// whatever the threads of the parent were doing: no handle of the parent is valid in the child.
 struct alignas(4096) Cells {
     std::atomic<std::uintptr_t> base{0};
     std::atomic<std::size_t> size{0}; // bytes in use, from the base
@@ -87,7 +86,7 @@ struct alignas(4096) Cells {
 };
 extern constinit Cells cells;
 
-// The cell of a handle; null if it is no handle of ours, dead or alive.
+// The cell of a handle, valid or stale; null if the value is no handle of this library.
 inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
     const auto offset =
         reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
@@ -96,8 +95,8 @@ inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
     return static_cast<HandleCell *>(handle);
 }
 
-// The object of a handle, whatever its kind; null if the handle is not a live one of ours. The lock
-// of its Ia must be held for it to stay.
+// The object of a handle, of any kind; null if the handle is invalid. The object stays only while
+// the caller holds the lock of its Ia.
 inline Object *find_object(DAT_HANDLE handle) noexcept {
     const HandleCell *cell = find_cell(handle);
     return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
@@ -108,7 +107,8 @@ inline Object *object_of(const HandleCell &cell, const Lock &lock) noexcept {
     if (cell.lock.load(std::memory_order_acquire) != &lock)
         return nullptr;
     Object *object = cell.object.load(std::memory_order_acquire);
-    // Does it belong to another Ia by now? The lock that is held says that ours stay what they are.
+    // Check that the cell has not passed to another Ia meanwhile; cells of this Ia do not change
+    // while its lock is held.
     return cell.lock.load(std::memory_order_acquire) == &lock ? object : nullptr;
 }
 
@@ -143,7 +143,7 @@ class LockedHandle {
 };
 
 // The object of a handle and the lock, if the object `fits`. The object may have been freed, or the
-// cell become another object's, before the lock was had: so it is looked at again.
+// cell become another object's, before this thread got the lock, so check the cell again.
 template <class T, class Fits>
 [[gnu::always_inline]] inline LockedHandle<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
     const HandleCell *cell = find_cell(handle);

@@ -52,7 +52,7 @@ void Cno::trigger(Evd &evd) noexcept {
         call_agent(evd);
 }
 
-// One of the attached that has something to tell: each gets its turn.
+// Next attached EVD that has events to report; scans round-robin.
 Evd *Cno::scan() noexcept {
     for (std::size_t i = 0; i < evds_.size(); ++i) {
         Evd *evd = evds_[scanned_++ % evds_.size()];
@@ -62,7 +62,7 @@ Evd *Cno::scan() noexcept {
     return nullptr;
 }
 
-// A trigger that nobody has been told of.
+// Takes a trigger that has not been reported yet.
 bool Cno::take(DAT_EVD_HANDLE &evd) noexcept {
     if (triggers_ == 0)
         return false;
@@ -114,7 +114,7 @@ DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
     }
 }
 
-// As Evd's.
+// As in Evd::sleep.
 DAT_RETURN Cno::last_look(DAT_EVD_HANDLE &evd) noexcept {
     poll(false);
     return take(evd) ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_QUEUE_EMPTY);
@@ -131,12 +131,12 @@ Futex::Wake Cno::sleep(Wait &wait) noexcept {
 
 namespace {
 
-// Whose agent this thread is in.
+// The CNO whose agent this thread is running.
 thread_local DAT_CNO_HANDLE inside_agent_of = nullptr;
 
 } // namespace
 
-// Without memory for the engine's list the next trigger brings this one, too.
+// If memory for the engine's list is short, the next trigger reports this one, too.
 void Cno::call_agent(Evd &evd) noexcept {
     ++evd.agent_calls;
     if (agent_due_)
@@ -149,7 +149,7 @@ void Cno::call_agent(Evd &evd) noexcept {
     }
 }
 
-// An agent may do what it likes to its Cno and even to the Ia: nothing is kept while it runs.
+// An agent may free its Cno and close the Ia: keep no reference to either while it runs.
 void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
     while (auto cno = enter<Cno>(handle)) {
         cno->agent_returned();
@@ -167,7 +167,7 @@ void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
     }
 }
 
-// An EVD that the agent is to be called for, once.
+// Takes an EVD for which the agent is due once.
 Evd *Cno::next_call() noexcept {
     const auto due = [](const Evd *evd) { return evd->agent_calls > 0; };
     const auto evd = std::ranges::find_if(evds_, due);

@@ -25,12 +25,12 @@ class Cno final : public Object {
     void attach(Evd &evd); // throws std::bad_alloc
     void detach(Evd &evd) noexcept;
     DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept;
-    void release() noexcept; // lets all waiters go, without an EVD
+    void release() noexcept; // wakes all waiters, which return without an EVD
     [[nodiscard]] bool in_use() const noexcept { return !evds_.empty() || waiters_ > 0; }
     [[nodiscard]] unsigned waiters() const noexcept { return waiters_; }
 
-    // Is the agent running, on another thread? Then it is not to be replaced yet: call await_agent
-    // and look the handle up again.
+    // True if the agent is running on another thread. It must not be replaced then: call
+    // await_agent and look the handle up again.
     [[nodiscard]] bool agent_busy() const noexcept;
     void await_agent(Guard &guard) noexcept;
 
@@ -54,7 +54,7 @@ class Cno final : public Object {
     std::size_t scanned_ = 0; // where the next scan begins
     Futex futex_;
     SpinPolicy spin_policy_;
-    unsigned triggers_ = 0; // not yet told to anybody; at most one for each waiter, or one
+    unsigned triggers_ = 0; // not reported yet; at most one for each waiter, or one
     Evd *last_ = nullptr;   // that triggered; null if it is gone
     unsigned releases_ = 0; // how often all waiters were let go
     unsigned waiters_ = 0;

@@ -23,7 +23,7 @@ Evd::~Evd() {
     queue_.clear();
 }
 
-// A dead Evd stays so: what comes next would hide that something is missing.
+// An Evd that has lost an event stays dead: later events would hide the loss.
 bool Evd::overflow(int *credit) noexcept {
     if (credit)
         --*credit;
@@ -67,7 +67,7 @@ DAT_RETURN Evd::post_software(void *pointer) noexcept {
     return DAT_SUCCESS;
 }
 
-// A waiter can still get what it waits for.
+// Keeps room for the waiter's threshold, so that the waiter can still be satisfied.
 DAT_RETURN Evd::resize(DAT_COUNT length) {
     if (length < queue_.count())
         return invalid_state();
@@ -134,7 +134,7 @@ DAT_RETURN Evd::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT
     Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), spin_policy_}};
     if (queue_.count() < threshold)
         poll(timeout == 0 || wait.spin.worthwhile());
-    notified_ = queue_.count() >= threshold; // those need not notify
+    notified_ = queue_.count() >= threshold; // events that are there count without a notification
     const DAT_RETURN result = await(wait);
     waited = false;
     if (result == DAT_SUCCESS)
@@ -157,12 +157,12 @@ DAT_RETURN Evd::may_wait(DAT_COUNT threshold) const noexcept {
     return waited ? invalid_state(DAT_INVALID_STATE_EVD_WAITER) : DAT_RETURN{DAT_SUCCESS};
 }
 
-// Has the waiter got what it came for? Of a dead queue it takes what there is.
+// True if the waiter's condition is met. From a dead queue a waiter takes any event.
 bool Evd::satisfied() const noexcept {
     return queue_.count() >= threshold_ && (notified_ || dead_);
 }
 
-// Why it has to leave without.
+// The status of a waiter that returns without an event.
 DAT_RETURN Evd::disturbance() const noexcept {
     if (aborted_)
         return failure(DAT_ABORT);
@@ -188,15 +188,16 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
     }
 }
 
-// Time is over. Events that have come since the last look, and nobody has told us of, still count.
+// The time is over. Events that have arrived since the last poll without a notification still
+// count.
 DAT_RETURN Evd::last_look() noexcept {
     poll(false);
     const DAT_RETURN why = disturbance();
     return why != DAT_SUCCESS || satisfied() ? why : failure(DAT_TIMEOUT_EXPIRED);
 }
 
-// Peers ring from the moment when the engines have armed the connections; what came before that is
-// seen by looking once more.
+// Peers ring once the engines have armed the connections; poll once more for events that came
+// before that.
 Futex::Wake Evd::sleep(Wait &wait) noexcept {
     ia().arm_all();
     poll(false);

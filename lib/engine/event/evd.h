@@ -20,9 +20,9 @@ class Evd final : public Object {
     Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS streams, Cno *to);
     ~Evd() override; // requests for connections that are still queued are refused
 
-    // Queues an event; on a full queue it is lost, the Evd is dead and the Ia's async EVD hears of
-    // it. False then: the connection that has lost an event must not go on as if nothing were
-    // missing.
+    // Queues an event. If the queue is full, drops the event, marks the Evd dead, reports an
+    // overflow to the Ia's async EVD, and returns false: the caller must break the connection that
+    // lost the event.
     bool deliver(const Arrival &arrival) noexcept {
         if (!has_room()) [[unlikely]]
             return overflow(arrival.credit);
@@ -45,7 +45,7 @@ class Evd final : public Object {
     }
     // Drops the queued events of one owner (an EP that is freed or reset).
     void purge(DAT_HANDLE owner) noexcept { queue_.purge(owner); }
-    // Keeps them, but they are nobody's any more (an EP that goes to another EVD).
+    // Keeps the events of one owner, but clears their owner (an EP that moves to another EVD).
     void disown(DAT_HANDLE owner) noexcept { queue_.disown(owner); }
 
     // Keeps them, without the private data of one owner (an EP that is reset).
@@ -54,8 +54,8 @@ class Evd final : public Object {
     // Drops the requests for connections that belong to an Ia which is closing.
     void drop_requests_of(const Ia &closing) noexcept { queue_.drop_requests_of(closing.lock); }
 
-    // The API's operations; `guard` holds Ia::lock.
-    // Behind an empty queue there may be more: whoever polls need not be woken.
+    // The API's operations; `guard` holds Ia::lock. dequeue() polls the feeders if the queue is
+    // empty: a peer need not wake a program that polls.
     DAT_RETURN dequeue(DAT_EVENT &event) noexcept {
         if (waited) [[unlikely]]
             return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
@@ -73,18 +73,19 @@ class Evd final : public Object {
     void set_cno(Cno *other); // throws std::bad_alloc
     void enable(bool on) noexcept;
     void set_waitable(bool on) noexcept;
-    void abort_waiter() noexcept; // the Ia is going away
+    void abort_waiter() noexcept; // the Ia is closing
 
     // EPs that are polled by dequeue and wait. An EP may be added more than once (several roles).
     void add_feeder(Feeder &feeder) { feeders_.add(feeder); }
     void remove_feeder(Feeder &feeder) noexcept { feeders_.remove(feeder); }
-    // Looks for events; so that peers need not ring, if somebody is going to look again soon.
+    // Polls the feeders for events. `again`: the caller will poll again soon, so peers need not
+    // ring.
     void poll(bool again = true) noexcept { feeders_.poll(again); }
     [[nodiscard]] bool has_feeders() const noexcept { return !feeders_.empty(); }
 
     [[nodiscard]] DAT_EVD_STATE state() const noexcept;
     [[nodiscard]] DAT_COUNT length() const noexcept { return queue_.length(); }
-    // Is there something that a waiter of the CNO should be told of?
+    // True if there are events to report to a waiter of the CNO.
     [[nodiscard]] bool triggers() const noexcept {
         return enabled_ && !waited && queue_.notifying() > 0;
     }

@@ -11,7 +11,7 @@ EventQueue::EventQueue(DAT_COUNT length)
     static_assert(std::is_trivially_default_constructible_v<Entry>);
 }
 
-// Keeps those that `keep` wants, in their order.
+// Keeps the events for which `keep` returns true, in their order.
 template <class Keep>
 void EventQueue::filter(Keep keep) noexcept {
     const DAT_COUNT before = count_;

@@ -17,7 +17,7 @@ struct Arrival {
     DAT_HANDLE owner = nullptr; // EP it belongs to, for purge()
 };
 
-// The end of a transfer of an EP, on its way likewise.
+// The completion of a transfer of an EP, on its way to the consumer.
 struct Completion {
     DAT_HANDLE ep;
     DAT_DTO_COOKIE cookie;
@@ -71,17 +71,17 @@ class EventQueue {
     }
     // Drops an owner's events.
     void purge(DAT_HANDLE owner) noexcept;
-    // Keeps them, but forgets whose they are.
+    // Keeps an owner's events, but clears their owner.
     void disown(DAT_HANDLE owner) noexcept;
-    // The private data that connection events of an owner point to is about to go: the events stay,
-    // without it.
+    // Clears the pointers to private data in connection events of an owner, which is about to free
+    // that data.
     void drop_private_data(DAT_HANDLE owner) noexcept;
     void clear() noexcept;
-    // The request of a connection that nobody has taken; null if there is none. It is dropped.
+    // Removes and returns a connection request that has not been dequeued; null if there is none.
     DAT_CR_HANDLE take_request() noexcept;
-    // Drops the requests whose service point's Ia has this lock: they are about to go.
+    // Drops the requests whose service point belongs to the Ia of this lock, which is closing.
     void drop_requests_of(const Lock &lock) noexcept;
-    // A queue of another length takes what is in this one; there is room for it.
+    // Moves the events into a queue of another length, which must have room for them.
     void resize(DAT_COUNT length);
 
   private:
@@ -99,7 +99,7 @@ class EventQueue {
         return entries_[static_cast<std::size_t>(place < to_end ? first_ + place : place - to_end)];
     }
     Entry &append() noexcept { return at(count_++); }
-    // The entry leaves the queue, one way or another.
+    // Updates the counts for an entry that is dequeued or dropped.
     void forget(const Entry &entry) noexcept {
         return_credit(entry);
         notifying_ -= entry.notifies;

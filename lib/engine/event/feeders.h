@@ -9,10 +9,10 @@ namespace rsmdat {
 // Something whose progress may bring events: an EP with a live connection.
 class Feeder {
   public:
-    // Looks for work and does it. `again`: somebody is about to poll often, the peer need not ring.
+    // Looks for work and does it. `again`: the caller will poll often, so the peer need not ring.
     // Ia::lock held. Must not destroy the Feeder or any Evd.
     virtual void poll(bool again) noexcept = 0;
-    // Is what comes to be seen even if nobody polls?
+    // True if a thread or an agent waits for the events, so that the engine must poll for it.
     [[nodiscard]] virtual bool has_listeners() const noexcept = 0;
 
   protected:

@@ -18,7 +18,8 @@ class Futex {
     [[nodiscard]] std::uint32_t ticket() const noexcept {
         return word_.load(std::memory_order_acquire);
     }
-    // Until wake(), a signal handler ran, or the deadline (none: for ever). May return WOKEN early.
+    // Sleeps until wake(), until a signal handler has run, or until the deadline (none: for ever).
+    // May return WOKEN early.
     Wake sleep(std::uint32_t ticket, std::optional<Clock::time_point> deadline) noexcept;
     void wake() noexcept; // all
 

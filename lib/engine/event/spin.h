@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looking for events for a moment before going to sleep: what comes within it costs no system call.
+// Polling for events for a moment before going to sleep: an event that comes within it costs no
+// system call.
 #pragma once
 
 #include "engine/core/ia.h"
@@ -8,11 +9,12 @@
 
 namespace rsmdat {
 
-// Whether it pays: peers that take longer than that to answer will mostly go on doing so. Looking
-// has a price then: the connections are disarmed for it and have to be armed again.
+// Decides whether a waiter polls first. Peers that have taken longer than a spin to answer will
+// mostly go on doing so; then a spin only costs, because it disarms the connections, which must be
+// armed again.
 class SpinPolicy {
   public:
-    // Is the next waiter to look first?
+    // True if the next waiter is to poll first.
     [[nodiscard]] bool next() noexcept;
     void learn(bool hit) noexcept;
 
@@ -23,14 +25,16 @@ class SpinPolicy {
 
 class Spin {
   public:
-    // Not worth it if nobody else can run meanwhile, or if nothing would be seen by looking.
+    // `worthwhile`: false if polling would find nothing. Does not spin on a machine with one
+    // processor.
     Spin(bool worthwhile, SpinPolicy &policy) noexcept;
     ~Spin();
     Spin(const Spin &) = delete;
     Spin &operator=(const Spin &) = delete;
 
     [[nodiscard]] bool worthwhile() const noexcept { return worthwhile_; }
-    // Lets others have the lock for a while. False: enough of that.
+    // Releases the lock for a moment, so that other threads get it. False when the time for
+    // spinning is over.
     bool turn(Ia &ia, Guard &guard) noexcept;
 
   private:

@@ -4,15 +4,15 @@
 
 namespace rsmdat {
 
-// While somebody polls it is disarmed, and nobody rings. The transport tells the engine of that
-// (Engine::disarmed), and the engine arms it before a thread sleeps.
+// While a thread polls, the doorbell is disarmed, and peers do not ring. The transport reports that
+// to the engine (Engine::disarmed), which arms the doorbell before a thread sleeps.
 class Doorbell {
   public:
-    // From now on it rings. The engine polls the Feeder once more afterwards. Ia::lock held.
+    // From now on peers ring. The engine polls the Feeder once more afterwards. Ia::lock held.
     virtual void arm() noexcept = 0;
 
-    bool recently_polled = false; // set by the transport when somebody polls, cleared by the engine
-    bool looked_after = false;    // the engine's: it is among the disarmed ones
+    bool recently_polled = false; // set by the transport when a thread polls, cleared by the engine
+    bool looked_after = false;    // used by the engine: in its list of disarmed doorbells
 
   protected:
     ~Doorbell() = default;

@@ -67,12 +67,13 @@ class Engine::Inside {
     void arm(std::size_t place) noexcept;
     void drop(std::size_t place) noexcept;
 
-    Lock &lock_; // not to be touched once stopped_
+    Lock &lock_; // must not be used once stopped_
     std::atomic<bool> stopped_ = false;
-    // Until when the thread sleeps; the past while it is awake and plans again anyway.
+    // The time until which the thread sleeps; in the past while it is awake, because it computes
+    // the next one before it sleeps.
     Clock::time_point sleeps_until_ = Clock::time_point::min();
     std::vector<Disarmed> disarmed_;
-    bool sweeping_ = false; // some of them may have listeners
+    bool sweeping_ = false; // a thread or an agent may wait on some of them
     Clock::time_point next_sweep_{};
 };
 
@@ -153,7 +154,7 @@ void Engine::Inside::leave(Doorbell &bell) noexcept {
     drop(static_cast<std::size_t>(found - disarmed_.begin()));
 }
 
-// The engine looks once more for messages that arrived before the peer could see that it sleeps.
+// Polls once more for messages that arrived before the peer could see that this side sleeps.
 void Engine::Inside::arm(std::size_t place) noexcept {
     const Disarmed entry = disarmed_[place];
     drop(place);
@@ -166,8 +167,8 @@ void Engine::Inside::arm_all() noexcept {
         arm(disarmed_.size() - 1);
 }
 
-// From the end, because polling may end connections: their doorbells leave the list. Without
-// listeners, polling is all that a program does: it is not to share its processor with us.
+// Iterate from the end, because polling may end connections, whose doorbells leave the list. Skip
+// feeders nobody waits on: a program that only polls should not compete with this thread for a CPU.
 void Engine::Inside::sweep() noexcept {
     const auto now = Clock::now();
     if (!sweeping_ || now < next_sweep_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread of an Ia: sleeps until a doorbell rings, a connection dies or a time comes. It uses no
-// CPU while nothing happens, and does nothing that may block: that is done aside, on other threads.
+// The thread of an Ia: sleeps until a doorbell rings, a connection dies or an alarm is due. It uses
+// no CPU while nothing happens. Work that may block runs on other threads, by aside().
 #pragma once
 
 #include "engine/core/ia.h"
@@ -17,7 +17,7 @@ class Doorbell;
 class Feeder;
 class ThreadPool;
 
-// Something with a descriptor that can become ready.
+// An object with a descriptor that the engine watches.
 class Source {
   public:
     // epoll's events. On the engine's thread with Ia::lock held. Level-triggered: take the events
@@ -40,8 +40,8 @@ class Engine {
     Engine(const Engine &) = delete;
     Engine &operator=(const Engine &) = delete;
 
-    // Ia::lock not held: waits for all threads but the one that calls this (in an agent). Work that
-    // has not begun is dropped, and so is what is to be done from then on.
+    // Ia::lock not held. Waits for all threads of the engine but the calling one, which may be in
+    // an agent. Drops work that has not begun, and all later work.
     void stop() noexcept;
 
     // With Ia::lock held; ready() is not called any more once forget() has returned. Watching a
@@ -56,19 +56,19 @@ class Engine {
     // Ia::lock: for functions of the consumer's. One after the other in the order of the calls.
     // Throws std::bad_alloc.
     void later(std::function<void()> what);
-    // The same for work of ours that may block. No other work has to wait for it. `what` is
+    // The same for work of the library that may block; other work does not wait for it. `what` is
     // destroyed without Ia::lock.
     void aside(std::function<void()> what);
-    // Is this the thread of an engine? Nothing may block on it.
+    // True on the thread of an engine, which must not block.
     [[nodiscard]] static bool is_this_thread() noexcept;
 
-    // Doorbells whose peers need not ring because somebody polls. The engine looks at those with
-    // listeners every few milliseconds; what nobody has polled meanwhile is armed again. With
+    // Adds a doorbell that is disarmed because a thread polls. Every few milliseconds the engine
+    // polls those that a thread waits on, and arms again those that no thread has polled meanwhile.
     // Ia::lock held.
     void disarmed(Doorbell &bell, Feeder &feeder) noexcept;
     void gone(Doorbell &bell) noexcept;
-    // Arms and polls all of them, before a thread sleeps, which then looks at its queue once more,
-    // and when one of them may have got its first listener.
+    // Arms and polls all disarmed doorbells. Called before a thread sleeps, which then looks at its
+    // queue once more, and when the first thread may have begun to wait on one of them.
     void arm_all() noexcept;
 
   private:

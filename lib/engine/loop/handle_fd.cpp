@@ -11,7 +11,8 @@ constinit rsmdev::ClosedInChildren closed_in_children;
 
 namespace {
 
-// A forked child has no use for them, and would keep what the parent closes.
+// A forked child does not use the descriptors, but would keep open the files that the parent
+// closes.
 [[gnu::constructor]] void close_them_in_children() {
     (void)::pthread_atfork(nullptr, nullptr, [] { closed_in_children.close_all(); });
 }

@@ -35,8 +35,8 @@ class HandleFd : public rsmdev::Descriptor {
 // For descriptors that other libraries make: raises the soft limit when one comes near it.
 void keep_room_above(int fd) noexcept;
 
-// Are there some descriptors left for the rest of the program when this one is the highest? For
-// what a program may have many of.
+// True if enough descriptors are left for the rest of the program when this one is the highest. For
+// objects of which a program may have many.
 bool leaves_descriptors(int fd) noexcept;
 
 } // namespace rsmdat

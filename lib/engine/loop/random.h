@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers that nobody can guess.
+// Random numbers of the kernel, which peers cannot guess.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace rsmdat {
 
-// False if the kernel has none to give, which it has from early in the boot on.
+// False if the kernel's generator is not ready, which happens only early in the boot.
 bool fill_random(std::span<std::byte> bytes) noexcept;
 
 } // namespace rsmdat

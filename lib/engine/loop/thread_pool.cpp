@@ -13,7 +13,8 @@
 namespace rsmdat {
 namespace {
 
-// A thread's signals are those of the thread that makes it: the consumer's handlers don't run here.
+// Block all signals while the thread is created, which inherits the mask: the consumer's handlers
+// do not run on it.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {
@@ -64,7 +65,7 @@ void ThreadPool::Shared::work() {
     }
 }
 
-// False when there will be no more.
+// False when the pool has stopped.
 bool ThreadPool::Shared::take(Job &job) {
     std::unique_lock guard(mutex);
     ++idle;
@@ -120,7 +121,7 @@ void ThreadPool::start_thread() {
     threads_.push_back(make_thread([shared = shared_] { shared->work(); }));
 }
 
-// Without it those that there are do the work, later.
+// If no thread can be created, the existing threads do the work later.
 void ThreadPool::start_another_thread() noexcept {
     try {
         start_thread();

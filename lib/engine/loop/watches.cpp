@@ -39,7 +39,7 @@ void Watches::add(int fd, std::uint32_t events, Source &source) {
     }
 }
 
-// It has to be said to epoll: a forked child may keep the file that a descriptor stood for.
+// Remove the descriptor explicitly: closing it does not, if a forked child keeps the file open.
 void Watches::remove(int fd) noexcept {
     const auto number = numbers_.find(fd);
     if (number == numbers_.end())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The descriptors that the engine sleeps on, and whom each of them concerns.
+// The descriptors that the engine sleeps on, and the Source of each.
 #pragma once
 
 #include "engine/loop/handle_fd.h"
@@ -19,7 +19,7 @@ class Watches {
 
     void add(int fd, std::uint32_t events, Source &source); // throws std::bad_alloc
     void remove(int fd) noexcept;
-    // Whom an event of wait() concerns; null if that has been removed meanwhile.
+    // The Source of an event of wait(); null if it has been removed meanwhile.
     [[nodiscard]] Source *source_of(const epoll_event &event) const noexcept;
 
     // Without a lock. How many events there are; until wake(), or the time in milliseconds is over

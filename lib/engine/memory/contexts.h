@@ -37,7 +37,7 @@ struct Region {
     std::uint64_t length = 0;
     unsigned privileges = 0; // DAT_MEM_PRIV_*; of an RMR the two remote ones only
     bool local = true;       // may be used in an LMR triplet: not an RMR's
-    Lmr *lmr = nullptr;      // whose it is; null: an RMR's
+    Lmr *lmr = nullptr;      // the LMR; null: the context is an RMR's
     std::shared_ptr<Pinned> pinned;
 
     [[nodiscard]] bool contains(std::uint64_t start, std::uint64_t bytes) const noexcept {
@@ -54,7 +54,7 @@ class Contexts {
     // A region under a context never used lately; throws std::bad_alloc; null if there is none.
     virtual Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                            std::uint64_t length, unsigned privileges, bool local) = 0;
-    virtual void destroy(Region &region) noexcept = 0; // peers reach it no more
+    virtual void destroy(Region &region) noexcept = 0; // no peer reaches it on return
     [[nodiscard]] virtual const Region *find(DAT_LMR_CONTEXT context) const noexcept = 0;
 
     // Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets are skipped,
@@ -65,7 +65,7 @@ class Contexts {
                       unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
                       DAT_VLEN &total) const noexcept;
 
-    // LMRs of type SHARED_VIRTUAL, kept by themselves.
+    // Registry of the LMRs of type SHARED_VIRTUAL.
     using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
     std::multimap<Cookie, const Lmr *> shared;
 

@@ -24,7 +24,7 @@ Lmr::Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its)
     if (param.mem_type == DAT_MEM_TYPE_SHARED_VIRTUAL) {
         auto &id = param.region_desc.for_shared_memory.shared_memory_id;
         std::memcpy(cookie, *id, sizeof(cookie));
-        id = &cookie; // the consumer's own may go
+        id = &cookie; // the consumer may free its own copy
         ia.transport->contexts.shared.emplace(as_key(cookie), this);
     }
     param.ia_handle = ia.handle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A queue whose memory is there before it is needed.
+// A queue whose memory is reserved in advance.
 #pragma once
 
 #include <bit>

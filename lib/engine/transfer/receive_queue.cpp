@@ -24,7 +24,8 @@ void ReceiveQueue::move_to(std::size_t slots, std::size_t iov) {
         std::copy_n(pieces_.get() + slot * iov_, iov_, pieces.get() + slot * iov);
     buffers_ = std::move(buffers);
     pieces_ = std::move(pieces);
-    // The new ones below those that are warm, the lowest on top.
+    // Push the new slots below the recently used ones, the lowest on top, so that warm memory is
+    // reused first.
     const auto added = free_.insert(free_.begin(), slots - slots_, Slot{0});
     std::iota(added, added + static_cast<std::ptrdiff_t>(slots - slots_),
               static_cast<Slot>(slots_));

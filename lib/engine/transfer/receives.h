@@ -36,7 +36,7 @@ class Receives {
     // The Ep's limits have changed. Throws std::bad_alloc.
     void resize();
     [[nodiscard]] ReceiveQueue &buffers() noexcept; // the SRQ's if there is one
-    // `slot` has been taken; the event.
+    // Delivers the completion event of `slot`, which was taken.
     void complete(ReceiveQueue::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
                   bool solicited) noexcept;
     void check_watermarks() noexcept;

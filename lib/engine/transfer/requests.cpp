@@ -54,7 +54,7 @@ DAT_RETURN Requests::check_flags(const Post &post, unsigned flags, int position)
     return DAT_SUCCESS;
 }
 
-// Into the vacant place's room.
+// Gathers into the place of the next request.
 DAT_RETURN Requests::gather(const Post &post, DAT_MEM_PRIV_FLAGS privilege,
                             Request &request) noexcept {
     request.flags = post.flags;

@@ -24,14 +24,14 @@ struct Asked { // handles of a create function, and what they stand for
     Srq *srq = nullptr;
 };
 
-// EVDs of other opens can be had from then on. No lock is held.
+// Joins the Ias of EVDs that belong to other opens, so that they can be used. No lock is held.
 void join_for_evds(DAT_IA_HANDLE ia, const Asked &asked) noexcept {
     join_for(ia, asked.recv_handle, DAT_EVD_DTO_FLAG);
     join_for(ia, asked.request_handle, DAT_EVD_DTO_FLAG);
     join_for(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG);
 }
 
-// A NULL handle is none, and that is fine; false for a bad one.
+// A NULL handle is allowed; false for an invalid one.
 bool take_evd(Ia &ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, Evd *&evd) noexcept {
     if (handle == DAT_HANDLE_NULL)
         return true;
@@ -212,7 +212,7 @@ DAT_RETURN ep_reset(DAT_EP_HANDLE ep) noexcept {
     return locked ? locked->reset() : invalid_handle(DAT_INVALID_HANDLE_EP);
 }
 
-// An endpoint that a request has, or waits for one, is not the consumer's alone.
+// An endpoint that is reserved for a request, or used by one, cannot be freed.
 DAT_RETURN ep_free(DAT_EP_HANDLE ep) noexcept {
     const auto locked = enter<Ep>(ep);
     if (!locked)

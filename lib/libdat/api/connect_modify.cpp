@@ -18,7 +18,7 @@ constexpr DAT_EP_PARAM_MASK NAMED =
     DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR | DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR |
     DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR | DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR;
 
-// How the endpoint is to be.
+// The wanted state of the endpoint.
 struct Wanted {
     Pz *pz;
     Evd *recv;
@@ -106,7 +106,7 @@ bool take_handles(Ia &ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
                     DAT_EVD_CONNECTION_FLAG, wanted.connect);
 }
 
-// Can the receives that are posted stay?
+// True if the posted receives can stay.
 bool receives_fit(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &attributes) noexcept {
     if ((mask & DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS) == 0)
         return true;
@@ -118,7 +118,7 @@ bool receives_fit(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &attri
     return attributes.max_recv_dtos >= posted;
 }
 
-// As at the endpoint's making.
+// The same checks as when an endpoint is created.
 bool zones_fit(const Ep &ep, const Wanted &wanted) noexcept {
     return ep.ia().limits.srq_ep_pz_difference || ep.srq == nullptr || wanted.pz == nullptr ||
            wanted.pz == ep.srq->pz;
@@ -134,7 +134,7 @@ bool streams_fit(const Ep &ep, const Wanted &wanted) noexcept {
     return may_share(ep.ia(), &ep, streams);
 }
 
-// DAT_SUCCESS if all of it can be had; the state aside.
+// DAT_SUCCESS if all of it is possible, regardless of the endpoint's state.
 DAT_RETURN check(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
                  Wanted &wanted) noexcept {
     take_attributes(mask, param.ep_attr, wanted.attributes);
@@ -160,7 +160,7 @@ void apply(Ep &ep, const Wanted &wanted) {
     ep.set_connect_evd(wanted.connect);
 }
 
-// EVDs of other opens can be had from then on. No lock is held.
+// Joins the Ias of EVDs that belong to other opens, so that they can be used. No lock is held.
 void join_for_evds(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param) noexcept {
     if (param == nullptr || find_object(ep) == nullptr)
         return;

@@ -16,7 +16,7 @@ constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
 
 using ListenerPointer = std::unique_ptr<ServicePointListener>;
 
-// From a random one on, so that programs that start together do not all try the same.
+// Start at a random qualifier, so that programs that start together do not all try the same one.
 DAT_RETURN listen_anywhere(Ia &ia, DAT_CONN_QUAL &qualifier, ListenerPointer &listener) {
     std::uint32_t start = 0;
     if (!fill_random(std::as_writable_bytes(std::span(&start, 1))))
@@ -64,7 +64,7 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
     });
 }
 
-// The endpoint of an RSP: none is fine.
+// The endpoint of an RSP; NULL is allowed.
 DAT_RETURN find_endpoint(const Ia &ia, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
     if (handle == DAT_HANDLE_NULL)
         return DAT_SUCCESS;
@@ -72,7 +72,7 @@ DAT_RETURN find_endpoint(const Ia &ia, DAT_EP_HANDLE handle, Ep *&ep) noexcept {
     return ep != nullptr ? DAT_RETURN{DAT_SUCCESS} : invalid_handle(DAT_INVALID_HANDLE_EP);
 }
 
-// None if it has gone with the open that it was of.
+// NULL if the EVD has been destroyed with the open that it belonged to.
 DAT_EVD_HANDLE evd_of(const Sp &sp) noexcept {
     return sp.evd != nullptr ? sp.evd->handle() : DAT_HANDLE_NULL;
 }
@@ -116,7 +116,8 @@ DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM 
 }
 
 DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
-    ListenerPointer last; // ends without the lock, and before we return: then the qualifier is free
+    // Destroyed without the lock before the function returns, which frees the qualifier.
+    ListenerPointer last;
     const auto locked = enter<Psp>(psp);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_PSP);

@@ -9,7 +9,7 @@ namespace rsmdat::api {
 
 namespace {
 
-// A CNO whose agent does not run now: what it was given may go away afterwards.
+// Locks a CNO whose agent is not running: the caller may free the agent's data afterwards.
 LockedHandle<Cno> enter_quiet(DAT_CNO_HANDLE cno) noexcept {
     auto locked = enter<Cno>(cno);
     while (locked && locked->agent_busy()) {

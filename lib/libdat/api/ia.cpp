@@ -26,7 +26,7 @@ DAT_RETURN check_open(const Record &record, const char *name, DAT_COUNT qlen,
     return record.options ? DAT_RETURN{DAT_SUCCESS} : no_resource(DAT_RESOURCE_DEVICE);
 }
 
-// Sees to it that the new IA has an async EVD as asked for: a new one, somebody else's, or none.
+// Sets the async EVD of the new IA as requested: a new one, another IA's, or none.
 DAT_RETURN provide_async_evd(Ia &ia, DAT_COUNT qlen, DAT_EVD_HANDLE asked) {
     if (asked == ASYNC_EXISTS || asked == OUT_OF_SCOPE)
         return DAT_SUCCESS;
@@ -76,7 +76,7 @@ DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) noexcept {
         return invalid_parameter(2);
     if (flags == DAT_CLOSE_GRACEFUL_FLAG && locked->consumer_objects() > 0)
         return invalid_state(DAT_INVALID_STATE_IA_IN_USE);
-    locked->close(); // nobody else enters it from now on
+    locked->close(); // no other thread can lock it from now on
     locked.guard.unlock();
     const std::unique_ptr<Ia> last(locked.get());
     return DAT_SUCCESS;

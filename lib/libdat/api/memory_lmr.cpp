@@ -12,7 +12,7 @@ namespace rsmdat::api {
 
 namespace {
 
-// Memory is coherent: nothing is to be done but what a compiler or a CPU might reorder.
+// Memory is coherent: only reordering by the compiler or the CPU must be prevented.
 DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count) noexcept {
     const auto ia = enter<Ia>(handle);
     if (!ia)
@@ -45,7 +45,7 @@ DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM 
 }
 
 DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept {
-    std::shared_ptr<Pinned> pinned; // goes without the lock: unpinning can take long
+    std::shared_ptr<Pinned> pinned; // destroyed without the lock, because unpinning can take long
     const auto locked = enter<Lmr>(lmr);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);

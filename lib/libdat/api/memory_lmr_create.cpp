@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dat_lmr_create: first what it is about, then the pages, then the region.
+// dat_lmr_create: first the plan, then the pages, then the region.
 #include "libdat/api/functions.h"
 
 #include "engine/memory/lmr.h"
@@ -17,11 +17,11 @@ namespace {
 constexpr unsigned DEFINED = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
 constexpr unsigned REMOTE = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
-// A registration on its way.
+// A registration in progress.
 struct Plan {
     DAT_LMR_PARAM param{};
     Wanted wanted{};
-    std::shared_ptr<Pinned> pinned; // another LMR's that will do
+    std::shared_ptr<Pinned> pinned; // another LMR's pages, which can be shared
     Contexts::Cookie cookie{};
 
     [[nodiscard]] bool shared() const noexcept {
@@ -126,7 +126,7 @@ DAT_RETURN get_pages(const Pz &pz, Plan &plan) {
                        : pz.ia().transport->get_memory(pz, plan.wanted, plan.pinned);
 }
 
-// Nobody frees the Pz while the lock is not held.
+// Counts as a user of the Pz, so that it cannot be freed while the lock is not held.
 class InUse {
   public:
     explicit InUse(Pz &pz) noexcept : pz_(pz) { ++pz_.users; }
@@ -189,7 +189,7 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTIO
                       DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_size,
                       DAT_VADDR *registered_address) noexcept {
     return guarded([&] {
-        Plan plan; // outlives the lock: pages nobody wants are unpinned without it
+        Plan plan; // outlives the lock, so that unused pages are unpinned without it
         auto locked = enter<Ia>(ia);
         if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);

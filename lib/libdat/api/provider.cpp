@@ -194,8 +194,8 @@ Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
     return nullptr;
 }
 
-// The mutex of the records needs no handling: libdat does not fork while it calls us.
-// libdat hears nothing of a failure but that the name is not registered.
+// The mutex of the records needs no handling: libdat does not fork while it calls us. On failure
+// the name stays unregistered, which is all that libdat learns.
 void add(const DAT_PROVIDER_INFO &info, const char *params) {
     const std::scoped_lock guard(records().mutex);
     if (record_of(info))
@@ -223,7 +223,7 @@ __attribute__((visibility("default"))) void dat_provider_init(const DAT_PROVIDER
     try {
         rsmdat::api::add(*info, instance_data);
     } catch (const std::exception &) {
-        return; // not registered: dat_ia_open says so
+        return; // not registered: dat_ia_open reports that
     }
 }
 

@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Requests are seldom overwritten, and a listener is not to be busy with those that it has.
+// Long, because requests are seldom overwritten, and each repetition costs the listener time.
 constexpr auto RESEND = 20ms;
-// The active side completes an accept on its own: if it has not by then it is stopped.
+// The active side completes an accept by itself; the passive side fails if that takes longer.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
-// Nobody knows which node has an address.
+// No node is known to have the address.
 constexpr std::uint32_t NO_NODE = UINT32_MAX;
 
 DAT_EVENT_NUMBER why_not(int status) noexcept {
@@ -86,7 +86,7 @@ DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t n
     return DAT_SUCCESS;
 }
 
-// Terms go to the requester before it is told that they are there.
+// Write the terms before the state word that announces them to the requester.
 DAT_RETURN RsmConnector::accept(std::unique_ptr<Link> &from,
                                 std::span<const std::byte> private_data) {
     start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
@@ -131,7 +131,7 @@ void RsmConnector::stop() noexcept {
     ep_.unfeed();
 }
 
-// The request is over. Its handle goes aside.
+// The request is over. A helper closes its handle.
 void RsmConnector::call_off() noexcept {
     engine().cancel(std::exchange(link().resend, 0));
     if (std::exchange(link().watches_listener, false))
@@ -140,12 +140,13 @@ void RsmConnector::call_off() noexcept {
         if (link().call)
             engine().aside([call = link().call] {});
     } catch (const std::bad_alloc &) {
-        // It goes here and now.
+        // Closes it on this thread if memory for the job is short.
     }
     link().call.reset();
 }
 
-// Without the lock: a node that does not answer may hold us up. The Ep may be gone afterwards.
+// Without the lock, because a node that does not answer blocks this thread. The Ep may be destroyed
+// meanwhile.
 void RsmConnector::call() {
     link().call = std::make_shared<Call>(link().channel->address(), link().qualifier);
     engine().aside(
@@ -174,7 +175,7 @@ void RsmConnector::called(int status) noexcept {
     }
 }
 
-// A service point for one request only may have taken ours, and be gone since.
+// A reserved service point may have taken the request and have been freed since.
 void RsmConnector::look_up_later() noexcept {
     step();
     if (!ep_.link || !link().call)
@@ -201,14 +202,14 @@ void RsmConnector::watch_listener() {
     link().watches_listener = true;
 }
 
-// A service point for one request only is gone as soon as it has taken ours.
+// A reserved service point is freed as soon as it has taken the request.
 void RsmConnector::unheard(int status) noexcept {
     step();
     if (ep_.link && link().call)
         ep_.fail(why_not(status));
 }
 
-// It may have been answered already, and the service point be gone since.
+// The request may have been answered already, and the service point have been freed since.
 void RsmConnector::call_again() noexcept {
     link().resend = 0;
     step();
@@ -231,7 +232,7 @@ void RsmConnector::set_up_active(LinkState said, bool gone) noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
-// The listener has imported our segment and tells where its own is.
+// The listener has imported this side's segment and has written the address of its own.
 void RsmConnector::arrived() noexcept {
     link().arrived = true;
     call_off();
@@ -257,7 +258,7 @@ void RsmConnector::attach(const SegmentAddress &peer) {
     });
 }
 
-// A listener that has rejected the request meanwhile has left nothing but its word.
+// A listener that has rejected the request meanwhile has only written the state word.
 void RsmConnector::attached(int status) noexcept {
     link().attaching = false;
     if (status != RSM_SUCCESS)
@@ -284,7 +285,7 @@ void RsmConnector::accepted() noexcept {
     establish(private_data_of(answer));
 }
 
-// A peer that ended it right after it was established has overwritten that.
+// A peer that ended the connection right after it was established has overwritten ESTABLISHED.
 void RsmConnector::set_up_passive(LinkState said, bool gone) noexcept {
     const bool established =
         said == LinkState::ESTABLISHED || said == LinkState::CLOSED || said == LinkState::BROKEN;
@@ -296,7 +297,7 @@ void RsmConnector::set_up_passive(LinkState said, bool gone) noexcept {
     }
 }
 
-// The rings are looked at after the event is posted.
+// Poll the rings only after the event is queued.
 void RsmConnector::establish(std::span<const std::byte> private_data) noexcept {
     ep_.establish(private_data);
     transfer_of(ep_).connected(*link().channel);
@@ -327,8 +328,8 @@ void RsmConnector::ready(std::uint32_t events) noexcept {
     step();
 }
 
-// A program that polls may keep the engine from the lock: so the peer's end is seen here, too, but
-// that is not looked for each time. Polling mostly finds nothing.
+// A program that polls may keep the engine's thread from getting the lock, so check for the end of
+// the peer here, too, but not on each poll: most find nothing.
 void RsmConnector::poll(bool again) noexcept {
     if (!ep_.link)
         return;
@@ -353,13 +354,13 @@ void RsmConnector::disarm() noexcept {
     engine().disarmed(channel, *this);
 }
 
-// The peer: what it asks for is carried out by our side.
+// Carries out the requests of the peer.
 bool RsmConnector::has_listeners() const noexcept {
     return true;
 }
 
-// That the peer is gone is looked at first, what it has said next and its data last: what it did
-// before it went, or said so, is found then.
+// Check first whether the peer is gone, then its state word, then its data: so data and state that
+// it wrote before it went are found.
 void RsmConnector::step() noexcept {
     const bool attached = !link().attaching && link().channel->attached();
     const bool gone = attached && !link().channel->alive();
@@ -372,7 +373,7 @@ void RsmConnector::step() noexcept {
         carry_on(said, gone);
 }
 
-// Messages of the peer as long as the connection lasts.
+// Takes messages of the peer while the connection lasts.
 LinkState RsmConnector::expected() const noexcept {
     return link().active ? LinkState::ACCEPTED : LinkState::ESTABLISHED;
 }
@@ -392,7 +393,7 @@ void RsmConnector::notify_peer(LinkState what) const noexcept {
         say_to_peer(*link().channel, what);
 }
 
-// The channel goes aside: that takes a while, and our caller may be using it.
+// A helper destroys the channel: that takes long, and the caller may be using the channel.
 void RsmConnector::drop_link() noexcept {
     stop();
     buried_ = std::move(link().channel);
@@ -402,7 +403,7 @@ void RsmConnector::drop_link() noexcept {
             [&lock = ep_.ia().lock, channel = buried_] { const Guard until_free(lock); });
         buried_.reset();
     } catch (const std::bad_alloc &) {
-        // It goes when the Ep is used again or freed.
+        // The channel is destroyed when the Ep is used again or freed.
     }
 }
 

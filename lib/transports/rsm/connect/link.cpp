@@ -32,9 +32,10 @@ void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept {
     say_to_peer(*link.channel,
                 how == Refusal::BY_CONSUMER ? LinkState::REJECTED : LinkState::REFUSED);
     try {
-        ia.engine->aside([channel = std::move(link.channel)] {}); // ending it takes a while
+        // A helper destroys the channel, which takes long.
+        ia.engine->aside([channel = std::move(link.channel)] {});
     } catch (const std::bad_alloc &) {
-        // It ends here and now.
+        // Destroys the channel on this thread if memory for the job is short.
     }
 }
 
@@ -52,7 +53,7 @@ void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::
 bool read_terms(const Terms &from, Terms &copy) noexcept {
     constexpr std::uint32_t MOST = limits::RDMA_READS_PER_EP;
     std::memcpy(&copy, &from, sizeof copy);
-    // The peer may change the original whenever it likes: the copy is what counts from here on.
+    // The peer may change the original at any time: use only the copy from here on.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     copy.max_rdma_read_in = std::min(copy.max_rdma_read_in, MOST);
     copy.max_rdma_read_out = std::min(copy.max_rdma_read_out, MOST);

@@ -16,12 +16,12 @@ namespace rsmdat {
 
 class RsmLink final : public Link {
   public:
-    std::shared_ptr<Channel> channel; // a job of Engine::aside may have it, too
+    std::shared_ptr<Channel> channel; // a job of Engine::aside may share it
     std::uint32_t remote_node = 0;
     Engine::Alarm resend = 0;   // active: until the listener has seen the request
     std::shared_ptr<Call> call; // likewise
-    bool arrived = false;       // active: it has
-    bool attaching = false;     // active: Channel::attach is at work, hands off the channel
+    bool arrived = false;       // active: the listener has seen it
+    bool attaching = false;     // active: a job runs Channel::attach and owns the channel meanwhile
     bool watches_bell = false;
     bool watches_listener = false; // active: likewise
     bool watches_peer = false;
@@ -31,15 +31,15 @@ inline RsmLink &link_of(const Ep &ep) noexcept {
     return own<RsmLink>(*ep.link);
 }
 
-// A number that no other connection of this node has.
+// A port number that is unique among the connections of this node.
 std::uint64_t new_port() noexcept;
 
-// The two words by which sides tell each other how far they are.
+// The two state words of a connection, one of each side.
 LinkState said_by_peer(Channel &channel) noexcept;
-void say_to_peer(Channel &channel, LinkState what) noexcept; // and rings
+void say_to_peer(Channel &channel, LinkState what) noexcept; // and rings the bell
 
-// A service point has taken a request. The requester knows it before a service point for one
-// request is gone: it would take that for an answer otherwise.
+// Notifies a requester that a service point has taken its request. This precedes the end of a
+// reserved service point, which the requester would otherwise take for an answer.
 void acknowledge(RsmLink &link) noexcept;
 // Tells a requester that its request will not be accepted.
 void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept;
@@ -47,7 +47,7 @@ void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept;
 // The offer of a side. Private data is at most limits::PRIVATE_DATA bytes.
 void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::uint32_t read_out,
                  std::span<const std::byte> private_data) noexcept;
-// Copied once; false if it makes no sense.
+// Copies the offer once; false if it is malformed.
 bool read_terms(const Terms &from, Terms &copy) noexcept;
 std::span<const std::byte> private_data_of(const Terms &terms) noexcept;
 

@@ -46,7 +46,7 @@ std::string_view way_to(const Device &device, std::string_view controller,
     return node == device.node() ? NO_INTERCONNECT : controller;
 }
 
-// To all nodes that `controller` reaches; those that are not there yet may join.
+// Publishes to all nodes that `controller` reaches; nodes that join later may import it, too.
 int publish_label(const Device &device, std::string_view controller, const OwnSegment &label,
                   std::uint32_t id) noexcept {
     std::array<rsm_acl_entry, RSM_ACL_MAX> nodes{};
@@ -107,7 +107,7 @@ SegmentAddress address_of(const Credentials &credentials) noexcept {
             {credentials.nonce[0], credentials.nonce[1]}};
 }
 
-// The label comes last: what it says is there by then.
+// Publish the label last: what it names exists by then.
 int Listener::open(const Device &device, std::string_view controller, std::uint64_t qualifier,
                    Listener &result) noexcept {
     Listener fresh;
@@ -139,7 +139,7 @@ int Listener::make(const Device &device, std::string_view controller) noexcept {
     return status;
 }
 
-// To all nodes but ours, whose users send letters.
+// Publishes to all other nodes; users of this node send letters.
 int Listener::publish_slots(const Device &device, std::uint32_t &id) const noexcept {
     std::array<rsm_acl_entry, RSM_ACL_MAX> nodes{};
     std::size_t count = 0;
@@ -174,7 +174,7 @@ std::optional<SegmentAddress> Listener::next_letter() const noexcept {
     return std::nullopt;
 }
 
-// The slot may be written to meanwhile: what was copied counts, if it is whole.
+// A peer may write to the slot meanwhile: use only the copy, if its checksum is right.
 std::optional<SegmentAddress> Listener::take(std::size_t index) noexcept {
     std::byte *where = slots_.bytes().data() + index * sizeof(ListenerSlot);
     ListenerSlot slot{};
@@ -189,7 +189,7 @@ std::optional<SegmentAddress> Listener::take(std::size_t index) noexcept {
     return address_of(from);
 }
 
-// A request is repeated until it is answered: its repetitions are no requests.
+// A requester repeats a request until it is answered: skip the repetitions.
 bool Listener::is_new(std::uint64_t nonce) noexcept {
     if (std::ranges::find(seen_, nonce) != seen_.end())
         return false;
@@ -226,7 +226,7 @@ int Call::send(const Device &device, const Label &label) noexcept {
     return status == RSM_SUCCESS ? listener_.send(letter) : status;
 }
 
-// Nonces are random, so slots are.
+// The slot is random because nonces are.
 int Call::repeat() noexcept {
     const std::uint64_t index = mix(slot_.from.nonce[0] + ++tries_) % LISTENER_SLOTS;
     return listener_.put_and_post(index * sizeof(ListenerSlot), bytes_of(slot_));

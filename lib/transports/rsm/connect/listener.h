@@ -54,7 +54,7 @@ class Listener {
     // The contents of a slot, if it is a request of another node that has not been seen lately. The
     // slot is cleared.
     [[nodiscard]] std::optional<SegmentAddress> take(std::size_t index) noexcept;
-    // Its repetition is a request again.
+    // Treats a repetition of this request as a new one.
     void forget(const SegmentAddress &request) noexcept;
 
   private:
@@ -71,13 +71,13 @@ class Listener {
     std::size_t last_seen_ = 0;
 };
 
-// Active side: a request on its way.
+// Active side: a request that was sent.
 class Call {
   public:
     Call(const SegmentAddress &from, std::uint64_t qualifier) noexcept;
 
-    // Finds the listener and leaves the request there. RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED if
-    // there is none, RSMERR_REMOTE_NODE_UNREACHABLE and others. May sleep.
+    // Finds the listener and delivers the request. RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED if there
+    // is none, RSMERR_REMOTE_NODE_UNREACHABLE and others. May sleep.
     int place(const Device &device, std::string_view controller, std::uint32_t node) noexcept;
     // A letter stays until it is received; a slot may have been overwritten since.
     [[nodiscard]] bool needs_repetition() const noexcept { return !local_; }

@@ -14,7 +14,7 @@
 namespace rsmdat {
 namespace {
 
-// A thousand nodes take less.
+// The limit is enough for a thousand nodes.
 constexpr std::size_t longest_file = 16U << 20U;
 
 bool is_loopback(const sockaddr_storage &address) noexcept {

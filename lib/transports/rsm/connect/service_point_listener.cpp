@@ -15,18 +15,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Until what was missing for a request may be there.
+// The pause before a request is tried again for which a resource was missing.
 constexpr auto RETRY = 20ms;
 
-// Tells a requester whose segment is imported that nobody will take its request. The kernel copies:
-// that takes no memory.
+// Refuses a request whose segment is imported. The kernel copies the word, which takes no memory.
 void refuse(const Import &import) noexcept {
     const auto refused = static_cast<std::uint32_t>(LinkState::REFUSED);
     (void)import.put_and_post(offsetof(Handshake, state), std::as_bytes(std::span(&refused, 1)));
 }
 
-// Does the requester still wait? Repeated requests, some of which come late, are told by what was
-// answered to the first.
+// True if the requester still waits. A late repetition of a request is recognised by the answer to
+// the first.
 bool is_waiting(const Import &import, const SegmentAddress &from) noexcept {
     Ticket nonce{};
     std::uint32_t state = 0;
@@ -37,7 +36,7 @@ bool is_waiting(const Import &import, const SegmentAddress &from) noexcept {
            nonce == from.nonce && state == static_cast<std::uint32_t>(LinkState::OFFERED);
 }
 
-// A channel to the requester, and what it offers; null if there is no such request.
+// Opens a channel to the requester and copies its offer; null if there is no such request.
 std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import &import,
                                Terms &offer) {
     std::unique_ptr<Channel> channel;
@@ -84,8 +83,8 @@ void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Term
     sp->take(std::move(link), private_data_of(offer));
 }
 
-// Ia::lock not held: a node that does not answer may hold us up. False if something is missing that
-// may be there later.
+// Ia::lock not held, because a node that does not answer blocks this thread. False if a resource is
+// missing now: try again later.
 bool receive_offer(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
     Import import;
     const int status =
@@ -118,7 +117,7 @@ void RsmServicePointListener::watch(int fd, bool &watches) {
     watches = true;
 }
 
-// Stopped, or never served: nothing here belongs to the engine.
+// The listener was stopped or never served: the engine watches nothing of it.
 RsmServicePointListener::~RsmServicePointListener() {
     stop();
 }
@@ -139,7 +138,7 @@ void RsmServicePointListener::ready(std::uint32_t /*events*/) noexcept {
         read_slots();
 }
 
-// One after the other: who sends many has no more of our time than who sends one.
+// Reads letters one after the other, so that a process that sends many does not delay the others.
 void RsmServicePointListener::read_letters() noexcept {
     if (reading_)
         return;
@@ -160,7 +159,7 @@ void RsmServicePointListener::read_later() noexcept {
             read_letters();
         });
     } catch (const std::bad_alloc &) {
-        return; // the next letter's bell brings it
+        return; // the bell of the next letter calls this again
     }
 }
 
@@ -194,7 +193,7 @@ std::optional<SegmentAddress> RsmServicePointListener::take_letter(const Ia &ia,
     return from;
 }
 
-// Requests of different nodes don't wait for each other.
+// Handle each slot in a job of its own: requests of different nodes do not wait for each other.
 void RsmServicePointListener::read_slots() noexcept {
     for (std::size_t i = 0; i < LISTENER_SLOTS; ++i) {
         const auto from = listener_.take(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a service point hears of requests: letters of processes on this node, slots of other nodes.
+// Receives requests for a service point: letters of processes on this node, slots of other nodes.
 #pragma once
 
 #include "connect/link.h"
@@ -35,8 +35,8 @@ class RsmServicePointListener final : public ServicePointListener, public Source
     bool watches_letters_ = false;
     bool watches_slots_ = false;
     bool reading_ = false;                 // letters, one at a time
-    std::optional<SegmentAddress> unread_; // a letter that could not be dealt with
-    Engine::Alarm retry_ = 0;              // for its sake
+    std::optional<SegmentAddress> unread_; // a letter whose handling failed
+    Engine::Alarm retry_ = 0;              // handles `unread_` again
 };
 
 } // namespace rsmdat

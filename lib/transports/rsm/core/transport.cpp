@@ -32,8 +32,7 @@ std::unique_ptr<Device> open_device(const RsmOptions &options) {
 }
 
 // The room that the hard limit of descriptors leaves, to which the library raises the soft one: an
-// endpoint takes three while it asks for its connection, a region one. Some are left to the
-// program.
+// endpoint takes three while it asks for its connection, a region one. The rest is for the program.
 LimitSet limits_of_process() noexcept {
     constexpr rlim_t OTHERS = 64;
     constexpr rlim_t OF_EP = 3;

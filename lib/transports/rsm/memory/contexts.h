@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Registered memory: what an lmr_context or rmr_context stands for, who may touch it, and how the
-// peer on the same node is let in.
+// Registered memory: the regions behind lmr_context and rmr_context, their rights, and the tickets
+// that give a peer on the same node access.
 #pragma once
 
 #include "core/limits.h"
@@ -23,17 +23,17 @@ class Pz;
 
 // Pinned pages, shared by an LMR, the LMRs of type LMR made over it, and RMRs bound to it.
 //
-// The consumer may unmap its memory, or map something else in its place, without a word to us. So
-// nothing touches the pages by their address, not even a post: all requests, the peer's and ours,
-// go through `view`, a mapping of the pages that the kernel turns into a page of zeros when the
-// pinned range ends. An access there never faults, and intact() tells afterwards whether it reached
-// the memory.
+// The consumer may unmap its memory, or map something else in its place, without notifying the
+// library. So no request, of the peer or of this side, accesses the pages by their address: all use
+// `view`, a mapping of the pages that the kernel replaces by a page of zeros when the pinned range
+// ends. An access through `view` never faults; intact() tells afterwards whether it reached the
+// memory.
 class RsmPinned final : public Pinned {
   public:
     RsmPinned(std::uint64_t its_start, std::uint64_t its_length, bool for_writing) noexcept
         : Pinned(its_start, its_length), writable(for_writing) {}
 
-    const bool writable; // peers may be let in to write
+    const bool writable; // peers may get the right to write
     Export handle;
     std::optional<Import> view; // none without a kernel, in tests
 
@@ -41,9 +41,9 @@ class RsmPinned final : public Pinned {
         return view ? view->mapping().data() + (address - start)
                     : reinterpret_cast<std::byte *>(address);
     }
-    // All accesses through at() so far were to the memory.
+    // True if all accesses through at() so far reached the memory.
     [[nodiscard]] bool intact() const noexcept { return !view || view->alive(); }
-    // All loads through at() so far were from the memory.
+    // True if all loads through at() so far read the memory.
     [[nodiscard]] bool was_read() const noexcept {
         std::atomic_thread_fence(std::memory_order_acquire);
         return there();
@@ -63,15 +63,15 @@ using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;
 
 class RsmContexts;
 
-// How the peers of connections on this node are let in, and shut out again.
+// The tickets of peers on this node: grants and revokes them.
 class Tickets {
   public:
     // A ticket for the peer of `ep`, always the same one for a region. Nothing if it may not.
     std::optional<Grant> grant(RsmContexts &contexts, const Ep &ep, const Pz *pz,
                                std::uint32_t context) noexcept;
-    // The connection of `ep` has ended: its tickets are void.
+    // Revokes the tickets of `ep`, whose connection has ended.
     void revoke(const Ep &ep) noexcept;
-    // The region, whose holder `ep` is, ends.
+    // Removes a region that ends from the regions that the peer of `ep` has a ticket to.
     void revoke(const Ep &ep, RsmRegion &region) noexcept;
 
   private:
@@ -106,8 +106,8 @@ class RsmContexts final : public Contexts {
                           region->contains(piece.virtual_address, piece.segment_length);
         return good ? region : nullptr;
     }
-    // Pieces as they are seen through the views of their regions, as many as there are. False if
-    // one is not good. After the access, intact() has to be asked.
+    // Translates pieces to the views of their regions. False if a piece is invalid. The caller must
+    // check intact() after the access.
     bool view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
               Pieces &seen) const noexcept;
     [[nodiscard]] bool intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept;
@@ -120,7 +120,7 @@ class RsmContexts final : public Contexts {
     // nothing.
     struct Reached {
         std::span<std::byte> bytes;
-        const RsmPinned *pinned; // whose intact() has to be asked after the access
+        const RsmPinned *pinned; // check its intact() after the access
     };
     [[nodiscard]] std::optional<Reached> reach(const Pz *pz, std::uint32_t context,
                                                std::uint64_t address, std::uint64_t length,
@@ -128,8 +128,8 @@ class RsmContexts final : public Contexts {
     Tickets tickets; // to regions
 
   private:
-    // A context is the slot's number and, above that, how often the slot has been used. No slot
-    // is used again before many others are waiting for that: a stale context stays one for long.
+    // A context is the slot's number and, above that, how often the slot has been used. A slot is
+    // reused only when many are free, so a stale context stays invalid for long.
     struct Slot : RsmRegion {
         std::uint32_t uses = 0;
         std::uint32_t next = 0; // waiting slot behind this one
@@ -159,10 +159,10 @@ class RsmContexts final : public Contexts {
     std::uint32_t waiting_ = 0;
 };
 
-// Initiator side, same node: memory of the peer that a Grant lets us reach.
+// Initiator side, same node: memory of the peer that a Grant gives access to.
 class RemoteRegion {
   public:
-    // Null if the ticket is dead (the region is gone) or the grant makes no sense. Throws
+    // Null if the ticket is revoked (the region has ended) or the grant is malformed. Throws
     // std::bad_alloc.
     static std::unique_ptr<RemoteRegion> open(const Device &device, const Grant &grant);
     ~RemoteRegion();
@@ -173,8 +173,8 @@ class RemoteRegion {
     // be read or written any more.
     enum class Outcome { DONE, DENIED, GONE, FAULT };
     // The part of the peer's memory that is mapped, for writes that need no more than that; empty
-    // if it is not mapped for writing. After the stores `import` has to be asked whether it is
-    // alive.
+    // if it is not mapped for writing. After the stores the caller must check that `import` is
+    // connected.
     struct Window {
         std::byte *start = nullptr;
         std::uint64_t address = 0; // the peer's

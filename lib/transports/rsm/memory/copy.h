@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies into memory that somebody may be polling: the last bytes are stored last.
+// Copies into memory that the target may be polling: the last bytes are stored last.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace rsmdat {
 // How many bytes at the end of a range can be stored in one piece: 1, 2, 4 or 8.
 std::size_t last_bytes(std::uint64_t end, std::uint64_t length) noexcept;
 
-// Everything before the last up to 8 bytes is visible before them, and they appear in one piece if
-// `to` allows it.
+// Stores the last bytes, at most 8, after all others, and in one piece if the alignment of `to`
+// allows it.
 void copy_any_last_bytes_last(std::byte *to, const std::byte *from, std::size_t length) noexcept;
 [[gnu::always_inline]] inline void copy_last_bytes_last(std::byte *to, const std::byte *from,
                                                         std::size_t length) noexcept {
@@ -32,7 +32,8 @@ class PieceCursor {
   public:
     // From this byte of all of them on.
     PieceCursor(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset) noexcept;
-    // The next bytes that lie together, at most this many; none at the end. Moves behind them.
+    // Returns the next contiguous bytes, at most this many, and moves behind them; empty at the
+    // end.
     std::span<std::byte> next(std::uint64_t most) noexcept;
 
   private:

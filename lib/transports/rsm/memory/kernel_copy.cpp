@@ -9,8 +9,8 @@ namespace {
 
 using Outcome = RemoteRegion::Outcome;
 
-// A kernel agent that does not tell how much of an entry it has copied begins the entry anew after a
-// signal, which comes between pages: entries of a page get done however often signals come.
+// A kernel agent that does not report how much of an entry it has copied restarts the entry after a
+// signal, which it takes between pages. Entries of one page complete however often signals come.
 constexpr std::uint64_t LARGEST_ENTRY = 4096;
 
 // The rest that is to be copied: all but the last bytes, then these.

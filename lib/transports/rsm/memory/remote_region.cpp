@@ -18,7 +18,7 @@ struct RemoteRegion::Inside {
     std::uint64_t address = 0; // the peer's of the first byte
     std::uint64_t offset = 0;  // its offset
     std::uint64_t length = 0;
-    std::uint64_t mapped_from = UINT64_MAX; // what is mapped; nothing: all is the kernel's
+    std::uint64_t mapped_from = UINT64_MAX; // the mapped part; empty: the kernel copies all
     std::uint64_t mapped_to = UINT64_MAX;
     std::uint32_t permission = 0;
 
@@ -35,7 +35,7 @@ struct RemoteRegion::Inside {
 
 namespace {
 
-// Nothing of a grant is believed but what the kernel would not let happen anyway.
+// The grant is untrusted: wrong values can only lead to accesses that the kernel refuses.
 bool makes_sense(const Grant &grant) noexcept {
     std::uint64_t end = 0;
     return grant.length != 0 && !__builtin_add_overflow(grant.address, grant.length, &end) &&
@@ -47,7 +47,7 @@ bool makes_sense(const Grant &grant) noexcept {
 RemoteRegion::RemoteRegion(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
 
 RemoteRegion::~RemoteRegion() {
-    about_to_block("end of a peer's region"); // what is mapped of it may be large
+    about_to_block("end of a peer's region"); // its mapping may be large
 }
 
 std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device &device, const Grant &grant) {
@@ -65,8 +65,8 @@ std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device &device, const Gra
     return std::make_unique<RemoteRegion>(std::move(inside));
 }
 
-// Memory that can be read only, or written and read, can be mapped. If the kernel refuses, it
-// copies.
+// Maps memory with the right to read, or to read and write. If the kernel refuses, let it copy
+// instead.
 void RemoteRegion::Inside::map_pages() noexcept {
     const PageRange pages = pages_inside(offset, length);
     if (pages.length == 0 || (permission & RSM_PERM_READ) == 0)
@@ -118,7 +118,7 @@ RemoteRegion::Outcome RemoteRegion::Inside::copy_range(bool write, std::uint64_t
                      : Outcome::DONE;
 }
 
-// Did what went through the mapping reach the segment, or come from it?
+// True if the accesses through the mapping reached the segment.
 bool RemoteRegion::Inside::arrived(bool write) const noexcept {
     if (write)
         return import.alive();

@@ -18,7 +18,7 @@ class RsmRmr final : public Rmr {
     // queue reaches it, and is dropped without effect if it is flushed: apply() or drop(), once.
     // The RMR may be freed in between; the LMR, which counts as bound from here on, may not.
     struct Prepared {
-        std::shared_ptr<RsmRmr *> rmr; // points to null when the RMR is gone
+        std::shared_ptr<RsmRmr *> rmr; // points to null when the RMR has been freed
         Lmr *lmr = nullptr;            // null: unbind
         RsmRegion *region = nullptr;   // the new context's, not reachable by peers before apply()
         DAT_LMR_TRIPLET triplet{};

@@ -57,7 +57,7 @@ void RsmReceives::take_requests() noexcept {
         channel_.set_executed(executed_);
 }
 
-// A read may be refused up to its last byte, and then nothing behind it may have happened.
+// A read may fail up to its last byte, and then no later request may have been carried out.
 bool RsmReceives::waits_for_reads(const MessageHeader &header) noexcept {
     if (reads_.empty() || header.kind == MessageKind::READ)
         return false;
@@ -101,8 +101,7 @@ RsmReceives::Taken RsmReceives::begin(const MessageHeader &header) noexcept {
     return Taken::YES;
 }
 
-// The last piece, and no other, brings the rest; only a message without any bytes has a piece
-// without any.
+// Only the last piece completes the total; only an empty message has an empty piece.
 bool RsmReceives::fits(const Message &message) const noexcept {
     const std::uint64_t left = arriving_.total - arriving_.moved;
     const std::uint64_t length = message.payload.size();
@@ -128,7 +127,7 @@ RsmReceives::Taken RsmReceives::take_piece(const Message &message) noexcept {
     return Taken::YES;
 }
 
-// The registration is looked at anew for each piece: it may have ended since the one before.
+// Check the registration for each piece: it may have ended since the one before.
 void RsmReceives::fill(const Message &message) noexcept {
     if (contexts_of(ep_.ia()).fill(pz(), buffers().pieces(*current_), arriving_.moved,
                                    message.payload))
@@ -163,7 +162,7 @@ RsmReceives::Taken RsmReceives::take_read(const MessageHeader &header) noexcept 
 
 namespace {
 
-// How long a peer may take to hear why the connection ends.
+// The time that a peer has to take the message that tells why the connection ends.
 constexpr std::chrono::milliseconds PATIENCE{200};
 
 using Copied = std::array<std::byte, 4096>;
@@ -205,8 +204,8 @@ void RsmReceives::answer_ask() noexcept {
         ask_.reset();
 }
 
-// True if there is no more to say about it. Nothing is sent before it is known to be the memory's:
-// so it is copied twice.
+// True if the read is answered. The data are copied twice, because they must be known to come from
+// the memory before they are sent.
 bool RsmReceives::answer_read(Read &read) noexcept {
     Copied copied; // NOLINT(*-member-init): as much of it is read as was written
     MessageHeader header{};
@@ -237,7 +236,7 @@ bool RsmReceives::copy_out(const Read &read, std::span<std::byte> to) const noex
     return source->pinned->intact();
 }
 
-// Nothing more is carried out; whatever else was to be answered is moot.
+// Carries out no more requests, and drops the answers that wait.
 void RsmReceives::fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept {
     if (!reads_.empty() && number == reads_.front().number)
         reads_.clear();

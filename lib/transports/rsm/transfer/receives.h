@@ -28,12 +28,12 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     void connected() noexcept;
     // Carries out what has arrived.
     void take_requests() noexcept;
-    // The peer asks for a ticket. False: nonsense.
+    // The peer asks for a ticket. False if the message is malformed.
     bool take_ask(const MessageHeader &header) noexcept;
-    // Sends what waited for room.
+    // Sends the messages that waited for room in the ring.
     void answer() noexcept;
     [[nodiscard]] bool has_answers() const noexcept { return ask_ || fault_ || !reads_.empty(); }
-    // The connection is about to end: what the peer can't see any more when it has.
+    // Sends what the peer cannot see once the connection has ended.
     void last_words() noexcept;
     // The receives are flushed.
     void flush() noexcept;
@@ -96,7 +96,7 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     Fifo<Read> reads_;                   // of the peer's, to be answered
     std::optional<DAT_RMR_CONTEXT> ask_; // likewise
     std::optional<Fault> fault_;         // likewise, and then the connection ends
-    Engine::Alarm patience_ = 0;         // with a peer that does not take its fault
+    Engine::Alarm patience_ = 0;         // limits the wait for a peer that does not take its FAULT
     std::uint64_t executed_ = 0;
     bool starving_ = false;
     bool held_back_ = false; // a request waits for the answers to reads

@@ -15,11 +15,11 @@
 namespace rsmdat {
 namespace {
 
-// Messages in one go: whoever fills or empties a ring as fast as we empty or fill it must not keep
-// the lock from everybody else.
+// The most messages that one call handles: a peer that fills or empties a ring as fast as this side
+// empties or fills it must not keep this thread in the lock.
 constexpr int TURNS = 1024;
 
-// Those of which the connection does not survive one.
+// The statuses that break the connection.
 bool is_fault(DAT_DTO_COMPLETION_STATUS status) noexcept {
     return status != DAT_DTO_SUCCESS && status != DAT_RMR_OPERATION_FAILED;
 }
@@ -41,7 +41,7 @@ void RsmRequests::go_on() noexcept {
     retire();
 }
 
-// True if those behind it may start.
+// True if later requests may start.
 bool RsmRequests::start(Request &request) noexcept {
     if (request.done)
         return true;
@@ -65,14 +65,14 @@ bool RsmRequests::held_back(const Request &request) const noexcept {
            !reads_.empty();
 }
 
-// Does the peer still have to say whether it carries out an RDMA request? What is carried out
-// without the peer waits for that: behind a refusal everything is flushed.
+// True if the peer has yet to report whether it carries out an RDMA request. Requests that need no
+// peer wait for that, because a refusal flushes all later requests.
 bool RsmRequests::rdma_unanswered() const noexcept {
     return executed_ < rdma_sent_ || !reads_.empty();
 }
 
-// A request's pieces where they can be touched: through views (contexts.h). None if one is not good
-// any more, or its memory has gone; requests with no pieces don't come here.
+// The pieces of a request, translated to views (contexts.h). Empty if a piece is invalid, or its
+// memory has gone; requests without pieces are not passed here.
 std::span<const DAT_LMR_TRIPLET> RsmRequests::reachable(const Request &request,
                                                         Pieces &room) noexcept {
     const auto pieces = queue_.pieces(request);
@@ -205,7 +205,7 @@ void RsmRequests::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexc
     failed_ = true;
 }
 
-// The one that has waited longest for an answer gets the blame.
+// Fails the request that has waited longest for an answer.
 void RsmRequests::bad_response() noexcept {
     if (failed_)
         return;
@@ -227,8 +227,8 @@ void RsmRequests::retire() noexcept {
     }
 }
 
-// An RDMA request that was carried out behind one that was not has happened; its success does not
-// count.
+// An RDMA request may have been carried out behind one that failed; it completes as flushed all the
+// same.
 void RsmRequests::flush() noexcept {
     retire();
     while (!queue_.empty()) {
@@ -260,12 +260,12 @@ void RsmRequests::drop(std::unique_ptr<RemoteRegion> region) noexcept {
     try {
         ep_.ia().engine->aside([gone = std::shared_ptr<RemoteRegion>(std::move(region))] {});
     } catch (const std::bad_alloc &) {
-        // It has gone here and now.
+        // Unmaps on this thread if memory for the job is short.
     }
 }
 
-// Only the target may say why its memory can't be reached: then the request goes through
-// the ring, and the answer decides.
+// Only the target may report why its memory cannot be reached: send the request through the ring,
+// and take the status from the answer.
 RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
     RemoteRegionCache::Entry *entry = remote_regions_.find(request.context);
     if (!entry)
@@ -357,14 +357,14 @@ bool RsmRequests::take_grant(const Message &message) noexcept {
         try {
             region = RemoteRegion::open(*transport_of(ep_.ia()).device, grant);
         } catch (const std::bad_alloc &) {
-            region.reset(); // the ring will do
+            region.reset(); // use the ring instead
         }
     }
     drop(remote_regions_.insert(message.header.context, std::move(region)));
     return true;
 }
 
-// The peer has carried out all that is ahead of the fault; its own word of that may be gone.
+// The peer has carried out all requests ahead of the fault; its count of these may be out of reach.
 bool RsmRequests::take_fault(const MessageHeader &header) noexcept {
     acknowledge();
     retire();
@@ -380,7 +380,8 @@ bool RsmRequests::take_fault(const MessageHeader &header) noexcept {
     return true;
 }
 
-// The peer ends the connection; its own word of how far it has come goes with its segment.
+// The peer ends the connection. The message carries its count of executed requests, because its
+// segment ends, too.
 bool RsmRequests::take_done(const MessageHeader &header) noexcept {
     if (header.total < executed_ || header.total > sent_)
         return false;
@@ -390,7 +391,7 @@ bool RsmRequests::take_done(const MessageHeader &header) noexcept {
 
 namespace {
 
-// Where the peer's bytes are, if all of them are in the window.
+// The address of the peer's bytes in the window, if all of them are in it.
 std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
                     std::uint64_t length) noexcept {
     const std::uint64_t offset = address - window.address;
@@ -400,8 +401,8 @@ std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
 
 } // namespace
 
-// Without room for its event a write goes the long way, which breaks the connection. A suppressed
-// one has none.
+// A write whose event has no room takes the slow path, which breaks the connection. A suppressed
+// write has no event.
 bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
     const bool silent = post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
     if (post.segments != 1 || (!silent && post.flags != DAT_COMPLETION_DEFAULT_FLAG) || !post.iov ||
@@ -420,7 +421,7 @@ bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote)
     if (!region || !to || !region->memory().there())
         return false;
     copy_last_bytes_last(to, region->memory().at(piece.virtual_address), length);
-    // If not, the write is done again, the long way, which tells what becomes of it.
+    // If the memory has gone, repeat the write by the slow path, which finds its status.
     if (!target->window.import->alive() || !region->memory().there())
         return false;
     if (silent)

@@ -36,9 +36,9 @@ class RsmRequests final : public Requests {
     void connected() noexcept;
     // Starts what can be started, completes what is done.
     void go_on() noexcept;
-    // Looks how far the peer has come.
+    // Reads how many requests the peer has carried out.
     void acknowledge() noexcept;
-    // Takes the peer's message. False: nonsense.
+    // Handles a message of the peer. False if it is malformed.
     bool take(const Message &message) noexcept;
     void bad_response() noexcept;
     // Completes everything; what is not done is flushed.
@@ -46,7 +46,7 @@ class RsmRequests final : public Requests {
 
     [[nodiscard]] bool has_unstarted() const noexcept { return queue_.has_unstarted(); }
     [[nodiscard]] bool failed() const noexcept { return failed_; }
-    // There is more to do, but somebody else should have a turn.
+    // True if there is more to do, but other threads should get the lock first.
     [[nodiscard]] bool budget_exhausted() const noexcept { return turns_ == 0; }
 
   private:

@@ -40,10 +40,10 @@ class RsmSrq final : public Srq {
     void leave(Waiter &waiter) noexcept;
 
   private:
-    DAT_RETURN posted() noexcept override; // those that wait get it
+    DAT_RETURN posted() noexcept override; // passes the buffer to a waiter
     void check_low_watermark() noexcept override;
 
-    Waiter *first_ = nullptr; // who has waited longest
+    Waiter *first_ = nullptr; // the one that has waited longest
 };
 
 inline RsmSrq *srq_of(const Ep &ep) noexcept {

@@ -11,7 +11,7 @@ constexpr int TURNS = 1024; // as RsmRequests'
 
 } // namespace
 
-// A queue that is full may be so only because nobody has looked how far the peer has come.
+// The queue may be full only because no thread has polled the peer's progress.
 template <class What>
 DAT_RETURN RsmTransfer::post(What what) noexcept(noexcept(what())) {
     DAT_RETURN result = what();
@@ -75,7 +75,7 @@ bool RsmTransfer::take_response(const Message &message) noexcept {
                                                    : out_.take(message);
 }
 
-// Without a bell of the peer's.
+// Calls progress() again soon, without a bell of the peer.
 void RsmTransfer::reschedule() noexcept {
     if (again_ != 0)
         return;
@@ -85,7 +85,7 @@ void RsmTransfer::reschedule() noexcept {
             progress();
         });
     } catch (const std::bad_alloc &) {
-        again_ = 0; // the next look at the channel does it
+        again_ = 0; // the next poll of the channel continues
     }
 }
 

@@ -31,8 +31,8 @@ class RsmTransfer final : public Transfer {
     // once ESTABLISHED has been delivered. Channel lives until disconnected().
     void connected(Channel &channel) noexcept;
     void progress() noexcept override;
-    // Would progress() find something to do? Only looks: it is asked much more often than it says
-    // yes.
+    // True if progress() would find work. Reads a few words only: polling calls it far more often
+    // than it returns true.
     [[nodiscard]] bool has_work() const noexcept;
     // The peer gets a last message, and tickets given to it are revoked.
     void disconnected() noexcept override;

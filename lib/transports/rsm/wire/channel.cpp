@@ -25,13 +25,13 @@ struct Channel::Inside {
     Import peer;
     std::array<RingReader, 2> readers;
     std::array<RingWriter, 2> writers;
-    std::uint64_t executed = 0; // of our requests, as far as we believe the peer
+    std::uint64_t executed = 0; // requests of this side that the peer has executed, validated
     bool armed = true;
 };
 
 namespace {
 
-// Ids to draw from: away from those of service points and of the system.
+// The range of random ids, which excludes those of service points and of the system.
 constexpr std::uint32_t FIRST_ID = 0x40000000;
 constexpr int ATTEMPTS = 64;
 
@@ -69,7 +69,7 @@ int publish(const Export &segment, std::uint32_t node, std::uint32_t &id) noexce
     return status;
 }
 
-// The words of a peer's segment about itself, read once.
+// The words of the peer's segment that describe it, read once.
 struct Claims {
     explicit Claims(const Handshake &handshake) noexcept {
         const auto *from = const_cast<const volatile Handshake *>(&handshake);
@@ -101,7 +101,7 @@ struct Claims {
 Channel::Channel(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
 Channel::~Channel() = default;
 
-// Nobody has the address yet.
+// No peer has the address yet.
 int Channel::furnish(std::size_t request, std::size_t response) noexcept {
     Ticket &nonce = inside_->address.nonce;
     if (!fill_random(std::as_writable_bytes(std::span(nonce))))
@@ -245,7 +245,8 @@ void Channel::set_executed(std::uint64_t count) noexcept {
 std::optional<std::uint64_t> Channel::executed(std::uint64_t sent) noexcept {
     const Words &words = front_of(inside_->peer.mapping()).words;
     const std::uint64_t said = words.executed.load(std::memory_order_acquire);
-    // Without a connection the mapping shows anything, what we wrote ourselves included.
+    // After the end of the connection the mapping shows arbitrary data, such as what this side
+    // wrote.
     if (said == inside_->executed || !inside_->peer.connected())
         return inside_->executed;
     if (said > sent)
@@ -254,7 +255,8 @@ std::optional<std::uint64_t> Channel::executed(std::uint64_t sent) noexcept {
     return inside_->executed;
 }
 
-// A sleeper has looked at its rings after it said so; we have written before we look.
+// A side that goes to sleep sets `sleeps`, then polls its rings; this side writes, then reads
+// `sleeps`: one of the two sees the other's store.
 void Channel::ring_bell() noexcept {
     std::atomic<std::uint32_t> &sleeps = front_of(inside_->peer.mapping()).words.sleeps;
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The shared memory of a connection. Each side exports one segment, which the other one imports and
-// writes into: two rings of messages and a page of words. A side believes nothing that it reads
-// there: headers are copied once and checked, and what it has written itself it remembers
-// privately.
+// writes into: two rings of messages and a page of words. All that a side reads there is untrusted:
+// it copies headers once and checks them, and keeps private copies of what it has written itself.
 //
 // Two rings because requests may have to wait for the consumer (a send without a receive posted),
 // and responses never do.
@@ -18,19 +17,19 @@
 
 namespace rsmdat {
 
-// Where a peer finds our segment.
+// The address of a segment for the peer.
 struct SegmentAddress {
     std::uint32_t node; // node that exports it
     std::uint32_t id;   // segment id, or 0: `ticket` counts (same node)
     Ticket ticket;
-    Ticket nonce; // what stands in the segment's Handshake: it is the right segment
+    Ticket nonce; // equals the one in the segment's Handshake, which identifies the segment
 };
 
 class Channel final : public Doorbell {
   public:
-    // Our segment, for a peer on `node`: local memory and a ticket if that is this node, else
-    // published on `controller` to that node under a random id. RSMERR status.
-    // Throws std::bad_alloc.
+    // Creates this side's segment for a peer on `node`: local memory and a ticket if that is this
+    // node; otherwise the segment is published on `controller` to that node under a random id.
+    // RSMERR status. Throws std::bad_alloc.
     static int create(const Device &device, std::string_view controller, std::uint32_t node,
                       std::size_t ring, std::unique_ptr<Channel> &result);
     ~Channel();
@@ -45,7 +44,7 @@ class Channel final : public Doorbell {
                      Import &import) noexcept;
     int attach(const SegmentAddress &peer, Import &import) noexcept;
     [[nodiscard]] bool attached() const noexcept;
-    // Nobody else can attach to ours from now on (the peer has).
+    // The peer has attached: no other process can attach to this side's segment from now on.
     void close_door() noexcept;
     // The peer is on this node, so its memory may be reached directly.
     [[nodiscard]] bool local() const noexcept;
@@ -65,11 +64,13 @@ class Channel final : public Doorbell {
     void consume(Ring ring) noexcept;
 
     [[nodiscard]] bool has_message(Ring ring) const noexcept;
-    // Is there a message, or has the peer carried out more of our requests? Or it says nonsense.
+    // True if there is a message, if the peer has executed more requests, or if its words are
+    // malformed.
     [[nodiscard]] bool has_unread() const noexcept;
 
-    // How many requests of the peer we have carried out; of ours the peer has. Never goes back,
-    // whatever the peer writes; nothing if what it says is impossible (more than `sent`).
+    // The number of requests of the peer that this side has executed, and of this side's that the
+    // peer has. The second never decreases, whatever the peer writes; it is empty if the peer's
+    // word is impossible (more than `sent`).
     void set_executed(std::uint64_t count) noexcept;
     [[nodiscard]] std::optional<std::uint64_t> executed(std::uint64_t sent) noexcept;
 
@@ -77,14 +78,14 @@ class Channel final : public Doorbell {
     // send/consume/set_executed/handshake writes.
     void ring_bell() noexcept;
     void ring_bell_always() noexcept; // handshake
-    void
-    arm() noexcept override; // we are about to sleep: peers must ring. Poll once more afterwards
-    void disarm() noexcept;  // somebody polls
+    // This side is about to sleep: the peer must ring. Poll once more afterwards.
+    void arm() noexcept override;
+    void disarm() noexcept; // a thread polls
     [[nodiscard]] bool armed() const noexcept;
 
     [[nodiscard]] bool alive() const noexcept;  // the peer's segment is still there
     [[nodiscard]] int bell_fd() const noexcept; // POLLIN: the peer rang
-    void take_bells() noexcept; // before the rings are looked at: from then on the peer rings again
+    void take_bells() noexcept; // call before reading the rings: the peer rings again from then on
     [[nodiscard]] int peer_fd() const noexcept; // POLLRDHUP: the peer is gone
 
   private:

@@ -9,8 +9,8 @@
 namespace rsmdat {
 namespace {
 
-// A program sees handles of uDAPL only: its children start anew, and signals are no business of the
-// library's.
+// A program sees handles of uDAPL only, so forked children inherit nothing, and signals do not end
+// commands.
 constinit const rsmdev::Policy device_policy = {
     .segments = descriptor_policy,
     .control = descriptor_policy,

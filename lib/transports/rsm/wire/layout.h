@@ -57,7 +57,7 @@ struct Grant {
 };
 
 enum class LinkState : std::uint32_t {
-    OFFERED = 0,     // written by the owner before anybody is told
+    OFFERED = 0,     // written by the owner before it sends the address
     ARRIVED = 1,     // the listener has taken the request
     ACCEPTED = 2,    // `answer` is valid
     REJECTED = 3,    // by the consumer
@@ -100,7 +100,7 @@ struct Handshake {
     Terms answer;
 };
 
-// The owner's words about itself. The peer reads it, and clears `sleeps` when it rings.
+// Words that the owner writes. The peer reads them, and clears `sleeps` when it rings.
 struct Words {
     alignas(64) std::atomic<std::uint32_t> sleeps;   // 1: ring after a message
     alignas(64) std::atomic<std::uint64_t> executed; // requests of the peer's carried out

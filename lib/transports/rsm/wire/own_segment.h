@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory of ours that one peer is let into: a channel's half, or what a service point listens in.
+// A segment of this side that peers may write: one half of a channel, or the slots of a service
+// point.
 #pragma once
 
 #include "wire/device.h"
@@ -20,7 +21,7 @@ class OwnSegment {
     int show() noexcept;
 
     rsmdev::Mapping memory_;
-    Export handle_; // ends before its memory goes
+    Export handle_; // destroyed before its memory
 };
 
 } // namespace rsmdat

@@ -67,7 +67,7 @@ std::byte *RingWriter::at(std::uint64_t position) const noexcept {
     return ring_.data() + (position & (ring_.size() - 1));
 }
 
-// The reader's word is only believed as far as it is possible.
+// The reader's word is untrusted: ignore impossible values.
 bool RingWriter::has_room(std::size_t bytes) noexcept {
     if (bytes <= ring_.size() - (written_ - taken_)) [[likely]]
         return true;
@@ -116,7 +116,7 @@ Arrived RingReader::look() noexcept {
     if (!copy_header(at))
         return Arrived::NOTHING;
     if (header.kind == MessageKind::PAD) [[unlikely]] {
-        // Behind it, at the start of the ring, there is a message already.
+        // A message follows the PAD at the start of the ring.
         if (at == 0)
             return Arrived::NONSENSE;
         pad = ring_.size() - std::exchange(at, 0);

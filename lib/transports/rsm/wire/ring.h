@@ -40,8 +40,8 @@ inline std::atomic_ref<std::uint64_t> present_word(const std::byte *cell) noexce
     return std::atomic_ref(words[place]);
 }
 
-// Asked when the bytes of a message are copied, before its reader can see it. Does not own what it
-// asks.
+// A question that send() asks after it has copied the bytes of a message and before the reader can
+// see them. Refers to the callable, which must outlive it.
 class Check {
   public:
     Check() noexcept = default;
@@ -59,7 +59,7 @@ class Check {
 class RingWriter {
   public:
     RingWriter() noexcept = default;
-    // `consumed` is the reader's word: hostile, too.
+    // `consumed` is the reader's word, and untrusted.
     RingWriter(std::span<std::byte> ring, const std::atomic<std::uint64_t> &consumed) noexcept
         : ring_(ring), consumed_(&consumed) {}
 
@@ -84,7 +84,7 @@ class RingReader {
     RingReader(std::span<const std::byte> ring, std::atomic<std::uint64_t> &consumed) noexcept
         : ring_(ring), consumed_(&consumed) {}
 
-    // Only looks, and may be wrong if it says yes. Inline: this is what polling does.
+    // Reads one word; true may be wrong. Inline, because polling calls it.
     [[nodiscard]] bool has_message() const noexcept {
         return has_current_ ||
                present_word(ring_.data() + offset()).load(std::memory_order_relaxed) != 0;

@@ -17,7 +17,7 @@ namespace rsmdat {
 namespace {
 
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
-// The active side completes an accept on its own: if it has not by then it is stopped.
+// The active side completes an accept by itself; the passive side fails if that takes longer.
 constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
 // 4.096 us * 2^16, 7 times: a peer that has gone is noticed within about 3 s, and a link that is
 // down for a second is not. 7 retries are not one more, but without end on soft RoCE.
@@ -45,7 +45,7 @@ rdma_conn_param terms_of(const Ep &ep, DAT_COUNT read_in, DAT_COUNT read_out,
     return terms;
 }
 
-// It takes effect for the peers of a connection each on its own.
+// Each side of a connection applies it by itself.
 void limit_silence(const Identifier &id) noexcept {
     std::uint8_t timeout = ACK_TIMEOUT;
     (void)::rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
@@ -88,7 +88,7 @@ DAT_RETURN VerbsConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
     return connect(model.remote, model.qualifier, timeout, private_data);
 }
 
-// Bound, so that its port is known; none if that can't be had.
+// Binds the identifier, so that its port is known; empty if that fails.
 Identifier VerbsConnector::make_identifier() const noexcept {
     Identifier id = transport_of(ep_.ia()).manager->create();
     sockaddr_storage address = with_port(ep_.ia().transport->address(), 0);
@@ -109,7 +109,7 @@ std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
     return link;
 }
 
-// Terms go to the requester before it is told that they are there.
+// Set the terms before the accept that announces them to the requester.
 DAT_RETURN VerbsConnector::accept(std::unique_ptr<Link> &from,
                                   std::span<const std::byte> private_data) {
     const DAT_RETURN result = start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
@@ -190,7 +190,7 @@ void VerbsConnector::find_route() noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
 }
 
-// There is such a host: from now on it is late.
+// The address has resolved: from now on a timeout means that the host is late.
 void VerbsConnector::request() noexcept {
     ep_.blame(DAT_CONNECTION_EVENT_TIMED_OUT);
     rdma_conn_param terms =
@@ -235,7 +235,7 @@ void VerbsConnector::answered(const CmEvent &event) noexcept {
     establish(*data);
 }
 
-// A peer that ends it right after it was established may be heard of first.
+// The event of a peer that ends the connection at once may arrive before the established event.
 void VerbsConnector::set_up_passive(const CmEvent &event) noexcept {
     const bool established =
         event.type == RDMA_CM_EVENT_ESTABLISHED || event.type == RDMA_CM_EVENT_DISCONNECTED;
@@ -245,7 +245,7 @@ void VerbsConnector::set_up_passive(const CmEvent &event) noexcept {
         ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
 }
 
-// The queue is looked at after the event is posted.
+// Poll the queue only after the event is queued.
 void VerbsConnector::establish(std::span<const std::byte> private_data) noexcept {
     link().established = true;
     ep_.establish(private_data);
@@ -259,10 +259,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned POLLS_PER_LOOK = 256;
-// A host that has died says nothing, so it is asked from time to time.
+// A host that has died sends nothing, so ping the peer from time to time.
 constexpr auto QUESTIONS = 2s;
 
-// Nothing else matters of a connection that is there, or is about to be.
+// All other events are ignored once the connection is established or being established.
 bool is_end(rdma_cm_event_type type) noexcept {
     switch (type) {
     case RDMA_CM_EVENT_DISCONNECTED:
@@ -287,7 +287,7 @@ void VerbsConnector::on_cm_event(const CmEvent &event) noexcept {
         carry_on(event);
 }
 
-// Completions that had come before the end are taken first.
+// Take the completions that came before the end first.
 void VerbsConnector::carry_on(const CmEvent &event) noexcept {
     const bool orderly = event.type == RDMA_CM_EVENT_DISCONNECTED;
     link().over = true;
@@ -305,8 +305,8 @@ void VerbsConnector::communication_established() const noexcept {
         (void)::rdma_notify(link().id.get(), IBV_EVENT_COMM_EST);
 }
 
-// A program that polls may keep the engine from the lock: so connections come and end here, too,
-// but the latter is not looked for each time.
+// A program that polls may keep the engine's thread from getting the lock, so handle connection
+// events here, too, but check for the end of a connection not on each poll.
 void VerbsConnector::poll(bool again) noexcept {
     if (again && ep_.transferring())
         transfer_of(ep_).disarm();
@@ -328,7 +328,7 @@ bool VerbsConnector::has_listeners() const noexcept {
         [](const Evd *evd) { return evd != nullptr && (evd->waited || evd->cno != nullptr); });
 }
 
-// For want of memory it is not: then the next transfer tells.
+// If memory is short there is no ping: the next transfer finds the dead peer.
 void VerbsConnector::ask_soon() noexcept {
     try {
         question_ = ep_.ia().engine->at(Engine::Clock::now() + QUESTIONS, [this] {

@@ -29,7 +29,7 @@ class VerbsConnector final : public Connector {
     void poll(bool again) noexcept override;
     [[nodiscard]] bool has_listeners() const noexcept override;
 
-    // The link's: what its identifier hears.
+    // Called by the link: an event of its identifier.
     void on_cm_event(const CmEvent &event) noexcept;
     // The queue pair has got data although the connection manager does not know yet.
     void communication_established() const noexcept;
@@ -57,7 +57,7 @@ class VerbsConnector final : public Connector {
     Ep &ep_;
     Greeting greeting_{{}}; // ours, until the request is sent
     unsigned polls_ = 0;
-    Engine::Alarm question_ = 0; // whether the peer is there, or listens by now
+    Engine::Alarm question_ = 0; // pings the peer, or repeats a request that found no listener
 };
 
 inline VerbsConnector &connector_of(const Ep &ep) noexcept {

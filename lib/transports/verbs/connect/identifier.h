@@ -34,13 +34,13 @@ class Identifier {
         std::swap(id_, other.id_);
         return *this;
     }
-    // Events that have come must have been taken: the end waits for that.
+    // All events of the identifier must have been acknowledged: rdma_destroy_id() waits for that.
     ~Identifier() {
         if (id_ != nullptr)
             (void)::rdma_destroy_id(id_);
     }
 
-    // A new one; none, and errno, if it can't be had.
+    // A new identifier; empty, and errno, on failure.
     static Identifier create(const Events &events) noexcept {
         rdma_cm_id *id = nullptr;
         const bool made = ::rdma_create_id(events.get(), &id, nullptr, RDMA_PS_TCP) == 0;

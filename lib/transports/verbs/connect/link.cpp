@@ -12,7 +12,8 @@
 namespace rsmdat {
 namespace {
 
-// 5 ms, after which a peer sends again what found no receive; rdma_cm's would be 0.7 s.
+// 5 ms, after which a peer repeats a message that found no receive; the default of rdma_cm would be
+// 0.7 s.
 constexpr std::uint8_t NO_RECEIVE_TIMER = 18;
 
 } // namespace

@@ -15,17 +15,18 @@ namespace rsmdat {
 class VerbsLink final : public Link, public CmListener {
   public:
     VerbsLink(Manager &manager, Identifier id) noexcept;
-    // An attempt has ended: the next one has an identifier of its own.
+    // Replaces the identifier after an attempt has ended: the next attempt needs a new one.
     void replace(Identifier fresh) noexcept;
     ~VerbsLink() override; // tells the peer
 
-    // The Ep's connector hears of events; until then it is only noted that the peer has gone.
+    // Passes events to the Ep's connector; before there is an Ep, only records that the peer has
+    // gone.
     void on_cm_event(CmEvent &event) noexcept override;
 
     Ep *ep = nullptr;
     Identifier id;
-    bool established = false; // the peer is to be told of the end
-    bool over = false;        // the peer has told us
+    bool established = false; // the peer must be notified of the end
+    bool over = false;        // the peer has ended the connection
 
   private:
     Manager &manager_;

@@ -57,7 +57,7 @@ void Manager::look() noexcept {
     }
 }
 
-// Acknowledged before anybody hears of it: an identifier can't end before that.
+// Acknowledge the event before dispatching it: rdma_destroy_id() waits for the acknowledgement.
 bool Manager::take() noexcept {
     rdma_cm_event *event = nullptr;
     if (::rdma_get_cm_event(events_.get(), &event) != 0)
@@ -74,7 +74,7 @@ bool Manager::take() noexcept {
     return true;
 }
 
-// An identifier that belongs to nobody is leaving, or a request for a listener that has gone.
+// An identifier without listener is being released, or is a request for a listener that has gone.
 void Manager::dispatch(CmListener *listener, const rdma_cm_id *id, CmEvent &event) noexcept {
     if (listener != nullptr)
         return listener->on_cm_event(event);
@@ -92,11 +92,11 @@ void Manager::release(Identifier id, bool answer_expected) noexcept {
     try {
         leaving_.try_emplace(id.get(), std::move(id));
     } catch (const std::bad_alloc &) {
-        // It has gone here and now: the peer may learn so late.
+        // Destroy it at once if memory is short: the peer may then learn of the end late.
     }
 }
 
-// Aside, without Ia::lock: the kernel may wait for messages under way.
+// On a helper, without Ia::lock: the kernel may wait for messages in flight.
 void Manager::drop(Identifier id) noexcept {
     try {
         engine_->aside([last = std::make_shared<Identifier>(std::move(id))] {});

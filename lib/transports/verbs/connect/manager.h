@@ -32,12 +32,12 @@ class Manager final : public Source {
     Manager();                  // throws Unavailable
     void start(Engine &engine); // from then on; throws std::bad_alloc
 
-    // An identifier whose events come here; none, and errno, if it can't be had.
+    // A new identifier whose events this manager dispatches; empty, and errno, on failure.
     [[nodiscard]] Identifier create() const noexcept { return Identifier::create(events_); }
-    // Takes the events that have come, but not so many that nobody else has a turn.
+    // Dispatches pending events, up to a limit, so that other threads get the lock.
     void look() noexcept;
-    // Ends an identifier: when its peer has answered the end of the connection, if that is to be
-    // waited for.
+    // Destroys an identifier; if `answer_expected`, only when the peer has answered the end of the
+    // connection.
     void release(Identifier id, bool answer_expected) noexcept;
 
     void ready(std::uint32_t events) noexcept override;

@@ -62,9 +62,9 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     QueueSizes most{};         // that the device has of each direction at a time
     std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
     bool live = false;
-    bool pinged = false;     // and no answer yet
-    bool unheard = false;    // nor will there be one
-    bool backlogged = false; // the engine knows
+    bool pinged = false;     // a ping is outstanding
+    bool unheard = false;    // a ping failed
+    bool backlogged = false; // the engine has been told to poll
 };
 
 VerbsTransfer::Inside::Inside(Ep &owner) : ep(owner), out(owner), in(owner) {
@@ -141,7 +141,7 @@ void VerbsTransfer::Inside::abandon() noexcept {
     in.withdraw();
 }
 
-// A queue that is full may be so only because nobody has looked how far the device has come.
+// The queue may be full only because no thread has polled the completions.
 template <class Post>
 DAT_RETURN VerbsTransfer::Inside::post(Post what) {
     DAT_RETURN result = what();
@@ -382,7 +382,7 @@ void VerbsTransfer::reset() noexcept {
             evd->purge(ep.handle());
 }
 
-// A write of nothing to nowhere: it is acknowledged all the same.
+// A ping is an RDMA write of length 0, which the peer acknowledges.
 void VerbsTransfer::ping() noexcept {
     Inside &inside = *inside_;
     if (!inside.live || inside.pinged || !inside.out.idle())

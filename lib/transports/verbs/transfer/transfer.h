@@ -62,12 +62,13 @@ class VerbsTransfer final : public Transfer {
     // (dat_ep_modify, unconnected). Throws std::bad_alloc.
     void resized() override;
 
-    // Asks whether the peer is there, if nothing else is under way: the answer is no event, but
-    // that there is none breaks the connection.
+    // Pings the peer if no other work is outstanding. An answer causes no event; a missing answer
+    // breaks the connection.
     void ping() noexcept;
-    // Somebody polls, and need not be woken: the Ep is CONNECTED or DISCONNECT_PENDING.
+    // A thread polls and need not be woken. The Ep is CONNECTED or DISCONNECT_PENDING.
     void disarm() noexcept;
-    // Work is queued that the device has yet to be given: it must not wait for the program's polls.
+    // True if queued work has yet to be posted to the device; it must not wait until the program
+    // polls.
     [[nodiscard]] bool has_backlog() const noexcept;
 
   private:

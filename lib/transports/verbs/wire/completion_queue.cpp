@@ -16,7 +16,7 @@ CompletionQueue::CompletionQueue(Engine &engine, const RdmaDevice &device, int s
       queue_(::ibv_create_cq(&device.context(), size, this, &device.completions(), 0)), size_(size),
       most_(device.attributes().max_cqe) {}
 
-// Nobody has a place in it, so the engine does not know it.
+// No endpoint uses it, so the engine does not watch it.
 CompletionQueue::~CompletionQueue() {
     if (queue_ != nullptr)
         (void)::ibv_destroy_cq(queue_);
@@ -73,7 +73,7 @@ void CompletionQueue::remove(std::uint32_t queue_pair) noexcept {
     last_owner_ = nullptr;
 }
 
-// Null for a queue pair that has gone.
+// Null for a queue pair that has been destroyed.
 CompletionQueue::Owner *CompletionQueue::owner_of(std::uint32_t queue_pair) noexcept {
     if (last_owner_ != nullptr && last_pair_ == queue_pair)
         return last_owner_;
@@ -85,7 +85,8 @@ CompletionQueue::Owner *CompletionQueue::owner_of(std::uint32_t queue_pair) noex
     return last_owner_;
 }
 
-// A queue that can't be read any more is the device's end, of which the Ia hears otherwise.
+// A queue cannot be read any more only if the device has gone, which the Ia learns by an async
+// event.
 void CompletionQueue::refill() noexcept {
     const int count = ::ibv_poll_cq(queue_, static_cast<int>(batch_.size()), batch_.data());
     taken_ = count > 0 ? static_cast<std::size_t>(count) : 0;
@@ -120,21 +121,21 @@ void CompletionQueue::arm() noexcept {
     armed_ = ::ibv_req_notify_cq(queue_, 0) == 0;
 }
 
-// One wake-up too many may follow.
+// A spurious wake-up may follow.
 void CompletionQueue::disarm() noexcept {
     recently_polled = true;
     if (std::exchange(armed_, false))
         engine_.disarmed(*this, *this);
 }
 
-// The event may be one from before it was disarmed: it stays so.
+// The event may date from before the queue was disarmed; then the queue stays disarmed.
 void CompletionQueue::woken() noexcept {
     if (std::exchange(armed_, false))
         arm();
     take_all();
 }
 
-// Each owner leaves as it hears of it.
+// Each owner removes itself when it is notified.
 void CompletionQueue::failed() noexcept {
     while (!owners_.empty()) {
         const auto first = owners_.begin();

@@ -96,17 +96,17 @@ class CompletionQueue final : public Doorbell, public Feeder {
     // Gives everything that has completed to the owners, in its order. An owner may call it again.
     void take_all() noexcept;
 
-    // Feeder: the engine's look at a queue that others poll.
+    // Feeder: the engine polls a queue that other threads poll, too.
     void poll(bool /*again*/) noexcept override { take_all(); }
     [[nodiscard]] bool has_listeners() const noexcept override;
 
-    // Somebody polls: the queue need not wake the engine before that ends.
+    // A thread polls: the queue need not wake the engine meanwhile.
     void disarm() noexcept;
     // Completions that are in the queue by then make nothing ready: take_all() must follow.
     void arm() noexcept override;
     // The completion channel was made ready by this.
     void woken() noexcept;
-    // The queue is of no use any more.
+    // The queue has failed; notifies the owners.
     void failed() noexcept;
 
   private:

@@ -23,7 +23,7 @@ void make_nonblocking(int fd) {
         throw Unavailable("the device's events can't be polled");
 }
 
-// Whose queue pair that is: the queue pair ends before its Ep.
+// The Ep of a queue pair, which is destroyed before its Ep.
 Ep &ep_of(const ibv_qp &qp) noexcept {
     return *static_cast<Ep *>(qp.qp_context);
 }
@@ -55,7 +55,7 @@ void DeviceEvents::CompletionChannel::ready(std::uint32_t /*events*/) noexcept {
     }
 }
 
-// Acknowledged before it is used: a queue can't end before that.
+// Acknowledge the event before using it: ibv_destroy_cq() waits for the acknowledgement.
 bool DeviceEvents::CompletionChannel::take() noexcept {
     ibv_cq *queue = nullptr;
     void *context = nullptr;
@@ -100,12 +100,12 @@ void DeviceEvents::AsyncEventHandler::take(const ibv_async_event &event) noexcep
     case IBV_EVENT_DEVICE_FATAL:
         return device_gone();
     default:
-        return; // ports, addresses: what rests on them ends by itself
+        return; // ports, addresses: connections over them fail by themselves
     }
 }
 
-// Handles, as an Ep that ends may take others with it. Those for whom there is no memory end by
-// what their queue pairs say.
+// Iterate over handles, because an Ep that ends may destroy others. If memory is short, Eps end by
+// the errors of their queue pairs.
 void DeviceEvents::AsyncEventHandler::device_gone() noexcept {
     if (std::exchange(gone_, true))
         return;

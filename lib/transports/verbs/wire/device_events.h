@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device reports by itself: completions that were armed (its completion channel), and errors
+// The events of a device: completions that were armed (its completion channel), and errors
 // (its asynchronous events).
 #pragma once
 
@@ -32,7 +32,7 @@ class DeviceEvents {
       public:
         explicit AsyncEventHandler(ibv_context &from) noexcept : from_(from) {}
         void ready(std::uint32_t events) noexcept override;
-        // Drivers that can't take a device away under us don't say so; rdma_cm does.
+        // Some drivers send no event when a device is removed; rdma_cm always does.
         void on_cm_event(CmEvent &event) noexcept override;
 
         Ia *ia = nullptr;
