@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Machines, processes and devices that go away in the middle of a transfer.
 #include "net/support/net_test.hpp"
+#include "net/support/traffic.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -13,73 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr std::size_t pages = 64;
-
-// Transfers both ways between this node and another, each kind in a process of its own.
-class Traffic {
-  public:
-    explicit Traffic(unsigned here, unsigned there);
-    // All of it is under way.
-    bool flows();
-    // After the end of the other machine: everything here has been told and nothing hangs.
-    void expect_cut();
-
-  private:
-    std::size_t size_ = pages * page_size();
-    Session exporter_here_;
-    Session exporter_there_;
-    Session importer_here_;
-    Session storing_here_;
-    Session importer_there_;
-    RemoteExport exported_here_{exporter_here_, pages};
-    RemoteExport exported_there_{exporter_there_, pages};
-    int published_ = exported_here_.publish() | exported_there_.publish();
-    RemoteImport puts_{importer_here_, exported_there_};
-    RemoteImport gets_{importer_here_, exported_there_};
-    RemoteImport stores_{storing_here_, exported_there_};
-    RemoteImport theirs_{importer_there_, exported_here_};
-    // A controller that can't map has nothing to store to.
-    bool mapped_ = stores_.map(size_) == RSM_SUCCESS;
-    RemoteHammer put_{importer_here_, "put", puts_.name(), size_};
-    RemoteHammer get_{importer_here_, "get", gets_.name(), size_};
-    RemoteHammer post_{importer_here_, "post", puts_.name()};
-    RemoteHammer store_{storing_here_, mapped_ ? "store" : "put", stores_.name(), size_};
-    RemoteHammer their_put_{importer_there_, "put", theirs_.name(), size_};
-    RemoteHammer their_post_{importer_there_, "post", theirs_.name()};
-};
-
-Traffic::Traffic(unsigned here, unsigned there)
-    : exporter_here_(here), exporter_there_(there), importer_here_(here), storing_here_(here),
-      importer_there_(there) {
-    EXPECT_EQ(published_, RSM_SUCCESS);
-}
-
-bool Traffic::flows() {
-    return put_.succeeds(2) && get_.succeeds(2) && store_.succeeds(2) && post_.succeeds(2) &&
-           their_put_.succeeds(2) && their_post_.succeeds(2);
-}
-
-void Traffic::expect_cut() {
-    EXPECT_TRUE(puts_.hung_up());
-    for (RemoteHammer *hammer : {&put_, &get_, &post_}) {
-        EXPECT_TRUE(hammer->fails()) << "a transfer to the dead goes on";
-        const Answer counts = hammer->calm();
-        EXPECT_EQ(counts.status, 0) << "does not end";
-        EXPECT_PRED1(is_disconnect, counts.value(2)) << "first error";
-        EXPECT_PRED1(is_disconnect, counts.value(3)) << "last error";
-    }
-    EXPECT_EQ(store_.calm().status, 0) << "stores to the dead hang or kill";
-    EXPECT_EQ(stores_.disconnect(), mapped_ ? RSMERR_SEG_STILL_MAPPED : RSM_SUCCESS);
-    if (mapped_) {
-        EXPECT_EQ(stores_.unmap(), RSM_SUCCESS);
-    }
-    // As the exporter: nothing is held by the dead importer.
-    exported_here_.memory().fill(0, size_, 3);
-    EXPECT_EQ(exported_here_.memory().differ(0, size_, 3), 0u) << "the dead go on writing";
-    const auto start = Hub::Clock::now();
-    EXPECT_EQ(exported_here_.destroy(), RSM_SUCCESS);
-    note_time("an export that a dead node had imported was destroyed", start);
-    EXPECT_EQ(exported_here_.memory().differ(0, size_, 3), 0u) << "contents are lost";
-}
 
 class NetFaults : public NetTest {
   protected:
@@ -158,7 +92,7 @@ TEST_P(NetKill, machine_in_the_middle_of_transfers) {
     const int rounds = std::max(1, 2 / slow_factor());
     for (int round = 0; round < rounds && !HasFailure(); round++) {
         for (const unsigned node : nodes) {
-            Traffic traffic(self.node(), node);
+            Traffic traffic(self.node(), node, pages);
             ASSERT_TRUE(traffic.flows());
             std::this_thread::sleep_for(milliseconds(7 * (round + GetParam())));
             Vm::kill(node);
@@ -166,7 +100,7 @@ TEST_P(NetKill, machine_in_the_middle_of_transfers) {
         }
         ASSERT_NO_FATAL_FAILURE(restart(nodes));
     }
-    Traffic after(self.node(), first.node());
+    Traffic after(self.node(), first.node(), pages);
     EXPECT_TRUE(after.flows()) << "it does not work any more";
 }
 

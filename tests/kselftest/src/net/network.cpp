@@ -2,6 +2,7 @@
 // Networks under a controller that fail: links, devices, packets. Data is right or there is an
 // error in bounded time; nothing hangs, and it works again afterwards.
 #include "net/support/net_test.hpp"
+#include "net/support/traffic.hpp"
 
 #include <thread>
 
@@ -52,61 +53,6 @@ class Loss {
     unsigned node_;
 };
 
-// Puts, gets and signals, from this node and to it.
-class Work {
-  public:
-    Work(unsigned here, unsigned there)
-        : exporter_here_(here), exporter_there_(there), importer_here_(here),
-          importer_there_(there) {
-        EXPECT_EQ(published_, RSM_SUCCESS);
-    }
-
-    bool flows() {
-        for (RemoteHammer *hammer : all())
-            if (!hammer->succeeds(2))
-                return false;
-        return true;
-    }
-    // All have noticed.
-    void expect_errors() {
-        for (RemoteHammer *hammer : all())
-            EXPECT_TRUE(hammer->fails()) << "a transfer goes on, or hangs";
-    }
-    // Those that have failed say the right thing. True if none has.
-    bool end() {
-        bool whole = true;
-        for (RemoteHammer *hammer : all()) {
-            const Answer counts = hammer->calm();
-            EXPECT_EQ(counts.status, 0) << "does not end";
-            if (counts.value(1) == 0)
-                continue;
-            whole = false;
-            EXPECT_PRED1(is_disconnect, counts.value(2)) << "first error";
-            EXPECT_PRED1(is_disconnect, counts.value(3)) << "last error";
-        }
-        return whole;
-    }
-
-  private:
-    std::vector<RemoteHammer *> all() { return {&put_, &get_, &post_, &their_put_}; }
-
-    std::size_t size_ = pages * page_size();
-    Session exporter_here_;
-    Session exporter_there_;
-    Session importer_here_;
-    Session importer_there_;
-    RemoteExport exported_here_{exporter_here_, pages};
-    RemoteExport exported_there_{exporter_there_, pages};
-    int published_ = exported_here_.publish() | exported_there_.publish();
-    RemoteImport puts_{importer_here_, exported_there_};
-    RemoteImport gets_{importer_here_, exported_there_};
-    RemoteImport theirs_{importer_there_, exported_here_};
-    RemoteHammer put_{importer_here_, "put", puts_.name(), size_};
-    RemoteHammer get_{importer_here_, "get", gets_.name(), size_};
-    RemoteHammer post_{importer_here_, "post", puts_.name()};
-    RemoteHammer their_put_{importer_there_, "put", theirs_.name(), size_};
-};
-
 class NetNetwork : public NetTest {
   protected:
     void SetUp() override {
@@ -116,7 +62,7 @@ class NetNetwork : public NetTest {
     }
     void expect_recovery() {
         ASSERT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
-        Work after(self.node(), first.node());
+        Traffic after(self.node(), first.node(), pages);
         EXPECT_TRUE(after.flows()) << "it does not work any more";
         EXPECT_TRUE(after.end()) << "errors without a reason";
     }
@@ -125,11 +71,11 @@ class NetNetwork : public NetTest {
 };
 
 void NetNetwork::lose_device(unsigned node) {
-    Work work(self.node(), first.node());
-    ASSERT_TRUE(work.flows());
+    Traffic traffic(self.node(), first.node(), pages);
+    ASSERT_TRUE(traffic.flows());
     run(node, "rdma link delete rxe0");
-    work.expect_errors();
-    EXPECT_FALSE(work.end());
+    traffic.expect_errors();
+    EXPECT_FALSE(traffic.end());
     run(node, "rdma link add rxe0 type rxe netdev eth0");
     expect_recovery();
 }
@@ -138,8 +84,8 @@ void NetNetwork::lose_device(unsigned node) {
 
 // Short enough for some to be retried, perhaps too long for others.
 TEST_F(NetNetwork, link_is_down_for_a_second) {
-    Work work(self.node(), first.node());
-    ASSERT_TRUE(work.flows());
+    Traffic traffic(self.node(), first.node(), pages);
+    ASSERT_TRUE(traffic.flows());
     Outage outage(first.node());
     std::this_thread::sleep_for(milliseconds(1000));
     outage.end();
@@ -147,16 +93,16 @@ TEST_F(NetNetwork, link_is_down_for_a_second) {
     // to.
     std::this_thread::sleep_for(detection());
     expect_recovery();
-    work.end();
+    traffic.end();
 }
 
 TEST_F(NetNetwork, link_is_down_for_a_minute) {
-    Work work(self.node(), first.node());
-    ASSERT_TRUE(work.flows());
+    Traffic traffic(self.node(), first.node(), pages);
+    ASSERT_TRUE(traffic.flows());
     Outage outage(first.node());
     const auto start = Hub::Clock::now();
-    work.expect_errors();
-    EXPECT_FALSE(work.end());
+    traffic.expect_errors();
+    EXPECT_FALSE(traffic.end());
     EXPECT_TRUE(eventually([&] { return !connected(self, first); })) << "still a path";
     Session session(self.node());
     RemoteImport late(session, first.node(), 0x600000);
