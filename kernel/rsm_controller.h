@@ -28,7 +28,7 @@ struct rsm_mem;
 struct rsm_place;
 struct rsm_remote;
 struct rsm_segment;
-struct rsm_shown;
+struct rsm_export_view;
 struct rsm_table;
 struct rsm_letter;
 struct rsm_ticket;
@@ -194,8 +194,8 @@ struct rsm_inbox {
  * @owner: creator
  * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
  * @watch: notices the end of the range, NULL for memory that needs no watch
- * @shown: window memory only: the exporter's own mapping of it, NULL if none
- * @death: looks at the range after @watch or @shown has seen something
+ * @view: window memory only: the exporter's own mapping of it, NULL if none
+ * @death: looks at the range after @watch or @view has seen something
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
  * @importers_lock: guards @importers, @remote_importers and @open; held for a bounded
@@ -221,7 +221,7 @@ struct rsm_export {
 	struct rsm_owner owner;
 	struct rsm_mem *mem;
 	struct rsm_watch *watch;
-	struct rsm_shown *shown;
+	struct rsm_export_view *view;
 	struct work_struct death;
 	u32 id;
 	struct rsm_acl *acl;
@@ -338,7 +338,7 @@ struct rsm_local {
 struct rsm_prepared {
 	struct rsm_mem *mem;
 	struct rsm_watch *watch;
-	struct rsm_shown *view;
+	struct rsm_export_view *view;
 	u64 vaddr;
 	bool shown;
 };

@@ -81,7 +81,7 @@ static int segment_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ENODEV;
 	if (seg->ops->kind == RSM_IMPORT)
 		return rsm_import_mmap(to_import(seg), vma);
-	if (!to_export(seg)->shown)
+	if (!to_export(seg)->view)
 		return -ENODEV;
 	return rsm_window_map(to_export(seg), vma);
 }

@@ -208,7 +208,7 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 
 	arg->slot = exp->seg.words.slot;
 	arg->number = h->number;
-	arg->window = !!exp->shown;
+	arg->window = !!exp->view;
 	return RSM_SUCCESS;
 
 err_cancel_segment:
@@ -282,7 +282,7 @@ static u32 lend_room(struct rsm_export *exp, struct lent_room *room)
 	mutex_unlock(&exp->importers_lock);
 	if (!room->mem)
 		return RSMERR_BAD_SEG_HNDL;
-	room->npages = exp->shown ? READ_ONCE(exp->shown->charged) : rsm_pin_charged(room->mem);
+	room->npages = exp->view ? READ_ONCE(exp->view->charged) : rsm_pin_charged(room->mem);
 	room->account = rsm_charge_lend(current->mm, room->npages);
 	if (room->account)
 		return RSM_SUCCESS;

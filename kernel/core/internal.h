@@ -12,7 +12,7 @@
  *   export->lock         state, id, list and memory of an export
  *   mm->mmap_lock        taken by the kernel around our mmap and fault handlers;
  *                        we take it with at most handle->lock held
- *   shown->lock          the exporter's view of a window, and the copy of its contents
+ *   view->lock          the exporter's view of a window, and the copy of its contents
  *   export->importers_lock
  *   rsm_agent_lock       see agent/agent.h
  *   import->map_lock     what an import's mappings show (rwsem)
@@ -20,7 +20,7 @@
  *   controller->lock     which segments use it (spinlock)
  *
  * mmap and fault handlers run under mmap_lock and therefore take no lock
- * above shown->lock. Nothing below mmap_lock copies from or to user space: transfers go
+ * above view->lock. Nothing below mmap_lock copies from or to user space: transfers go
  * through a bounce page that is filled or emptied with no lock held.
  *
  * handle->seg goes from NULL to a segment once and is read without a lock
@@ -83,7 +83,7 @@ struct rsm_handle {
 };
 
 /**
- * struct rsm_shown - the exporter's side of a segment in a window
+ * struct rsm_export_view - the exporter's side of a segment in a window
  * @exp: the export
  * @mm: exporter's address space; the segment, and later @copy, are charged to it
  * @memcg: exporter's memory cgroup, which pays for @copy
@@ -98,7 +98,7 @@ struct rsm_handle {
  * @copy: what the mappings show when the export is dead; NULL for @scratch
  * @scratch: a page for that
  */
-struct rsm_shown {
+struct rsm_export_view {
 	struct rsm_export *exp;
 	struct mm_struct *mm;
 	struct mem_cgroup *memcg;
@@ -360,14 +360,14 @@ struct rsm_mem *rsm_mem_alloc(unsigned long npages);
 void rsm_mem_copy(struct rsm_mem *to, struct rsm_mem *from);
 
 /* window.c */
-void rsm_window_discard(struct rsm_shown *shown);
+void rsm_window_discard(struct rsm_export_view *view);
 void rsm_window_free(struct rsm_export *exp);
 
-/* shown.c */
+/* export_view.c */
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
-u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown);
+u32 rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown);
 u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /* agent/link.c */

@@ -25,12 +25,12 @@
 static bool exporter_changes(struct mmu_interval_notifier *notifier,
 			     const struct mmu_notifier_range *range, unsigned long seq)
 {
-	struct rsm_shown *shown = container_of(notifier, struct rsm_shown, life);
+	struct rsm_export_view *view = container_of(notifier, struct rsm_export_view, life);
 
 	mmu_interval_set_seq(notifier, seq);
 	if (range->event == MMU_NOTIFY_RELEASE) {
-		WRITE_ONCE(shown->gone, true);
-		rsm_export_range_gone(shown->exp);
+		WRITE_ONCE(view->gone, true);
+		rsm_export_range_gone(view->exp);
 	}
 	return true;
 }
@@ -39,91 +39,91 @@ static const struct mmu_interval_notifier_ops life_ops = {
 	.invalidate = exporter_changes,
 };
 
-static struct rsm_shown *shown_alloc(struct rsm_export *exp)
+static struct rsm_export_view *export_view_alloc(struct rsm_export *exp)
 {
-	struct rsm_shown *shown = kzalloc(sizeof(*shown), GFP_KERNEL_ACCOUNT);
+	struct rsm_export_view *view = kzalloc(sizeof(*view), GFP_KERNEL_ACCOUNT);
 
-	if (!shown)
+	if (!view)
 		return NULL;
-	shown->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!shown->scratch) {
-		kfree(shown);
+	view->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!view->scratch) {
+		kfree(view);
 		return NULL;
 	}
-	mutex_init(&shown->lock);
-	shown->exp = exp;
-	shown->mm = current->mm;
-	mmgrab(shown->mm);
-	shown->memcg = get_mem_cgroup_from_mm(shown->mm);
-	return shown;
+	mutex_init(&view->lock);
+	view->exp = exp;
+	view->mm = current->mm;
+	mmgrab(view->mm);
+	view->memcg = get_mem_cgroup_from_mm(view->mm);
+	return view;
 }
 
 /* Each charge is given back once. */
-static void shown_uncharge(struct rsm_shown *shown)
+static void export_view_uncharge(struct rsm_export_view *view)
 {
-	if (shown->charged)
-		rsm_uncharge(shown->mm, shown->charged);
-	shown->charged = 0;
+	if (view->charged)
+		rsm_uncharge(view->mm, view->charged);
+	view->charged = 0;
 }
 
-static void shown_free(struct rsm_shown *shown)
+static void export_view_free(struct rsm_export_view *view)
 {
-	rsm_mem_put(shown->copy);
-	shown_uncharge(shown);
-	mem_cgroup_put(shown->memcg);
-	mmdrop(shown->mm);
-	put_page(shown->scratch);
-	mutex_destroy(&shown->lock);
-	kfree(shown);
+	rsm_mem_put(view->copy);
+	export_view_uncharge(view);
+	mem_cgroup_put(view->memcg);
+	mmdrop(view->mm);
+	put_page(view->scratch);
+	mutex_destroy(&view->lock);
+	kfree(view);
 }
 
 /* The export is being freed; its mappings have gone before its handle. */
 void rsm_window_free(struct rsm_export *exp)
 {
-	if (exp->shown)
-		shown_free(exp->shown);
+	if (exp->view)
+		export_view_free(exp->view);
 }
 
 /*
  * Whatever the range, the end of the address space comes to all notifiers. A page fault of
  * another thread may hold mmap_lock for long: a kill ends the wait.
  */
-static int watch_life(struct rsm_shown *shown, u64 vaddr)
+static int watch_life(struct rsm_export_view *view, u64 vaddr)
 {
-	int err = mmap_write_lock_killable(shown->mm);
+	int err = mmap_write_lock_killable(view->mm);
 
 	if (err)
 		return err;
-	err = mmu_interval_notifier_insert_locked(&shown->life, shown->mm, vaddr, PAGE_SIZE,
+	err = mmu_interval_notifier_insert_locked(&view->life, view->mm, vaddr, PAGE_SIZE,
 						  &life_ops);
-	mmap_write_unlock(shown->mm);
+	mmap_write_unlock(view->mm);
 	return err;
 }
 
 /* The exporter's view of a segment that is about to be bound. */
-static u32 view_create(struct rsm_export *exp, struct rsm_shown **view)
+static u32 view_create(struct rsm_export *exp, struct rsm_export_view **result)
 {
-	struct rsm_shown *shown = shown_alloc(exp);
+	struct rsm_export_view *view = export_view_alloc(exp);
 	int err;
 
-	if (!shown)
+	if (!view)
 		return RSMERR_INSUFFICIENT_MEM;
-	err = watch_life(shown, exp->vaddr);
+	err = watch_life(view, exp->vaddr);
 	if (err) {
-		shown_free(shown);
+		export_view_free(view);
 		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
 	}
-	*view = shown;
+	*result = view;
 	return RSM_SUCCESS;
 }
 
 /* The segment was not bound after all. */
-void rsm_window_discard(struct rsm_shown *shown)
+void rsm_window_discard(struct rsm_export_view *view)
 {
-	if (!shown)
+	if (!view)
 		return;
-	mmu_interval_notifier_remove(&shown->life);
-	shown_free(shown);
+	mmu_interval_notifier_remove(&view->life);
+	export_view_free(view);
 }
 
 /**
@@ -144,8 +144,8 @@ u32 rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *p
 	u32 status;
 
 	prepared->vaddr = vaddr;
-	if (exp->shown)
-		status = rsm_shown_at(exp, vaddr, &prepared->shown);
+	if (exp->view)
+		status = rsm_export_view_at(exp, vaddr, &prepared->shown);
 	else
 		status = view_create(exp, &prepared->view);
 	if (status || prepared->shown)
@@ -174,14 +174,14 @@ static void copy_prepared(struct rsm_mem *to, struct rsm_prepared *prepared)
 u32 rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
 		    struct rsm_mem *mem)
 {
-	struct rsm_shown *shown = prepared->view;
+	struct rsm_export_view *view = prepared->view;
 
 	lockdep_assert_held(&exp->lock);
 	copy_prepared(mem, prepared);
-	if (rsm_charge(shown->mm, mem->npages))
+	if (rsm_charge(view->mm, mem->npages))
 		return RSMERR_INSUFFICIENT_MEM;
-	shown->charged = mem->npages;
-	exp->shown = shown;
+	view->charged = mem->npages;
+	exp->view = view;
 	prepared->view = NULL;
 	exp->mem = mem;
 	return RSM_SUCCESS;
@@ -217,9 +217,9 @@ EXPORT_SYMBOL_GPL(rsm_window_rebind);
  * The end of an export may be noticed by a worker, or by somebody else's process. The
  * exporter's cgroup pays; if it has no room, nobody is killed for it.
  */
-static struct rsm_mem *copy_alloc(const struct rsm_shown *shown, unsigned long npages)
+static struct rsm_mem *copy_alloc(const struct rsm_export_view *view, unsigned long npages)
 {
-	struct mem_cgroup *former = set_active_memcg(shown->memcg);
+	struct mem_cgroup *former = set_active_memcg(view->memcg);
 	struct rsm_mem *copy = rsm_mem_alloc(npages);
 
 	set_active_memcg(former);
@@ -232,18 +232,18 @@ static struct rsm_mem *copy_alloc(const struct rsm_shown *shown, unsigned long n
  */
 static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 {
-	struct rsm_shown *shown = exp->shown;
+	struct rsm_export_view *view = exp->view;
 
-	lockdep_assert_held(&shown->lock);
+	lockdep_assert_held(&view->lock);
 	rsm_zap_handle(exp->seg.handle);
-	if (!atomic_read(&shown->mappings))
+	if (!atomic_read(&view->mappings))
 		return;
-	shown->copy = copy_alloc(shown, mem->npages);
-	if (!shown->copy)
+	view->copy = copy_alloc(view, mem->npages);
+	if (!view->copy)
 		pr_warn_ratelimited("rsm: no memory to keep the contents of segment %u\n",
 				    exp->id);
 	else if (!READ_ONCE(mem->lost))
-		rsm_mem_copy(shown->copy, mem);
+		rsm_mem_copy(view->copy, mem);
 }
 
 /**
@@ -252,19 +252,19 @@ static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
  */
 void rsm_window_unbind(struct rsm_export *exp)
 {
-	struct rsm_shown *shown = exp->shown;
+	struct rsm_export_view *view = exp->view;
 	struct rsm_mem *mem = exp->mem;
 
 	lockdep_assert_held(&exp->lock);
-	mmu_interval_notifier_remove(&shown->life);
-	mutex_lock(&shown->lock);
+	mmu_interval_notifier_remove(&view->life);
+	mutex_lock(&view->lock);
 	keep_contents(exp, mem);
 	mutex_lock(&exp->importers_lock);
 	exp->mem = NULL;
 	mutex_unlock(&exp->importers_lock);
-	mutex_unlock(&shown->lock);
-	if (!shown->copy)
-		shown_uncharge(shown);
+	mutex_unlock(&view->lock);
+	if (!view->copy)
+		export_view_uncharge(view);
 	rsm_mem_put(mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_unbind);

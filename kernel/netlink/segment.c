@@ -36,13 +36,13 @@ struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 /* The bytes that are charged to the exporter; those of a dead segment are being given back. */
 u64 rsm_export_pinned(struct rsm_export *exp)
 {
-	const struct rsm_shown *shown = exp->shown;
+	const struct rsm_export_view *view = exp->view;
 
 	lockdep_assert_held(&exp->importers_lock);
 	if (READ_ONCE(exp->state) == RSM_DEAD)
 		return 0;
-	if (shown)
-		return (u64)READ_ONCE(shown->charged) << PAGE_SHIFT;
+	if (view)
+		return (u64)READ_ONCE(view->charged) << PAGE_SHIFT;
 	return exp->mem ? (u64)exp->mem->npages << PAGE_SHIFT : 0;
 }
 

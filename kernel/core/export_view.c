@@ -13,7 +13,7 @@
 /* Has the exporter given up its range? */
 bool rsm_window_range_is_gone(const struct rsm_export *exp)
 {
-	return exp->shown && READ_ONCE(exp->shown->gone);
+	return exp->view && READ_ONCE(exp->view->gone);
 }
 
 /*
@@ -27,30 +27,30 @@ static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long 
 	struct rsm_export *exp = vma->vm_private_data;
 	u64 vaddr = READ_ONCE(exp->vaddr);
 
-	if (vma->vm_mm != exp->shown->mm || READ_ONCE(exp->shown->seen_at) != vaddr ||
+	if (vma->vm_mm != exp->view->mm || READ_ONCE(exp->view->seen_at) != vaddr ||
 	    end <= vaddr || start >= vaddr + exp->length)
 		return;
-	WRITE_ONCE(exp->shown->gone, true);
+	WRITE_ONCE(exp->view->gone, true);
 	rsm_export_range_gone(exp);
 }
 
-static void shown_open(struct vm_area_struct *vma)
+static void export_view_open(struct vm_area_struct *vma)
 {
 	struct rsm_export *exp = vma->vm_private_data;
 
-	atomic_inc(&exp->shown->mappings);
+	atomic_inc(&exp->view->mappings);
 }
 
-static void shown_close(struct vm_area_struct *vma)
+static void export_view_close(struct vm_area_struct *vma)
 {
 	struct rsm_export *exp = vma->vm_private_data;
 
-	atomic_dec(&exp->shown->mappings);
+	atomic_dec(&exp->view->mappings);
 	lose(vma, vma->vm_start, vma->vm_end);
 }
 
-static int shown_mprotect(struct vm_area_struct *vma, unsigned long start,
-			  unsigned long end, unsigned long flags)
+static int export_view_mprotect(struct vm_area_struct *vma, unsigned long start,
+				unsigned long end, unsigned long flags)
 {
 	if ((flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
 		lose(vma, start, end);
@@ -61,12 +61,12 @@ static void note_seen(struct rsm_export *exp, const struct vm_fault *vmf)
 {
 	u64 vaddr = READ_ONCE(exp->vaddr);
 
-	if (vmf->vma->vm_mm == exp->shown->mm &&
+	if (vmf->vma->vm_mm == exp->view->mm &&
 	    vmf->address >= vaddr && vmf->address - vaddr < exp->length)
-		WRITE_ONCE(exp->shown->seen_at, vaddr);
+		WRITE_ONCE(exp->view->seen_at, vaddr);
 }
 
-static vm_fault_t shown_fault(struct vm_fault *vmf)
+static vm_fault_t export_view_fault(struct vm_fault *vmf)
 {
 	struct rsm_export *exp = vmf->vma->vm_private_data;
 	struct rsm_mem *mem;
@@ -74,20 +74,20 @@ static vm_fault_t shown_fault(struct vm_fault *vmf)
 
 	if (rsm_fill_prepare(vmf->vma, vmf->address))
 		return VM_FAULT_OOM;
-	mutex_lock(&exp->shown->lock);
-	mem = exp->mem ?: exp->shown->copy;
-	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->shown->scratch);
-	mutex_unlock(&exp->shown->lock);
+	mutex_lock(&exp->view->lock);
+	mem = exp->mem ?: exp->view->copy;
+	err = rsm_fill_around(vmf->vma, vmf->address, mem, exp->view->scratch);
+	mutex_unlock(&exp->view->lock);
 	if (!err)
 		note_seen(exp, vmf);
 	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
 }
 
-static const struct vm_operations_struct shown_vm_ops = {
-	.open = shown_open,
-	.close = shown_close,
-	.mprotect = shown_mprotect,
-	.fault = shown_fault,
+static const struct vm_operations_struct export_view_vm_ops = {
+	.open = export_view_open,
+	.close = export_view_close,
+	.mprotect = export_view_mprotect,
+	.fault = export_view_fault,
 };
 
 /*
@@ -98,11 +98,11 @@ static bool count_mapping(struct rsm_export *exp)
 {
 	bool contents;
 
-	mutex_lock(&exp->shown->lock);
-	contents = exp->mem || exp->shown->copy;
+	mutex_lock(&exp->view->lock);
+	contents = exp->mem || exp->view->copy;
 	if (contents)
-		atomic_inc(&exp->shown->mappings);
-	mutex_unlock(&exp->shown->lock);
+		atomic_inc(&exp->view->mappings);
+	mutex_unlock(&exp->view->lock);
 	return contents;
 }
 
@@ -121,7 +121,7 @@ int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (!rsm_range_ok(vma->vm_pgoff, vma_pages(vma), exp->length >> PAGE_SHIFT))
 		return -ENXIO;
-	if (vma->vm_mm != exp->shown->mm)
+	if (vma->vm_mm != exp->view->mm)
 		return -EPERM;
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
@@ -129,19 +129,19 @@ int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma)
 		return -ENODEV;
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	vma->vm_ops = &shown_vm_ops;
+	vma->vm_ops = &export_view_vm_ops;
 	vma->vm_private_data = exp;
 	return 0;
 }
 
 static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp)
 {
-	return vma->vm_ops == &shown_vm_ops && vma->vm_private_data == exp &&
+	return vma->vm_ops == &export_view_vm_ops && vma->vm_private_data == exp &&
 	       (vma->vm_flags & (VM_READ | VM_WRITE)) == (VM_READ | VM_WRITE);
 }
 
 /**
- * rsm_shown_at() - does the caller see an export at some address?
+ * rsm_export_view_at() - does the caller see an export at some address?
  * @exp: the export
  * @vaddr: where; the range is as long as the export
  * @shown: set if all of the range is mappings of the export, to read and write
@@ -151,7 +151,7 @@ static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp
  *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
-u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
+u32 rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 {
 	unsigned long addr = vaddr, end = vaddr + exp->length;
 	struct mm_struct *mm = current->mm;
@@ -174,7 +174,7 @@ u32 rsm_shown_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr)
 {
 	lockdep_assert_held(&exp->lock);
-	WRITE_ONCE(exp->shown->seen_at, vaddr);
+	WRITE_ONCE(exp->view->seen_at, vaddr);
 }
 
 /* Unless another thread has rebound the export since the look at @vaddr. */
@@ -198,7 +198,7 @@ u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg)
 		return RSMERR_NOT_CREATOR;
 	arg->vaddr = READ_ONCE(exp->vaddr);
 	arg->length = exp->length;
-	status = rsm_shown_at(exp, arg->vaddr, &shown);
+	status = rsm_export_view_at(exp, arg->vaddr, &shown);
 	if (!status && shown)
 		status = note_range(exp, arg->vaddr);
 	arg->shown = shown;
