@@ -151,7 +151,7 @@ struct rsm_link_message {
  * @expected_node: the node is there by configuration, whether it was seen or not
  * @node: the peer's node id, valid unless DOWN for the first time
  * @hwaddr: the peer's address, for the topology
- * @lock: guards all below; taken in interrupts
+ * @lock: guards all below, and for changes those above; taken in interrupts
  * @state: see there
  * @known: has ever been started
  * @refused: the peer speaks another version of the protocol

@@ -6,7 +6,9 @@
  * -------
  * rsm_agent_lock guards the list of all links, and the importing side:
  * who uses a segment of another node and what is known about it. It is taken
- * above import->map_lock and below everything else of internal.h.
+ * above import->map_lock and below everything else of internal.h. Which node a link
+ * leads to, whether people are to see the link, and whether it is down change under
+ * rsm_agent_lock and link->lock, so that either is enough to read that.
  *
  * link->lock guards the life of a link and its inbox. It and the xarrays' own
  * locks are taken in interrupts; events are delivered under the latter. Neither

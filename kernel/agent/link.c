@@ -19,7 +19,8 @@ LIST_HEAD(rsm_links);
 struct workqueue_struct *rsm_link_wq;
 struct workqueue_struct *rsm_keys_wq;
 static unsigned long last_serial;
-static atomic_t changes = ATOMIC_INIT(1);
+/* Another number, never 0, each time that other links may be shown. */
+static u32 changes = 1;
 
 /* Late heartbeats look like death, so this work goes before other work. */
 int rsm_agent_init(void)
@@ -51,6 +52,13 @@ unsigned int rsm_heartbeat_ms(void)
 	return clamp(heartbeat_ms, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
 }
 EXPORT_SYMBOL_GPL(rsm_heartbeat_ms);
+
+/* A dump that has read the old number has not seen what changes under the lock from now on. */
+static void link_note_change(void)
+{
+	lockdep_assert_held(&rsm_agent_lock);
+	changes = changes + 1 ?: 1;
+}
 
 /* How long a peer may be silent, and how long we wait for its answers. */
 unsigned long rsm_link_patience(const struct rsm_link *link)
@@ -218,6 +226,17 @@ static bool handle_inbox(struct rsm_link *link)
 	return emptied && !refused;
 }
 
+static void become_down(struct rsm_link *link)
+{
+	mutex_lock(&rsm_agent_lock);
+	link_note_change();
+	spin_lock_irq(&link->lock);
+	link->state = RSM_LINK_DOWN;
+	link->peer = 0;
+	spin_unlock_irq(&link->lock);
+	mutex_unlock(&rsm_agent_lock);
+}
+
 /* Leave nothing that hangs on the link. */
 static void finish(struct rsm_link *link)
 {
@@ -235,11 +254,7 @@ static void finish(struct rsm_link *link)
 	if (was_up)
 		rsm_notify_node_down(link, link->why);
 	link->ops->down(link, peer);
-
-	spin_lock_irq(&link->lock);
-	link->state = RSM_LINK_DOWN;
-	link->peer = 0;
-	spin_unlock_irq(&link->lock);
+	become_down(link);
 	wake_up_all(&link->changed);
 }
 
@@ -300,7 +315,7 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	mutex_lock(&rsm_agent_lock);
 	link->serial = ++last_serial;
 	list_add_tail(&link->entry, &rsm_links);
-	atomic_inc(&changes);
+	link_note_change();
 	mutex_unlock(&rsm_agent_lock);
 	return 0;
 }
@@ -316,7 +331,7 @@ void rsm_link_exit(struct rsm_link *link)
 {
 	mutex_lock(&rsm_agent_lock);
 	list_del(&link->entry);
-	atomic_inc(&changes);
+	link_note_change();
 	mutex_unlock(&rsm_agent_lock);
 	cancel_work_sync(&link->work);
 	xa_destroy(&link->remotes);
@@ -335,12 +350,14 @@ EXPORT_SYMBOL_GPL(rsm_link_exit);
  */
 void rsm_link_expect(struct rsm_link *link, u32 node, u64 hwaddr)
 {
+	mutex_lock(&rsm_agent_lock);
+	link_note_change();
 	spin_lock_irq(&link->lock);
 	link->node = node;
 	link->hwaddr = hwaddr;
 	link->expected_node = true;
 	spin_unlock_irq(&link->lock);
-	atomic_inc(&changes);
+	mutex_unlock(&rsm_agent_lock);
 }
 EXPORT_SYMBOL_GPL(rsm_link_expect);
 
@@ -350,12 +367,14 @@ EXPORT_SYMBOL_GPL(rsm_link_expect);
  */
 void rsm_link_forget(struct rsm_link *link)
 {
+	mutex_lock(&rsm_agent_lock);
+	link_note_change();
 	spin_lock_irq(&link->lock);
 	link->expected_node = false;
 	link->known = false;
 	link->why = NULL;
 	spin_unlock_irq(&link->lock);
-	atomic_inc(&changes);
+	mutex_unlock(&rsm_agent_lock);
 }
 EXPORT_SYMBOL_GPL(rsm_link_forget);
 
@@ -376,8 +395,6 @@ static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 	link->incarnation = peer->own;
 	link->expected = peer->incarnation;
 	link->peer = 0;
-	if (!link->known)
-		atomic_inc(&changes);
 	link->known = true;
 	link->refused = false;
 	link->objection = NULL;
@@ -401,12 +418,15 @@ bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer)
 {
 	bool started = false;
 
+	mutex_lock(&rsm_agent_lock);
 	spin_lock_irq(&link->lock);
 	if (link->state == RSM_LINK_DOWN) {
+		link_note_change();
 		set_up(link, peer);
 		started = true;
 	}
 	spin_unlock_irq(&link->lock);
+	mutex_unlock(&rsm_agent_lock);
 	if (started)
 		rsm_send_hello(link, RSM_MSG_HELLO);
 	return started;
@@ -637,24 +657,25 @@ static bool is_superseded(const struct rsm_link *link)
 	if (READ_ONCE(link->state) != RSM_LINK_DOWN)
 		return false;
 	list_for_each_entry(other, &rsm_links, entry)
-		if (other != link && other->ctl == link->ctl && READ_ONCE(other->known) &&
+		if (other != link && other->ctl == link->ctl && other->known &&
 		    other->node == link->node &&
 		    (READ_ONCE(other->state) != RSM_LINK_DOWN || other->hwaddr < link->hwaddr))
 			return true;
 	return false;
 }
 
-/* Another number, never 0, each time that a link is shown or not any more. */
+/* The number of the present view: see link_note_change(). */
 u32 rsm_link_changes(void)
 {
-	return (u32)atomic_read(&changes) ?: U32_MAX;
+	lockdep_assert_held(&rsm_agent_lock);
+	return changes;
 }
 
 /* Is it one that people are to see? The topology has only those that were there once. */
 bool rsm_link_is_shown(const struct rsm_link *link)
 {
-	return (READ_ONCE(link->known) || READ_ONCE(link->expected_node)) &&
-	       !is_superseded(link);
+	lockdep_assert_held(&rsm_agent_lock);
+	return (link->known || link->expected_node) && !is_superseded(link);
 }
 
 /**
@@ -673,7 +694,7 @@ unsigned int rsm_agent_peers(struct rsm_controller *ctl,
 
 	mutex_lock(&rsm_agent_lock);
 	list_for_each_entry(link, &rsm_links, entry) {
-		if (link->ctl != ctl || !READ_ONCE(link->known) || is_superseded(link))
+		if (link->ctl != ctl || !link->known || is_superseded(link))
 			continue;
 		if (count < max)
 			describe(link, &peers[count]);

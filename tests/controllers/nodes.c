@@ -25,6 +25,7 @@
 /**
  * struct node - a node that a program plays
  * @link: the way there
+ * @id: its node id
  * @used: somebody plays it
  * @ended: its link has been lost
  * @may_write: the agent takes messages, or may do so again
@@ -36,6 +37,7 @@
  */
 struct node {
 	struct rsm_link link;
+	u32 id;
 	bool used;
 	bool ended;
 	bool may_write;
@@ -57,6 +59,9 @@ static bool hold_attach;
 static bool impatient;
 module_param(impatient, bool, 0600);
 MODULE_PARM_DESC(impatient, "New nodes of nodes0 have this node's heartbeat interval, not the longest that fits: a busy machine is no silent node");
+static unsigned int node_id;
+module_param(node_id, uint, 0600);
+MODULE_PARM_DESC(node_id, "Id of the nodes of nodes0 that come from now on, 0 for ids of their own");
 static unsigned int early_connect;
 module_param(early_connect, uint, 0600);
 MODULE_PARM_DESC(early_connect, "Id of a segment that each new node of nodes0 imports at once");
@@ -84,7 +89,7 @@ static void init_header(const struct node *node, struct rsm_msg_header *header,
 static void greet(struct node *node, enum rsm_message_type type)
 {
 	struct rsm_msg_hello hello = {
-		.node = cpu_to_le32(TESTCTL_FIRST_NODE + (node - nodes)),
+		.node = cpu_to_le32(node->id),
 		.interval_ms = cpu_to_le32(rsm_heartbeat_ms() *
 					   (impatient ? 1 : RSM_INTERVAL_FACTOR)),
 	};
@@ -228,13 +233,15 @@ static bool is_active(struct node *node)
 
 static int start(struct node *node)
 {
+	u32 id = READ_ONCE(node_id) ?: TESTCTL_FIRST_NODE + (node - nodes);
 	struct rsm_link_peer peer = {
-		.node = TESTCTL_FIRST_NODE + (node - nodes),
+		.node = id,
 		.hwaddr = node - nodes,
 		.incarnation = incarnation_of(node),
 		.own = TESTCTL_OWN_INCARNATION,
 	};
 
+	node->id = id;
 	node->head = node->tail;
 	node->ended = false;
 	node->may_write = true;

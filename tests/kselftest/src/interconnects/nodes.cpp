@@ -115,6 +115,32 @@ TEST_F(Nodes, message_right_behind_the_greeting_is_answered)
     }
 }
 
+// Between two messages of a dump, a node that has come by another link loses its first link, which
+// no longer is shown: neither link is new.
+TEST_F(Nodes, dump_says_that_a_node_has_moved_meanwhile)
+{
+    constexpr unsigned node_count = 46; // more than the first message of a dump takes
+    std::vector<std::unique_ptr<TestNode>> nodes;
+    for (unsigned i = 0; i < node_count; i++) {
+        nodes.push_back(std::make_unique<TestNode>(i));
+        ASSERT_TRUE(nodes.back()->valid());
+    }
+    nodes[1].reset();
+    ASSERT_TRUE(set_parameter("node_id", std::to_string(first_node)));
+    TestNode moved(1);
+    ASSERT_TRUE(moved.valid());
+
+    netlink::Client client;
+    ASSERT_TRUE(client.send(netlink::Request(RSM_CMD_NODE_GET), NLM_F_REQUEST | NLM_F_DUMP));
+    nodes[0].reset();
+    const netlink::Result all = client.answer();
+    EXPECT_EQ(all.error, 0);
+    EXPECT_TRUE(all.interrupted);
+    const netlink::Result again = client.dump(RSM_CMD_NODE_GET);
+    EXPECT_FALSE(again.interrupted);
+    EXPECT_EQ(again.messages.size(), node_count - 1);
+}
+
 // N8, the exporter: a node that the list names no more is told so, and not that it has mode 0.
 TEST_F(Nodes, republish_tells_a_node_that_it_is_not_listed)
 {
