@@ -90,6 +90,12 @@ struct rsm_importer {
 	struct list_head on_export;
 };
 
+/* Does no answer wait for room? Only the answer to the link's work stays true. */
+static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
+{
+	return READ_ONCE(link->outbox_head) == READ_ONCE(link->outbox_tail);
+}
+
 /* link.c */
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);

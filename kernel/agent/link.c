@@ -141,7 +141,7 @@ static enum rsm_message_type tick(struct rsm_link *link)
 	enum rsm_message_type type = 0;
 
 	lockdep_assert_held(&link->lock);
-	if (link->outbox_head != link->outbox_tail || has_requests(link))
+	if (!rsm_outbox_is_empty(link) || has_requests(link))
 		queue_work(rsm_link_wq, &link->work);
 	if (!is_started(link))
 		return 0;
@@ -233,6 +233,7 @@ static void become_down(struct rsm_link *link)
 	spin_lock_irq(&link->lock);
 	link->state = RSM_LINK_DOWN;
 	link->peer = 0;
+	link->blocked = false;
 	spin_unlock_irq(&link->lock);
 	mutex_unlock(&rsm_agent_lock);
 }
@@ -244,8 +245,7 @@ static void finish(struct rsm_link *link)
 	bool was_up = link->up;
 
 	timer_delete_sync(&link->timer);
-	link->outbox_head = link->outbox_tail;
-	link->blocked = false;
+	WRITE_ONCE(link->outbox_head, link->outbox_tail);
 	link->up = false;
 	rsm_remote_link_down(link);
 	rsm_importer_link_down(link);

@@ -64,7 +64,7 @@ void rsm_answer_hello(struct rsm_link *link)
  */
 int rsm_send_in_turn(struct rsm_link *link, const void *message)
 {
-	if (READ_ONCE(link->outbox_head) != READ_ONCE(link->outbox_tail))
+	if (!rsm_outbox_is_empty(link))
 		return -EAGAIN;
 	return send_now(link, message);
 }
