@@ -87,7 +87,6 @@ int rsm_segment_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err);
 int rsm_segment_put_public(struct rsm_reply *reply, struct rsm_export *exp,
 			   enum rsm_segment_state state);
-u64 rsm_export_pinned(struct rsm_export *exp);
 
 /* import.c */
 int rsm_import_doit(struct sk_buff *skb, struct genl_info *info);

@@ -34,7 +34,7 @@ struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 }
 
 /* The bytes that are charged to the exporter; those of a dead segment are being given back. */
-u64 rsm_export_pinned(struct rsm_export *exp)
+static u64 export_pinned(struct rsm_export *exp)
 {
 	const struct rsm_export_view *view = exp->view;
 
@@ -120,7 +120,7 @@ static int segment_put_counters(struct sk_buff *skb, struct rsm_export *exp)
 {
 	struct rsm_segment *seg = &exp->seg;
 
-	if (nla_put_u64_64bit(skb, RSM_A_SEGMENT_PINNED_BYTES, rsm_export_pinned(exp),
+	if (nla_put_u64_64bit(skb, RSM_A_SEGMENT_PINNED_BYTES, export_pinned(exp),
 			      RSM_A_SEGMENT_PAD) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_EVENTS, READ_ONCE(*seg->words.posted)) ||
 	    nla_put_u64_64bit(skb, RSM_A_SEGMENT_PUT_BYTES, atomic64_read(&seg->put_bytes),
