@@ -194,6 +194,32 @@ TEST(UserMemory, all_processes_of_a_user_have_its_share_of_exported_memory)
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
+TEST(UserMemory, the_last_of_the_exported_memory_is_for_the_administrator)
+{
+    ModuleParameter most("max_exported_memory"), share("max_exported_memory_per_user");
+    ASSERT_TRUE(most.set("1"));
+    ASSERT_TRUE(share.set("100"));
+    const std::size_t limit = memory_info("MemTotal") / 100 / page_size();
+    const auto small_pages = [](std::size_t count) {
+        Pages memory(count);
+        EXPECT_EQ(::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE), 0);
+        return memory;
+    };
+    // A sixteenth is reserved.
+    const Pages nearly_all = small_pages(limit * 92 / 100), some = small_pages(limit * 4 / 100);
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    in_child([&] {
+        ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &none), 0);
+        const Fd exported = raw::open_segment();
+        ASSERT_EQ(raw::bind(exported.get(), nearly_all.data(), nearly_all.size()), raw::success);
+        in_child_as(alice(), [&] {
+            EXPECT_EQ(bind_of(some), raw::status(RSMERR_INSUFFICIENT_MEM));
+        });
+        EXPECT_EQ(bind_of(some), raw::success);
+        EXPECT_EQ(bind_of(nearly_all), raw::status(RSMERR_INSUFFICIENT_MEM));
+    });
+}
+
 // A pin of a small part keeps all of a huge page.
 TEST(UserMemory, a_part_of_a_huge_page_is_charged_for_all_of_it)
 {

@@ -6,6 +6,8 @@
 #include "support/child.hpp"
 #include "support/raw.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <memory>
 #include <random>
 #include <thread>
@@ -326,6 +328,115 @@ TEST_F(Nodes, place_that_never_comes)
     ASSERT_TRUE(farewell);
     EXPECT_EQ(farewell->type(), RSM_MSG_DISCONNECT);
     catch_up(node); // the link goes on
+}
+
+// The kind of bell that does not count, to a crowd: each import gets it, once.
+TEST_F(Nodes, bells_that_do_not_count_reach_many_imports)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    std::vector<std::unique_ptr<Connecting>> crowd;
+    crowd.push_back(std::make_unique<Connecting>(node));
+    const std::uint32_t cookie = admit(node);
+    ASSERT_NE(cookie, 0u);
+    ASSERT_EQ(crowd.front()->outcome(), raw::success);
+    for (int i = 0; i < 40; i++) {
+        crowd.push_back(std::make_unique<Connecting>(node));
+        ASSERT_EQ(crowd.back()->outcome(), raw::success);
+    }
+    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
+    for (const auto &importer : crowd) {
+        EXPECT_EQ(raw::wait(importer->fd.get(), -1), raw::success);
+        EXPECT_EQ(raw::wait(importer->fd.get()), raw::status(RSMERR_TIMEOUT));
+    }
+}
+
+// A second CONNECTED for one connect is the first one again, or the exporter is to forget the handle of it.
+TEST_F(Nodes, second_answer_to_a_connect)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node);
+    const std::uint32_t cookie = admit(node);
+    ASSERT_NE(cookie, 0u);
+    ASSERT_EQ(importer.outcome(), raw::success);
+    auto again = node.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+    again.cookie = cookie;
+    again.handle = handle;
+    again.mode = 0666;
+    again.length = page_size();
+    again.place[0] = good_place;
+    ASSERT_TRUE(node.send(Message(again)));
+    catch_up(node);
+    again.handle = handle + 1;
+    ASSERT_TRUE(node.send(Message(again)));
+    const auto answer = node.next();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
+    EXPECT_EQ(answer->as<rsm_msg_connection>().handle, handle + 1);
+    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle));
+    EXPECT_EQ(raw::wait(importer.fd.get(), -1), raw::success);
+}
+
+TEST_F(Nodes, signal_ends_a_connect_that_has_no_answer)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Child importer([&](Link &) {
+        struct sigaction action {};
+        action.sa_handler = [](int) {};
+        ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+        auto argument = raw::connect_argument(segment, RSM_PERM_READ, -1, "nodes0");
+        argument.node = node.id();
+        const Fd fd = raw::open_segment();
+        EXPECT_EQ(raw::call(fd.get(), RSM_IOC_CONNECT, argument), (raw::Outcome{EINTR, 0}));
+    });
+    const auto request = node.next();
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->type(), RSM_MSG_CONNECT);
+    ASSERT_EQ(kill(importer.pid(), SIGUSR1), 0);
+    importer.expect_success();
+}
+
+// Nodes of which this one knows after as short a time as possible that they have failed.
+class NodesFail : public Nodes {
+protected:
+    void SetUp() override
+    {
+        Nodes::SetUp();
+        ASSERT_TRUE(set_parameter("impatient", "1"));
+    }
+    static int ends()
+    {
+        return std::stoi(read_line("/sys/module/rsm_testctl/parameters/ends").value_or("-1"));
+    }
+};
+
+TEST_F(NodesFail, that_never_answer_a_connect)
+{
+    const int before = ends();
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    EXPECT_EQ(Connecting(node).outcome(), raw::status(RSMERR_REMOTE_NODE_UNREACHABLE));
+    EXPECT_EQ(ends(), before + 1);
+}
+
+// The way to the node is full with answers that it does not take: a request and a connect wait for
+// their turn until the node has failed.
+TEST_F(NodesFail, that_ask_and_take_no_answers)
+{
+    constexpr unsigned room = 256, more = 8;
+    const int before = ends();
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    const NodesExport exported({{node.id(), 0600}});
+    ASSERT_NE(node.import(exported.id, 1), 0u);
+    for (std::uint32_t i = 0; i < room + more; i++)
+        ASSERT_TRUE(node.connect(exported.id + 1, 2 + i));
+    Connecting importer(node);
+    EXPECT_EQ(raw::unpublish(exported.fd.get()), raw::success);
+    EXPECT_EQ(importer.outcome(), raw::status(RSMERR_REMOTE_NODE_UNREACHABLE));
+    EXPECT_EQ(ends(), before + 1);
 }
 
 // N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
