@@ -2,9 +2,11 @@
 #include "net/peer/daemon.hpp"
 
 #include "net/peer/worker.hpp"
+#include "runner/kernel.hpp"
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -60,10 +62,12 @@ Answer Daemon::obey_myself(Args &args) {
         return signal(args);
     if (verb == "reap")
         return reap(args.number());
-    if (verb == "reset")
+    if (verb == "reset") {
         end_all();
-    else if (verb != "stats")
+        show_coverage(args.rest());
+    } else if (verb != "stats") {
         throw BadOrder("no verb " + verb);
+    }
     Counters counters = kernel_counters();
     Answer answer;
     for (const char *name : {"handles", "pinned_pages", "published"})
@@ -147,6 +151,19 @@ Answer Daemon::reap(std::uint64_t number) {
 void Daemon::end(Session &session) {
     ::kill(-session.pid, SIGKILL);
     waitpid(session.pid, nullptr, 0);
+}
+
+// For tests/fuzz/report, as ksft-run does it on the first node.
+void Daemon::show_coverage(const std::string &test) {
+    if (test.empty())
+        return;
+    const rsmrun::Lines lines = rsmrun::Coverage("").read();
+    if (lines.empty())
+        return;
+    std::printf("# coverage %s\n", test.c_str());
+    for (const std::string &line : lines)
+        std::printf("# %s\n", line.c_str());
+    std::fflush(stdout);
 }
 
 void Daemon::end_all() {

@@ -16,7 +16,8 @@ namespace rsmtest::net {
 //	new		starts a session: its number
 //	kill S SIGNAL	sends a signal; SIGKILL waits for the end
 //	reap S		waits for the end of a session: its wait status
-//	reset		ends all sessions
+//	reset [TEST]	ends all sessions; says which places of the modules TEST was the first to reach, if it is named
+//			and the modules are compiled for that
 //	stats		kernel counters: handles, pinned_pages, published
 class Daemon {
   public:
@@ -45,6 +46,7 @@ class Daemon {
     Answer signal(Args &args);
     Answer reap(std::uint64_t number);
     void end(Session &session);
+    static void show_coverage(const std::string &test);
     void end_all();
     Session &session(std::uint64_t number);
 

@@ -6,6 +6,15 @@
 #include <utility>
 
 namespace rsmtest::net {
+namespace {
+
+// As ksft-run names it.
+std::string current_test() {
+    const testing::TestInfo *const test = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("net.") + test->test_suite_name() + '.' + test->name();
+}
+
+} // namespace
 
 Answer Pending::get(const Place &place) {
     Answer answer = Hub::instance().receive(tag_, place);
@@ -84,7 +93,9 @@ void Peer::await(const Place &place) const {
 }
 
 void Peer::reset() const {
-    EXPECT_EQ(ask("0 reset").status, 0) << "node " << node_ << " can't end its sessions";
+    // ksft-run shows the coverage of the node that the tests run on.
+    const bool elsewhere = node_ != Configuration::get().own;
+    EXPECT_EQ(ask("0 reset" + (elsewhere ? ' ' + current_test() : "")).status, 0) << "node " << node_ << " can't end its sessions";
 }
 
 void Peer::await_empty(const Place &place) const {
