@@ -75,6 +75,7 @@ def _host():
     return [
         Stage("unit", "unit", 60, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
               needs=("build-user",)),
+        Stage("host", "unit", 120, ("tests/check/host",), kind="tap", needs=("build-user",)),
         # Each target for a minute, and a build with clang of its own. "unit" runs the same inputs without it.
         Stage("fuzz-host", "unit", 900, ("env", "JOBS=1", "tests/fuzz/host/run", "60"), kind="tap"),
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
