@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+// Invariants: some hold after each step, others in the end.
+#include "world.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace sim {
+
+namespace {
+
+std::string name(const Node &node)
+{
+    return "node " + std::to_string(node.id);
+}
+
+Time overlap(const Period &a, const Period &b)
+{
+    const Time from = std::max(a.from, b.from);
+    const Time to = std::min(a.to, b.to);
+    return to > from ? to - from : 0;
+}
+
+bool is_active(const Peer &peer)
+{
+    return READ_ONCE(peer.link.state) == RSM_LINK_ACTIVE;
+}
+
+// Both ends know each other, and not a former life.
+bool are_joined(const Peer &a, const Peer &b)
+{
+    return is_active(a) && is_active(b) && a.link.peer == b.link.incarnation &&
+           b.link.peer == a.link.incarnation;
+}
+
+} // namespace
+
+// No two live incarnations: a link is active to the one at the other end of its connection only.
+void World::check_step(Owner *owner)
+{
+    // With many nodes a look at each step would cost more than the steps.
+    if (!owner || runtime_.steps % (nodes_.size() / 4 + 1))
+        return;
+    for (const auto &peer : static_cast<Node *>(owner)->peers) {
+        if (!peer || !is_active(*peer) || !peer->channel)
+            continue;
+        const auto &incarnation = peer->channel->incarnation;
+        if (peer->link.peer != incarnation[1 - peer->end()] ||
+            peer->link.incarnation != incarnation[peer->end()])
+            runtime_.fault(name(*peer->node) + " takes another incarnation of " + name(*peer->other) +
+                           " for the one that lives");
+    }
+}
+
+// No import outlives the life of its export: nobody reaches this memory any more.
+void World::check_unreached(std::uint64_t memory, const Node &exporter, const char *when)
+{
+    for (const auto &[number, key] : keys_)
+        if (key.memory == memory)
+            runtime_.fault(std::string(when) + ", and " + name(*key.importer) +
+                           " has a key to memory of " + name(exporter));
+    if (scenario_.keys)
+        return;
+    for (const auto &[mem, other] : memories_) {
+        if (other->place != memory)
+            continue;
+        const Peer &there = peer(*other->node, exporter);
+        const Peer &here = *exporter.peers[index(*other->node)];
+        if (are_joined(there, here))
+            runtime_.fault(std::string(when) + ", and " + name(*other->node) + " reaches memory of " +
+                           name(exporter));
+    }
+}
+
+// Has one of the nodes done less than nodes do since then, but for both standing still together?
+bool World::was_troubled(const Node &a, const Node &b, Time since) const
+{
+    const Period now{since, runtime_.time() + 1};
+    const auto touches = [&](const Period &period) { return overlap(period, now) > 0; };
+    return std::any_of(a.troubles.begin(), a.troubles.end(), touches) ||
+           std::any_of(b.troubles.begin(), b.troubles.end(), touches) ||
+           std::any_of(cuts_.begin(), cuts_.end(), touches);
+}
+
+// A node is given up only if it has been at fault, or if nobody can know better.
+void World::is_down(const Peer &peer, const std::string &why)
+{
+    runtime_.log(name(*peer.node) + ": " + name(*peer.other) + " is down: " + why);
+    constexpr std::array verdicts = {"heartbeat lost", "does not answer", "takes no messages",
+                                     "answers too slowly"};
+    if (std::find(verdicts.begin(), verdicts.end(), why) == verdicts.end())
+        return;
+    const Time memory = 10 * patience() + 4 * scenario_.key_time;
+    const Time since = runtime_.time() > memory ? runtime_.time() - memory : 0;
+    // The agent's patience for answers counts the time that its own node stands still, too.
+    const auto stood_still = [&](const Period &halt) { return halt.to + memory > runtime_.time(); };
+    const bool excused = why != "heartbeat lost" &&
+                         (std::any_of(peer.node->halts.begin(), peer.node->halts.end(), stood_still) ||
+                          std::any_of(peer.other->halts.begin(), peer.other->halts.end(), stood_still));
+    if (!excused && !was_troubled(*peer.node, *peer.other, since))
+        runtime_.fault(name(*peer.node) + " gives up " + name(*peer.other) +
+                       ", which has done nothing wrong: " + why);
+}
+
+bool World::fit(const Node &a, const Node &b) const
+{
+    return rsm_intervals_fit(a.heartbeat_ms, b.heartbeat_ms);
+}
+
+// Has the tasks run to their ends.
+void World::await(const std::vector<std::uint64_t> &tasks)
+{
+    const Time end = runtime_.time() + 30 * patience() + place_time() + 10 * second;
+    for (const std::uint64_t task : tasks)
+        while (runtime_.task_lives(task) && !runtime_.found()) {
+            settle(ms);
+            if (runtime_.time() > end)
+                runtime_.fault("a call at the end does not end");
+        }
+}
+
+void World::ask(const std::function<void()> &body, Node &node)
+{
+    await({runtime_.spawn(&node, body)});
+}
+
+void World::check_links()
+{
+    for (const auto &a : nodes_)
+        for (const auto &b : nodes_) {
+            if (a == b || runtime_.found())
+                continue;
+            const bool joined = are_joined(peer(*a, *b), peer(*b, *a));
+            if (joined != fit(*a, *b))
+                runtime_.fault(name(*a) + " and " + name(*b) + " are " +
+                               (joined ? "" : "not ") + "connected long after the network is whole");
+        }
+}
+
+void World::check_connect(Node &node, Export &segment, u32 user)
+{
+    const auto *acl = segment.exp.acl;
+    const int mode = rsm_acl_node_mode(acl ? acl->entry : nullptr, acl ? acl->count : 0, 0, node.id);
+    u32 expected = RSM_SUCCESS;
+    if (!fit(node, *segment.node))
+        expected = RSMERR_REMOTE_NODE_UNREACHABLE;
+    else if (mode < 0)
+        expected = RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
+    else if (user && !(rsm_mode_allows(static_cast<unsigned int>(mode), false, false) & RSM_PERM_READ))
+        expected = RSMERR_PERM_DENIED;
+    auto *const import = new Import{};
+    node.all_imports.insert(import);
+    const u32 status = try_connect(*import, name_of(segment), user, RSM_PERM_READ);
+    if (status != expected)
+        runtime_.fault("a user " + std::to_string(user) + " of " + name(node) + " gets status " +
+                       std::to_string(status) + " for a segment of " + name(*segment.node) +
+                       ", not " + std::to_string(expected));
+    if (status == RSM_SUCCESS)
+        close(*import);
+    else
+        forget(node, *import);
+}
+
+// Everybody gets what the lists say, and reaches what can be reached.
+void World::check_connects()
+{
+    std::vector<std::uint64_t> tasks;
+    for (const auto &exporter : nodes_)
+        for (Export *segment : exporter->exports)
+            for (const auto &node : nodes_) {
+                if (!segment || !segment->exp.open || node == exporter)
+                    continue;
+                for (const u32 user : {0U, 200U})
+                    tasks.push_back(runtime_.spawn(node.get(), [this, segment, &node, user] {
+                        check_connect(*node, *segment, user);
+                    }));
+            }
+    await(tasks);
+}
+
+// A connection that lives reaches the memory that the segment has now, as far as its user may.
+void World::check_imports()
+{
+    for (const auto &node : nodes_)
+        for (const Import *import : node->imports) {
+            if (!import || import->imp.aborted)
+                continue;
+            const rsm_import &imp = import->imp;
+            const Node &exporter = *nodes_[imp.node - 1];
+            const auto published = exporter.published.find(imp.id);
+            if (published == exporter.published.end()) {
+                runtime_.fault(name(*node) + " is connected to a segment that is not published");
+                continue;
+            }
+            const std::uint64_t memory = memories_.at(published->second->exp.mem)->number;
+            const std::uint64_t place = imp.mem ? memories_.at(imp.mem)->place : 0;
+            const auto key = keys_.find(place);
+            const bool reached = scenario_.keys ? key != keys_.end() && key->second.memory == memory :
+                                                  place == memory;
+            if (!reached)
+                runtime_.fault("an import of " + name(*node) +
+                               " reaches other memory than its segment has");
+        }
+}
+
+void World::close_all()
+{
+    for (const auto &node : nodes_)
+        for (Import *import : node->imports)
+            if (import && !runtime_.found())
+                ask([this, import] { close(*import); }, *node);
+    for (const auto &node : nodes_)
+        for (Export *segment : node->exports)
+            if (segment && !runtime_.found())
+                ask([this, segment] { destroy(*segment); }, *node);
+    settle(4 * scenario_.key_time + patience());
+}
+
+void World::check_leaks()
+{
+    for (const auto &node : nodes_)
+        for (const auto &peer : node->peers) {
+            if (!peer)
+                continue;
+            if (atomic_read(&peer->link.remote_count) || atomic_read(&peer->link.importer_count))
+                runtime_.fault(name(*node) + " has a segment or an importer left");
+            if (peer->link.requests.free != RSM_LINK_REQUESTS)
+                runtime_.fault(name(*node) + " has lost a request");
+        }
+    if (!keys_.empty())
+        runtime_.fault("a key is left");
+    if (!memories_.empty())
+        runtime_.fault("memory is left");
+}
+
+void World::part_all()
+{
+    for (const auto &node : nodes_)
+        ask([this, &node] { leave(*node); }, *node);
+    settle(patience());
+    for (const auto &node : nodes_) {
+        if (runtime_.found())
+            return;
+        ask([this, &node] { exit_links(*node); }, *node);
+        if (!node->all_exports.empty() || !node->all_imports.empty() || node->allocations() || runtime_.tasks(*node) ||
+            runtime_.timers(*node))
+            runtime_.fault(name(*node) + " leaves something behind");
+    }
+}
+
+void World::begin()
+{
+    for (const auto &node : nodes_)
+        runtime_.at(0, node.get(), [this, &node] {
+            boot(*node);
+            join(*node);
+        });
+    runtime_.at(ms, nullptr, [this] { connect_all(); });
+    runtime_.at(ms, nullptr, [this] { watch(); });
+}
+
+void World::run()
+{
+    begin();
+    for (const Action &action : scenario_.actions)
+        runtime_.at(action.at + 10 * scenario_.delay, nullptr, [this, &action] { act(action); });
+    runtime_.run_until(scenario_.length + 10 * scenario_.delay);
+
+    // All is whole again.
+    heal();
+    for (const auto &node : nodes_)
+        node->exaggeration = 0;
+    const auto is_busy = [](const auto &node) { return !node->alive || node->busy || node->stalled(); };
+    settle(12 * longest_ * ms);
+    while (!runtime_.found() &&
+           (!calls_.empty() || std::any_of(nodes_.begin(), nodes_.end(), is_busy)))
+        settle(100 * ms);
+    settle(6 * patience() + 2 * scenario_.key_time + second);
+    check_links();
+    if (!runtime_.found())
+        check_imports();
+    if (!runtime_.found())
+        check_connects();
+    if (!runtime_.found())
+        close_all();
+    if (!runtime_.found())
+        check_leaks();
+    if (!runtime_.found())
+        part_all();
+}
+
+} // namespace sim

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+// Connections between nodes: of two nodes the one with the lower id connects and the other accepts.
+// Messages arrive whole, once and in order, at any time, or the connection breaks.
+#include "world.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sim {
+
+int Peer::end() const
+{
+    return node->id < other->id ? 0 : 1;
+}
+
+bool World::is_cut(const Node &a, const Node &b) const
+{
+    return group_ && ((group_ >> index(a)) & 1) != ((group_ >> index(b)) & 1);
+}
+
+namespace {
+
+bool is_swallowed(const Node &node, unsigned int type)
+{
+    return node.mute &&
+           (type == RSM_MSG_DISCONNECT || type == RSM_MSG_MOVED || type == RSM_MSG_CONNECTED);
+}
+
+bool is_greeting(unsigned int type)
+{
+    return type == RSM_MSG_HELLO || type == RSM_MSG_WELCOME || type == RSM_MSG_HEARTBEAT;
+}
+
+} // namespace
+
+int World::send(Peer &peer, const void *message, std::size_t length)
+{
+    const unsigned int type = static_cast<const rsm_msg_header *>(message)->type;
+    peer.node->sent++;
+    if (!peer.channel || !peer.channel->open)
+        return -ENOTCONN;
+    Direction &out = peer.channel->to[1 - peer.end()];
+    if (is_swallowed(*peer.node, type))
+        return 0;
+    if (out.messages.size() >= scenario_.room)
+        return -EAGAIN;
+    Direction::Message &entry = out.messages.emplace_back();
+    entry.length = length;
+    std::memcpy(entry.data.data(), message, length);
+    if (peer.node->exaggeration && is_greeting(type))
+        reinterpret_cast<rsm_msg_hello *>(entry.data.data())->interval_ms *= peer.node->exaggeration;
+    entry.arrives = out.last = std::max(out.last, runtime_.time() + delay());
+    if (peer.other->alive)
+        schedule_pump(this->peer(*peer.other, *peer.node), entry.arrives);
+    return 0;
+}
+
+void World::schedule_pump(Peer &peer, Time when)
+{
+    runtime_.at(when, peer.node, [this, &peer] {
+        if (peer.channel)
+            pump(peer, peer.channel);
+    });
+}
+
+// Delivers what has arrived.
+void World::pump(Peer &peer, const std::shared_ptr<Channel> &channel)
+{
+    Direction &in = channel->to[peer.end()];
+    while (channel->open && !in.refused && !in.messages.empty() &&
+           in.messages.front().arrives <= runtime_.time() && !is_cut(*peer.node, *peer.other)) {
+        Direction::Message &message = in.messages.front();
+        if (rsm_link_receive(&peer.link, message.data.data(), message.length))
+            in.messages.pop_front();
+        else
+            in.refused = true;
+    }
+}
+
+void World::take_again(Peer &peer)
+{
+    if (!peer.channel)
+        return;
+    peer.channel->to[peer.end()].refused = false;
+    schedule_pump(peer, runtime_.time());
+}
+
+// Each node finds out by itself.
+void World::fail_later(Peer &peer, const char *why, Time most)
+{
+    if (!peer.node->alive)
+        return;
+    runtime_.at(runtime_.time() + runtime_.random.below(most), peer.node,
+                [&peer, channel = peer.channel, why] {
+                    if (channel && peer.channel == channel)
+                        rsm_link_fail(&peer.link, why);
+                });
+}
+
+void World::down(Peer &peer)
+{
+    const auto channel = std::move(peer.channel);
+    peer.channel.reset();
+    if (!channel)
+        return;
+    channel->open = false;
+    if (peer.other->alive && !is_cut(*peer.node, *peer.other) &&
+        this->peer(*peer.other, *peer.node).channel == channel)
+        fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
+}
+
+void World::adopt(Peer &peer, const std::shared_ptr<Channel> &channel)
+{
+    const int end = peer.end();
+    const rsm_link_peer to = {
+        .node = peer.other->id,
+        .hwaddr = peer.other->id,
+        .incarnation = channel->incarnation[1 - end],
+        .own = channel->incarnation[end],
+        .interval_ms = 0,
+    };
+    peer.channel = channel;
+    if (!rsm_link_start(&peer.link, &to))
+        runtime_.fault("a link that is down can't be started");
+    schedule_pump(peer, runtime_.time());
+}
+
+// The other node's part; a connection ends the one before.
+void World::accept(Peer &peer, const std::shared_ptr<Channel> &channel)
+{
+    if (!peer.node->joined || !channel->open)
+        return;
+    rsm_link_stop(&peer.link, "connected again");
+    if (!peer.node->joined || !channel->open || peer.channel)
+        return;
+    adopt(peer, channel);
+    Peer &active = this->peer(*peer.other, *peer.node);
+    if (!peer.other->alive || is_cut(*peer.node, *peer.other))
+        return;
+    runtime_.at(runtime_.time() + delay(), peer.other, [this, &active, channel] {
+        if (channel->open && active.node->joined && !active.channel &&
+            READ_ONCE(active.link.state) == RSM_LINK_DOWN)
+            adopt(active, channel);
+    });
+}
+
+void World::connect(Peer &peer)
+{
+    peer.connecting = true;
+    runtime_.at(runtime_.time() + 8 * delay() + 50 * ms, peer.node, [&peer] { peer.connecting = false; });
+    auto channel = std::make_shared<Channel>();
+    for (auto &incarnation : channel->incarnation)
+        incarnation = runtime_.random.next() | 1;
+    Peer &passive = this->peer(*peer.other, *peer.node);
+    runtime_.at(runtime_.time() + delay(), peer.other, [this, &passive, channel] {
+        runtime_.spawn(passive.node, [this, &passive, channel] { accept(passive, channel); });
+    });
+}
+
+// Now and again each node looks for those that it is to connect to.
+void World::connect_all()
+{
+    for (const auto &a : nodes_)
+        for (const auto &b : nodes_)
+            if (a->id < b->id && (!scenario_.star || a->id == 1) && a->joined && b->joined && !a->stalled() && !is_cut(*a, *b)) {
+                Peer &active = peer(*a, *b);
+                if (!active.channel && !active.connecting &&
+                    READ_ONCE(active.link.state) == RSM_LINK_DOWN && runtime_.random.one_in(2))
+                    connect(active);
+            }
+    runtime_.at(runtime_.time() + 40 * ms, nullptr, [this] { connect_all(); });
+}
+
+// A network that is whole again goes on where it was, or it has lost connections.
+void World::cut(std::uint64_t group, Time how_long)
+{
+    if (group_)
+        return;
+    group_ = group;
+    cuts_.push_back({runtime_.time(), runtime_.time() + how_long});
+    runtime_.at(runtime_.time() + how_long, nullptr, [this, group] {
+        if (group_ == group)
+            heal();
+    });
+    if (runtime_.random.one_in(2))
+        return;
+    for (const auto &a : nodes_)
+        for (const auto &b : nodes_)
+            if (a != b && a->alive && b->alive && is_cut(*a, *b))
+                fail_later(peer(*a, *b), "connection lost", how_long);
+}
+
+void World::heal()
+{
+    group_ = 0;
+    if (!cuts_.empty())
+        cuts_.back().to = std::min(cuts_.back().to, runtime_.time());
+    for (const auto &node : nodes_)
+        for (const auto &peer : node->peers)
+            if (node->alive && peer && peer->channel)
+                schedule_pump(*peer, runtime_.time() + runtime_.random.below(scenario_.delay));
+}
+
+} // namespace sim
+
+namespace {
+
+sim::Peer &to_peer(rsm_link *link)
+{
+    return *container_of(link, sim::Peer, link);
+}
+
+sim::World &world()
+{
+    return sim::World::now_running();
+}
+
+} // namespace
+
+extern "C" {
+
+static int sim_send(rsm_link *link, const void *message, size_t len)
+{
+    return world().send(to_peer(link), message, len);
+}
+
+static void sim_resume(rsm_link *link)
+{
+    world().take_again(to_peer(link));
+}
+
+static void sim_down(rsm_link *link, u64)
+{
+    world().down(to_peer(link));
+}
+
+static u32 sim_place(rsm_link *link, rsm_mem *mem, u32 rights, rsm_place *place, void **keys)
+{
+    return world().place(to_peer(link), mem, rights, *place, keys);
+}
+
+static void sim_leave(rsm_link *, void *keys)
+{
+    world().leave(reinterpret_cast<std::uintptr_t>(keys));
+}
+
+static u32 sim_attach(rsm_link *link, u64, const rsm_place *place, rsm_mem **mem)
+{
+    return world().attach(to_peer(link), *place, mem);
+}
+
+} // extern "C"
+
+namespace sim {
+
+// With keys, as over RDMA, and without, as in a window.
+rsm_link_ops with_keys = {
+    .send = sim_send,
+    .resume = sim_resume,
+    .down = sim_down,
+    .place = sim_place,
+    .place_ms = 30000,
+    .leave = sim_leave,
+    .attach = sim_attach,
+    .detach = nullptr,
+    .stirs = nullptr,
+    .address = nullptr,
+};
+
+rsm_link_ops without_keys = {
+    .send = sim_send,
+    .resume = sim_resume,
+    .down = sim_down,
+    .place = sim_place,
+    .place_ms = 0,
+    .leave = nullptr,
+    .attach = sim_attach,
+    .detach = nullptr,
+    .stirs = nullptr,
+    .address = nullptr,
+};
+
+} // namespace sim

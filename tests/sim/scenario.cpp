@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "runtime.hpp"
+#include "scenario.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sim {
+
+namespace {
+
+struct Weight {
+    Kind kind;
+    const char *name;
+    unsigned int share; // of a thousand
+};
+
+constexpr std::array kinds = {
+    Weight{Kind::publish, "publish", 130},
+    Weight{Kind::republish, "republish", 110},
+    Weight{Kind::rebind, "rebind", 60},
+    Weight{Kind::unpublish, "unpublish", 50},
+    Weight{Kind::destroy, "destroy", 40},
+    Weight{Kind::connect, "connect", 300},
+    Weight{Kind::close, "close", 80},
+    Weight{Kind::use, "use", 60},
+    Weight{Kind::post_importers, "post to importers", 30},
+    Weight{Kind::kill, "kill a user", 20},
+    Weight{Kind::stall, "stall", 25},
+    Weight{Kind::stall_all, "stall all", 10},
+    Weight{Kind::die, "die", 10},
+    Weight{Kind::leave, "leave", 10},
+    Weight{Kind::cut, "cut the network", 10},
+    Weight{Kind::break_connection, "break a connection", 15},
+    Weight{Kind::mute, "mute", 20},
+    Weight{Kind::slow, "slow", 10},
+    Weight{Kind::lie, "lie", 10},
+};
+
+Kind any_kind(Random &random)
+{
+    auto left = random.below(1000);
+    for (const Weight &weight : kinds) {
+        if (left < weight.share)
+            return weight.kind;
+        left -= weight.share;
+    }
+    return Kind::connect;
+}
+
+Action any_action(Random &random, const Scenario &scenario)
+{
+    Action action{};
+    action.at = random.below(scenario.length);
+    action.kind = any_kind(random);
+    action.node = static_cast<std::uint32_t>(random.below(scenario.nodes));
+    action.slot = static_cast<std::uint32_t>(random.below(6));
+    action.other = static_cast<std::uint32_t>(random.below(scenario.nodes));
+    action.value = static_cast<std::uint32_t>(random.next());
+    const std::uint64_t beat = scenario.heartbeats[action.node] * ms;
+    action.time = random.between(beat / 4, beat * 6);
+    return action;
+}
+
+std::uint32_t any_size(Random &random)
+{
+    const auto size = random.below(100);
+    if (size < 75)
+        return static_cast<std::uint32_t>(random.between(2, 5));
+    if (size < 99)
+        return static_cast<std::uint32_t>(random.between(6, 16));
+    return static_cast<std::uint32_t>(random.between(17, 64));
+}
+
+void draw_heartbeats(Scenario &scenario, Random &random)
+{
+    constexpr std::array beats = {50U, 100U, 200U, 1000U};
+    const std::uint32_t common = beats[random.below(beats.size())];
+    const bool differ = random.one_in(3);
+    for (std::uint32_t i = 0; i < scenario.nodes; i++)
+        scenario.heartbeats.push_back(
+            differ ? static_cast<std::uint32_t>(common * random.between(1, 6)) : common);
+}
+
+// Beside what comes by chance, many nodes that import one segment, some of which fall silent just
+// before its exporter wants it back.
+void add_crowd(Scenario &scenario, Random &random)
+{
+    const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
+    const Time end = scenario.length / 2;
+    const auto add = [&](Time at, Kind kind, std::uint32_t node, std::uint32_t value) {
+        scenario.actions.push_back({at, kind, node, 0, 0, value, 3 * beat});
+    };
+    add(4 * beat, Kind::publish, 0, everybody);
+    for (std::uint32_t node = 1; node < scenario.nodes; node++) {
+        add(5 * beat + random.below(beat), Kind::connect, node, 0);
+        if (random.one_in(2))
+            add(end, Kind::mute, node, 0);
+    }
+    add(end + random.below(beat / 4), random.one_in(2) ? Kind::unpublish : Kind::destroy, 0, 0);
+}
+
+} // namespace
+
+std::string Action::text() const
+{
+    const auto kind_at = std::find_if(kinds.begin(), kinds.end(),
+                                      [&](const Weight &weight) { return weight.kind == kind; });
+    return std::to_string(static_cast<double>(at) / second) + " s: node " +
+           std::to_string(node + 1) + ": " + kind_at->name + ", slot " + std::to_string(slot) +
+           ", node " + std::to_string(other + 1) + ", value " + std::to_string(value) + ", for " +
+           std::to_string(time / ms) + " ms";
+}
+
+std::string Scenario::text() const
+{
+    std::string text = std::to_string(nodes) + " nodes, " + (keys ? "keys" : "a window") +
+                       ", room for " + std::to_string(room) + " messages, delay up to " +
+                       std::to_string(delay) + " us, keys take up to " +
+                       std::to_string(key_time / ms) + " ms, heartbeats in ms:";
+    for (const auto beat : heartbeats)
+        text += " " + std::to_string(beat);
+    return text;
+}
+
+Scenario Scenario::from(std::uint64_t seed)
+{
+    Random random(seed);
+    random.next();
+    Scenario scenario;
+    scenario.seed = seed;
+    scenario.nodes = any_size(random);
+    scenario.keys = !random.one_in(3);
+    draw_heartbeats(scenario, random);
+    const auto longest = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end());
+    scenario.room = static_cast<std::uint32_t>(random.between(4, 64));
+    scenario.delay = random.between(50, longest * ms / 8);
+    scenario.key_time = random.one_in(2) ? 2 * ms : random.between(1, 6) * longest * ms;
+    scenario.length = 25 * longest * ms;
+    const bool crowd = scenario.nodes >= 6 && random.one_in(3);
+    if (crowd)
+        add_crowd(scenario, random);
+    const auto actions = crowd ? random.below(6) : random.between(10, 30 + 10 * scenario.nodes);
+    for (std::uint64_t i = 0; i < actions; i++)
+        scenario.actions.push_back(any_action(random, scenario));
+    std::stable_sort(scenario.actions.begin(), scenario.actions.end(),
+              [](const Action &a, const Action &b) { return a.at < b.at; });
+    return scenario;
+}
+
+} // namespace sim
