@@ -148,7 +148,7 @@ def _everything(depth=Depth.FULL):
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
 # Debian packages in a clean Debian, the tools that run guests and measure, and fuzzers, which take their time.
 FULL_ONLY = {"kernels", "style-compilers", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
-             "fuzz-host"}
+             "fuzz-host", "host"}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
