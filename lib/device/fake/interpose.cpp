@@ -22,6 +22,8 @@
 namespace rsmfake {
 namespace {
 
+constexpr std::uint64_t PAGE = 4096;
+
 // The next definition of a function: the C library's, or that of a sanitizer.
 template <class Function>
 Function *next(const char *name) noexcept {
@@ -57,19 +59,22 @@ int open_any(int directory, const char *path, int flags, mode_t mode) {
     return is_device(path) ? open_handle(flags) : real(directory, path, flags, mode);
 }
 
-// The program has put something else in a range where memory was bound or mapped.
-void replaced(AddressRange range) noexcept {
+// The program is about to put something else, or nothing, in a range where memory may be bound or
+// mapped. Before it does so: afterwards another thread may have the addresses.
+void replace(AddressRange range, Contents contents = Contents::LOST) noexcept {
     const KeptErrno kept;
+    if (range.start % PAGE != 0 || range.length == 0)
+        return; // the system call fails
     forget_views(range);
     if (is_bound(range))
-        range_is_gone(range);
+        range_is_gone(range, contents);
 }
 
 void *map_any(void *address, std::size_t length, int protection, int flags, int file,
               off_t offset) noexcept {
     const auto handle = file >= 0 ? handle_of(file) : std::nullopt;
     if ((flags & MAP_FIXED) != 0)
-        replaced(range_of(address, length));
+        replace(range_of(address, length));
     if (handle)
         return map_handle(*handle, file, address, length, protection, flags, offset);
     const long result =
@@ -183,10 +188,8 @@ RSM_FAKE_EXPORT void *mmap64(void *address, std::size_t length, int protection, 
 }
 
 RSM_FAKE_EXPORT int munmap(void *address, std::size_t length) noexcept {
-    const long result = ::syscall(SYS_munmap, address, length);
-    if (result == 0)
-        rsmfake::replaced(rsmfake::range_of(address, length));
-    return static_cast<int>(result);
+    rsmfake::replace(rsmfake::range_of(address, length));
+    return static_cast<int>(::syscall(SYS_munmap, address, length));
 }
 
 RSM_FAKE_EXPORT void *mremap(void *address, std::size_t before, std::size_t after, int flags,
@@ -195,11 +198,10 @@ RSM_FAKE_EXPORT void *mremap(void *address, std::size_t before, std::size_t afte
     va_start(arguments, flags);
     void *to = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void *) : nullptr;
     va_end(arguments);
+    if (to != nullptr)
+        rsmfake::replace(rsmfake::range_of(to, after));
+    rsmfake::replace(rsmfake::range_of(address, before), rsmfake::Contents::MOVED);
     const long result = ::syscall(SYS_mremap, address, before, after, flags, to);
-    if (result != -1 && to != nullptr)
-        rsmfake::replaced(rsmfake::range_of(to, after));
-    if (result != -1)
-        rsmfake::replaced(rsmfake::range_of(address, before));
     return reinterpret_cast<void *>(result);
 }
 

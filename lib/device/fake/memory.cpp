@@ -291,14 +291,14 @@ bool is_bound(AddressRange range) noexcept {
     return std::ranges::any_of(bound, [&](const auto &other) { return overlaps(other.range, range); });
 }
 
-void range_is_gone(AddressRange range) noexcept {
+void range_is_gone(AddressRange range, Contents contents) noexcept {
     Request request = request_for(Operation::RANGE_GONE);
     request.range = range;
     make_changes(ask(request));
     const std::scoped_lock guard(lock);
     std::erase_if(bound, [&](const auto &other) { return overlaps(other.range, range); });
     bound_count = bound.size();
-    if (shared_file.descriptor >= 0)
+    if (shared_file.descriptor >= 0 && contents == Contents::LOST)
         punch(range.start, range.length);
 }
 

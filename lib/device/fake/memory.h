@@ -19,8 +19,9 @@ bool share_range(AddressRange range, std::uint32_t bind_flags);
 // The range is bound: the agent is told when it is unmapped.
 void note_bound(AddressRange range, std::uint32_t bind_flags);
 bool is_bound(AddressRange range) noexcept;
-// The range is gone. Tells the agent.
-void range_is_gone(AddressRange range) noexcept;
+enum class Contents { LOST, MOVED };
+// The range is about to go. Tells the agent, and frees the memory unless that shows elsewhere then.
+void range_is_gone(AddressRange range, Contents contents) noexcept;
 // The range can't be written any more: the same, but for what was bound with RSM_BIND_READ and can
 // still be read.
 void range_is_unwritable(AddressRange range, int protection) noexcept;
