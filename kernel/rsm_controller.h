@@ -6,6 +6,8 @@
 #ifndef RSM_CONTROLLER_H
 #define RSM_CONTROLLER_H
 
+#include "rsm_status.h"
+
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
@@ -326,6 +328,13 @@ struct rsm_local {
 };
 
 /**
+ * enum rsm_direction - which way a transfer copies
+ * @RSM_PUT: from the caller to the segment
+ * @RSM_GET: from the segment to the caller
+ */
+enum rsm_direction { RSM_PUT, RSM_GET };
+
+/**
  * struct rsm_prepared - a range of an exporter, ready to be exported
  * @mem: its pages, referenced, or NULL
  * @watch: a watch on it, or NULL
@@ -380,7 +389,7 @@ struct rsm_prepared {
  *	&rsm_import.mem.
  * @post: deliver an event to the export
  * @post_importers: optional; deliver an event to importers on other nodes
- * @transfer: optional; copy between @local and the segment, all of it. With
+ * @transfer: optional; copy between @local and the segment in the @direction, all of it. With
  *	RSM_TRANSFER_ASYNC in @flags a put may return before the data is there,
  *	and nobody changes memory of a handle, but user memory at once. A signal
  *	may end it with RSMERR_INTERRUPTED when &rsm_local.done is above 0: the caller
@@ -404,29 +413,28 @@ struct rsm_prepared {
  * @release: optional; the controller was removed and its last user is gone:
  *	free it
  *
- * Functions that return u32 return RSM_SUCCESS or an RSMERR_* value. All are
- * called from process context and may sleep. Those marked optional may be
+ * All are called from process context and may sleep. Those marked optional may be
  * NULL.
  */
 struct rsm_controller_ops {
 	struct module *owner;
-	u32 (*prepare)(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
-	u32 (*bind)(struct rsm_export *exp, struct rsm_prepared *prepared);
-	u32 (*rebind)(struct rsm_export *exp, struct rsm_prepared *prepared);
+	rsm_status_t (*prepare)(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+	rsm_status_t (*bind)(struct rsm_export *exp, struct rsm_prepared *prepared);
+	rsm_status_t (*rebind)(struct rsm_export *exp, struct rsm_prepared *prepared);
 	void (*unbind)(struct rsm_export *exp);
-	u32 (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
-	u32 (*publish)(struct rsm_export *exp);
+	rsm_status_t (*check_acl)(struct rsm_controller *ctl, const struct rsm_acl *acl);
+	rsm_status_t (*publish)(struct rsm_export *exp);
 	void (*republish)(struct rsm_export *exp);
 	void (*withdraw)(struct rsm_export *exp);
 	void (*unpublish)(struct rsm_export *exp);
-	u32 (*connect)(struct rsm_import *imp);
+	rsm_status_t (*connect)(struct rsm_import *imp);
 	void (*disconnect)(struct rsm_import *imp);
 	int (*map)(struct rsm_import *imp, struct vm_area_struct *vma);
-	u32 (*post)(struct rsm_import *imp, u32 flags);
+	rsm_status_t (*post)(struct rsm_import *imp, u32 flags);
 	void (*post_importers)(struct rsm_export *exp, u32 flags);
-	u32 (*transfer)(struct rsm_import *imp, struct rsm_local *local,
-			u64 remote_offset, u64 length, bool put, u32 flags);
-	u32 (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
+	rsm_status_t (*transfer)(struct rsm_import *imp, struct rsm_local *local, u64 remote_offset,
+				 u64 length, enum rsm_direction direction, u32 flags);
+	rsm_status_t (*order)(struct rsm_import *imp, enum rsm_barrier_op op);
 	unsigned int (*peers)(struct rsm_controller *ctl,
 			      struct rsm_topology_peer *peers, unsigned int max);
 	int (*add_node)(struct rsm_controller *ctl, u32 node, const char *address,
@@ -485,21 +493,21 @@ void rsm_abort_exports(struct rsm_controller *ctl);
 
 /* Services for controllers. */
 u32 rsm_node_id(void);
-u32 rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
-u32 rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared);
-u32 rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
+rsm_status_t rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+rsm_status_t rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared);
+rsm_status_t rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
 void rsm_pin_unbind(struct rsm_export *exp);
-u32 rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
-u32 rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
-		    struct rsm_mem *mem);
-u32 rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
+rsm_status_t rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
+rsm_status_t rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
+			     struct rsm_mem *mem);
+rsm_status_t rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);
 void rsm_window_unbind(struct rsm_export *exp);
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem);
-u32 rsm_local_connect(struct rsm_import *imp);
+rsm_status_t rsm_local_connect(struct rsm_import *imp);
 void rsm_local_disconnect(struct rsm_import *imp);
-u32 rsm_local_post(struct rsm_import *imp, u32 flags);
-u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
-		       u64 remote_offset, u64 length, bool put);
+rsm_status_t rsm_local_post(struct rsm_import *imp, u32 flags);
+rsm_status_t rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 remote_offset,
+				u64 length, enum rsm_direction direction);
 void rsm_import_get(struct rsm_import *imp);
 void rsm_import_put(struct rsm_import *imp);
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);

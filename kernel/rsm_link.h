@@ -10,6 +10,8 @@
 #ifndef RSM_LINK_H
 #define RSM_LINK_H
 
+#include "rsm_status.h"
+
 #include <linux/list.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
@@ -83,12 +85,12 @@ struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
 	void (*resume)(struct rsm_link *link);
 	void (*down)(struct rsm_link *link, u64 peer);
-	u32 (*place)(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		     struct rsm_place *place, void **keys);
+	rsm_status_t (*place)(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			      struct rsm_place *place, void **keys);
 	unsigned int place_ms;
 	void (*leave)(struct rsm_link *link, void *keys);
-	u32 (*attach)(struct rsm_link *link, u64 length,
-		      const struct rsm_place *place, struct rsm_mem **mem);
+	rsm_status_t (*attach)(struct rsm_link *link, u64 length, const struct rsm_place *place,
+			       struct rsm_mem **mem);
 	void (*detach)(struct rsm_link *link, struct rsm_mem *mem);
 	bool (*stirs)(struct rsm_link *link);
 	void (*address)(struct rsm_link *link, char *text, size_t size);
@@ -276,13 +278,13 @@ bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,
 bool rsm_intervals_fit(u32 a, u32 b);
 
 /* Ready-made functions for struct rsm_controller_ops. */
-u32 rsm_agent_connect(struct rsm_import *imp);
+rsm_status_t rsm_agent_connect(struct rsm_import *imp);
 void rsm_agent_disconnect(struct rsm_import *imp);
 void rsm_agent_rebind(struct rsm_export *exp);
 void rsm_agent_republish(struct rsm_export *exp);
 void rsm_agent_withdraw(struct rsm_export *exp);
 void rsm_agent_unpublish(struct rsm_export *exp);
-u32 rsm_agent_post(struct rsm_import *imp, u32 flags);
+rsm_status_t rsm_agent_post(struct rsm_import *imp, u32 flags);
 void rsm_agent_post_importers(struct rsm_export *exp, u32 flags);
 unsigned int rsm_agent_peers(struct rsm_controller *ctl,
 			     struct rsm_topology_peer *peers, unsigned int max);

@@ -78,7 +78,7 @@ struct rsm_importer {
 	bool leaving;
 	bool is_placing;
 	struct work_struct placing;
-	u32 status;
+	rsm_status_t status;
 	enum rsm_message_type request;
 	bool asked;
 	bool part;
@@ -138,8 +138,8 @@ void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *
 void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg);
 void rsm_importer_remove(struct rsm_importer *importer);
 void rsm_importer_link_down(struct rsm_link *link);
-u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		   struct rsm_lease *lease);
+rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			    struct rsm_lease *lease);
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
 int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
 u32 rsm_mode_rights(int mode);

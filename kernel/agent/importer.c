@@ -26,10 +26,10 @@ u32 rsm_mode_rights(int mode)
 }
 
 /* Let the peer reach memory. Without keys it can do what it likes anyway. */
-u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		   struct rsm_lease *lease)
+rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			    struct rsm_lease *lease)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	*lease = (struct rsm_lease) { .rights = link->ops->leave ? rights : RSM_PERM_RDWR };
 	if (link->ops->place)
@@ -40,7 +40,7 @@ u32 rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 	lease->mem = rsm_mem_get(mem);
 	if (lease->rights & RSM_PERM_WRITE)
 		WRITE_ONCE(mem->written, true);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* The peer can't reach it any more; the memory may be given to others. */
@@ -96,7 +96,7 @@ static void end_placing(struct rsm_importer *importer)
 	importer->is_placing = false;
 	if (!importer->leaving)
 		return;
-	importer->status = RSMERR_CONN_ABORTED;
+	importer->status = RSM_STS_CONN_ABORTED;
 	rsm_request(importer, RSM_MSG_CONNECTED);
 }
 
@@ -128,7 +128,7 @@ static bool is_wanted(const struct rsm_importer *importer, const struct rsm_mem 
 
 /* Offer what was made for @mem. Returns false if that is not wanted any more. */
 static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem, u32 rights,
-		  struct rsm_lease *lease, u32 status)
+		  struct rsm_lease *lease, rsm_status_t status)
 {
 	struct rsm_export *exp = importer->exp;
 	bool wanted;
@@ -152,7 +152,8 @@ static void place(struct work_struct *work)
 	struct rsm_importer *importer = container_of(work, struct rsm_importer, placing);
 	struct rsm_lease lease = {};
 	struct rsm_mem *mem;
-	u32 status, rights;
+	rsm_status_t status;
+	u32 rights;
 	bool done;
 
 	do {
@@ -199,22 +200,22 @@ static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_lin
 	return importer;
 }
 
-static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cookie, int mode,
-			struct rsm_importer **added)
+static rsm_status_t add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
+				 int mode, struct rsm_importer **added)
 {
 	struct rsm_importer *importer = make_importer(exp, link, cookie);
-	u32 status;
+	rsm_status_t status;
 
 	lockdep_assert_held(&exp->importers_lock);
 	if (!importer)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	if (!is_placed_later(link)) {
 		status = rsm_lease_take(link, exp->mem, rsm_mode_rights(mode), &importer->now);
 		if (status)
 			goto err_free;
 	}
 	/* One peer may not use up our memory. */
-	status = RSMERR_INSUFFICIENT_RESOURCES;
+	status = RSM_STS_INSUFFICIENT_RESOURCES;
 	importer->serial = atomic64_inc_return(&rsm_importer_serial);
 	if (xa_alloc_cyclic_irq(&link->importers, &importer->handle, importer,
 				XA_LIMIT(1, rsm_max_segments), &link->next_handle,
@@ -225,7 +226,7 @@ static u32 add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cooki
 	list_add_tail(&importer->on_export, &exp->remote_importers);
 	*added = importer;
 	rsm_notify_importer_connect(exp, link);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 err_end_lease:
 	rsm_lease_end(link, &importer->now);
@@ -258,24 +259,24 @@ static void importer_describe(const struct rsm_importer *importer, int mode,
 	answer->place[1] = cpu_to_le64(importer->now.place.word[1]);
 }
 
-static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
-		 struct rsm_msg_connected *answer)
+static rsm_status_t admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
+			  struct rsm_msg_connected *answer)
 {
 	struct rsm_importer *importer;
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 	unsigned int others;
 	int mode;
 
 	lockdep_assert_held(&exp->importers_lock);
 	if (!exp->open || exp->seg.ctl != link->ctl)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	mode = rsm_importer_mode(exp, link);
 	if (mode < 0)
-		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
+		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
 	importer = find_importer(exp, link, cookie, &others);
 	/* It needs one, and has more for the time until it has undone requests. */
 	if (!importer && others >= RSM_LINK_REQUESTS)
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	if (!importer)
 		status = add_importer(exp, link, cookie, mode, &importer);
 	if (!status)
@@ -284,10 +285,10 @@ static u32 admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 }
 
 static void answer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg,
-			   struct rsm_msg_connected *answer, u32 status)
+			   struct rsm_msg_connected *answer, rsm_status_t status)
 {
 	answer->cookie = msg->cookie;
-	answer->status = cpu_to_le32(status);
+	answer->status = cpu_to_le32(rsm_status_to_number(status));
 	rsm_answer(link, answer);
 }
 
@@ -299,11 +300,11 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 {
 	struct rsm_export *exp = rsm_published_get(le32_to_cpu(msg->id));
 	struct rsm_msg_connected answer;
-	u32 status;
+	rsm_status_t status;
 
 	rsm_message_init(link, &answer.header, RSM_MSG_CONNECTED, sizeof(answer));
 	if (!exp) {
-		answer_connect(link, msg, &answer, RSMERR_SEG_NOT_PUBLISHED);
+		answer_connect(link, msg, &answer, RSM_STS_SEG_NOT_PUBLISHED);
 		return;
 	}
 	mutex_lock(&exp->importers_lock);
@@ -311,7 +312,7 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 	answer_connect(link, msg, &answer, status);
 	mutex_unlock(&exp->importers_lock);
 	rsm_segment_put(&exp->seg);
-	if (status == RSMERR_SEG_NOT_PUBLISHED_TO_NODE)
+	if (status == RSM_STS_SEG_NOT_PUBLISHED_TO_NODE)
 		rsm_denied_node(link, le32_to_cpu(msg->id));
 }
 

@@ -138,7 +138,7 @@ static void move_importer(struct rsm_export *exp, const struct rsm_importer *cop
 {
 	struct rsm_importer *importer;
 	struct rsm_lease lease;
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_lease_take(copy->link, exp->mem, copy->now.rights, &lease);
 	mutex_lock(&exp->importers_lock);

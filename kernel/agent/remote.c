@@ -49,7 +49,7 @@ struct rsm_remote {
 	u32 handle;
 	enum remote_state state;
 	bool placed;
-	u32 status;
+	rsm_status_t status;
 	unsigned int users;
 	struct list_head imports;
 	unsigned int import_count;
@@ -62,19 +62,19 @@ struct rsm_remote {
 	struct rsm_mem *mem;
 };
 
-static struct rsm_link *find_link(const struct rsm_import *imp, u32 *status)
+static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *status)
 {
 	struct rsm_link *link;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	*status = RSMERR_REMOTE_NODE_UNREACHABLE;
+	*status = RSM_STS_REMOTE_NODE_UNREACHABLE;
 	list_for_each_entry(link, &rsm_links, entry) {
 		if (link->ctl != imp->seg.ctl || link->node != imp->node)
 			continue;
 		if (READ_ONCE(link->state) == RSM_LINK_ACTIVE)
 			return link;
 		if (READ_ONCE(link->state) == RSM_LINK_GREETING && READ_ONCE(link->refused))
-			*status = RSMERR_BAD_DRIVER_VERSION;
+			*status = RSM_STS_BAD_DRIVER_VERSION;
 	}
 	return NULL;
 }
@@ -103,7 +103,7 @@ static bool enter_remote(struct rsm_remote *remote, struct rsm_link *link, u32 i
  * there, or *@fresh, which is NULL then.
  */
 static struct rsm_remote *remote_get(const struct rsm_import *imp, struct rsm_remote **fresh,
-				     u32 *status)
+				     rsm_status_t *status)
 {
 	struct rsm_remote *remote;
 	struct rsm_link *link;
@@ -113,7 +113,7 @@ static struct rsm_remote *remote_get(const struct rsm_import *imp, struct rsm_re
 	if (!link)
 		return NULL;
 	remote = xa_load(&link->remote_ids, imp->id);
-	*status = RSMERR_INSUFFICIENT_MEM;
+	*status = RSM_STS_INSUFFICIENT_MEM;
 	if (!remote && enter_remote(*fresh, link, imp->id))
 		swap(remote, *fresh);
 	if (remote)
@@ -168,7 +168,7 @@ void rsm_remote_deliver_bells(struct rsm_link *link)
  * Nobody can connect to it and no event reaches it any more. The caller gets the
  * reference on its memory, for lose_mem().
  */
-static struct rsm_mem *end_remote(struct rsm_remote *remote, u32 status)
+static struct rsm_mem *end_remote(struct rsm_remote *remote, rsm_status_t status)
 {
 	struct rsm_mem *mem = remote->mem;
 
@@ -192,7 +192,7 @@ static struct rsm_mem *abort_remote(struct rsm_remote *remote, enum rsm_reason r
 	struct rsm_import *imp;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	mem = end_remote(remote, RSMERR_CONN_ABORTED);
+	mem = end_remote(remote, RSM_STS_CONN_ABORTED);
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_abort(imp, reason);
 	return mem;
@@ -227,7 +227,7 @@ static void remote_put(struct rsm_remote *remote)
 		return;
 	}
 	tell = remote->state == CONNECTED;
-	mem = end_remote(remote, RSMERR_CONN_ABORTED);
+	mem = end_remote(remote, RSM_STS_CONN_ABORTED);
 	mutex_unlock(&rsm_agent_lock);
 	lose_mem(remote->link, mem);
 	if (tell)
@@ -245,7 +245,7 @@ static bool is_connecting(struct rsm_remote *remote)
  * everybody who waits for the answer asks. A node that lives and does not answer
  * has failed: nobody is to wait for it once more.
  */
-static u32 ask(struct rsm_remote *remote)
+static rsm_status_t ask(struct rsm_remote *remote)
 {
 	struct rsm_link *link = remote->link;
 	unsigned long end = jiffies + rsm_link_patience(link);
@@ -259,39 +259,39 @@ static u32 ask(struct rsm_remote *remote)
 		if (time_after_eq(jiffies, end))
 			rsm_link_fail(link, "does not answer");
 		if (rsm_send(link, remote->peer, &message))
-			return RSMERR_REMOTE_NODE_UNREACHABLE;
+			return RSM_STS_REMOTE_NODE_UNREACHABLE;
 		left = wait_event_interruptible_timeout(link->changed,
 							!is_connecting(remote),
 							READ_ONCE(link->interval));
 		if (left < 0)
-			return RSMERR_INTERRUPTED;
+			return RSM_STS_INTERRUPTED;
 	}
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 negotiate(struct rsm_remote *remote)
+static rsm_status_t negotiate(struct rsm_remote *remote)
 {
-	u32 status;
+	rsm_status_t status;
 
 	if (!is_connecting(remote))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (down_interruptible(&remote->link->requests))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	status = ask(remote);
 	rsm_request_slot_free(remote->link);
 	return status;
 }
 
 /* Does its owner let the caller have a segment that is connected? */
-static u32 may_join(struct rsm_remote *remote, struct rsm_import *imp)
+static rsm_status_t may_join(struct rsm_remote *remote, struct rsm_import *imp)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
 		return remote->status;
 	if (remote->closed)
-		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
+		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
 	return rsm_import_admit(imp, remote->uid, remote->gid, remote->mode) ?
-		       RSM_SUCCESS : RSMERR_PERM_DENIED;
+		       RSM_STS_SUCCESS : RSM_STS_PERM_DENIED;
 }
 
 static bool is_placed(const struct rsm_remote *remote)
@@ -304,28 +304,28 @@ static bool is_placed(const struct rsm_remote *remote)
  * to make keys, which takes time in proportion to the memory: a peer that needs too much of it
  * costs this connect and no other.
  */
-static u32 get_placed(struct rsm_remote *remote)
+static rsm_status_t get_placed(struct rsm_remote *remote)
 {
 	struct rsm_link *link = remote->link;
 	struct rsm_msg_connection message;
 	long left;
 
 	if (is_placed(remote))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->handle);
 	if (rsm_send(link, remote->peer, &message))
-		return RSMERR_REMOTE_NODE_UNREACHABLE;
+		return RSM_STS_REMOTE_NODE_UNREACHABLE;
 	left = wait_event_interruptible_timeout(link->changed, is_placed(remote),
 						msecs_to_jiffies(link->ops->place_ms));
 	if (left < 0)
-		return RSMERR_INTERRUPTED;
-	return left ? RSM_SUCCESS : RSMERR_REMOTE_NODE_UNREACHABLE;
+		return RSM_STS_INTERRUPTED;
+	return left ? RSM_STS_SUCCESS : RSM_STS_REMOTE_NODE_UNREACHABLE;
 }
 
 /* Become an import of a segment that is placed. */
-static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
+static rsm_status_t join(struct rsm_remote *remote, struct rsm_import *imp)
 {
-	u32 status = may_join(remote, imp);
+	rsm_status_t status = may_join(remote, imp);
 
 	lockdep_assert_held(&rsm_agent_lock);
 	if (status)
@@ -339,14 +339,15 @@ static u32 join(struct rsm_remote *remote, struct rsm_import *imp)
 	remote->import_count++;
 	list_add_tail(&imp->link, &remote->imports);
 	xa_unlock_irq(&remote->link->remotes);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-typedef u32 join_step_t(struct rsm_remote *remote, struct rsm_import *imp);
+typedef rsm_status_t join_step_t(struct rsm_remote *remote, struct rsm_import *imp);
 
-static u32 step_locked(join_step_t *step, struct rsm_remote *remote, struct rsm_import *imp)
+static rsm_status_t step_locked(join_step_t *step, struct rsm_remote *remote,
+				struct rsm_import *imp)
 {
-	u32 status;
+	rsm_status_t status;
 
 	mutex_lock(&rsm_agent_lock);
 	status = step(remote, imp);
@@ -358,12 +359,12 @@ static u32 step_locked(join_step_t *step, struct rsm_remote *remote, struct rsm_
  * As remote_get(). Memory is allocated without rsm_agent_lock: a cgroup that is full makes
  * its own processes wait.
  */
-static struct rsm_remote *remote_use(const struct rsm_import *imp, u32 *status)
+static struct rsm_remote *remote_use(const struct rsm_import *imp, rsm_status_t *status)
 {
 	struct rsm_remote *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	struct rsm_remote *remote;
 
-	*status = RSMERR_INSUFFICIENT_MEM;
+	*status = RSM_STS_INSUFFICIENT_MEM;
 	if (!fresh)
 		return NULL;
 	mutex_lock(&rsm_agent_lock);
@@ -373,10 +374,10 @@ static struct rsm_remote *remote_use(const struct rsm_import *imp, u32 *status)
 	return remote;
 }
 
-static u32 connect_remote(struct rsm_import *imp)
+static rsm_status_t connect_remote(struct rsm_import *imp)
 {
 	struct rsm_remote *remote;
-	u32 status;
+	rsm_status_t status;
 
 	remote = remote_use(imp, &status);
 	if (!remote)
@@ -401,7 +402,7 @@ static u32 connect_remote(struct rsm_import *imp)
  * RSMERR_CONN_ABORTED, RSMERR_BAD_DRIVER_VERSION, RSMERR_INSUFFICIENT_MEM or
  * RSMERR_INTERRUPTED.
  */
-u32 rsm_agent_connect(struct rsm_import *imp)
+rsm_status_t rsm_agent_connect(struct rsm_import *imp)
 {
 	return imp->node == rsm_node_id() ? rsm_local_connect(imp) : connect_remote(imp);
 }
@@ -439,7 +440,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_disconnect);
  *
  * Return: RSM_SUCCESS or RSMERR_CONN_ABORTED.
  */
-u32 rsm_agent_post(struct rsm_import *imp, u32 flags)
+rsm_status_t rsm_agent_post(struct rsm_import *imp, u32 flags)
 {
 	struct rsm_remote *remote = imp->remote;
 	struct rsm_msg_connection message;
@@ -450,8 +451,8 @@ u32 rsm_agent_post(struct rsm_import *imp, u32 flags)
 			    remote->handle);
 	message.value = cpu_to_le32(flags);
 	message.to_exporter = cpu_to_le32(1);
-	return rsm_send(remote->link, remote->peer, &message) ? RSMERR_CONN_ABORTED :
-								RSM_SUCCESS;
+	return rsm_send(remote->link, remote->peer, &message) ? RSM_STS_CONN_ABORTED :
+								RSM_STS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_agent_post);
 
@@ -465,23 +466,23 @@ static void decline(struct rsm_link *link, __le32 cookie, __le32 handle)
 	rsm_answer(link, &message);
 }
 
-static u32 attach(struct rsm_remote *remote, const __le64 *words, struct rsm_mem **mem)
+static rsm_status_t attach(struct rsm_remote *remote, const __le64 *words, struct rsm_mem **mem)
 {
 	struct rsm_place place = { { le64_to_cpu(words[0]), le64_to_cpu(words[1]) } };
 	struct rsm_link *link = remote->link;
 
 	*mem = NULL;
 	return link->ops->attach ? link->ops->attach(link, remote->length, &place, mem) :
-				   RSM_SUCCESS;
+				   RSM_STS_SUCCESS;
 }
 
-static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg)
+static rsm_status_t accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg)
 {
 	u64 length = le64_to_cpu(msg->length);
 
 	lockdep_assert_held(&rsm_agent_lock);
 	if (!length || length > RSM_MAX_LENGTH || !PAGE_ALIGNED(length))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	remote->length = length;
 	remote->handle = le32_to_cpu(msg->handle);
 	remote->mode = le32_to_cpu(msg->mode) & 0777;
@@ -489,21 +490,21 @@ static u32 accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg
 	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
 	/* With keys PLACE asks for the place. */
 	if (remote->link->ops->leave && !msg->place[0] && !msg->place[1])
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	WRITE_ONCE(remote->placed, true);
 	return attach(remote, msg->place, &remote->mem);
 }
 
-/* Statuses that an exporter's node may answer; anything else is one of them. */
-static u32 refusal(u32 status)
+/* A number that no exporter's node may refuse with counts as RSMERR_SEG_NOT_PUBLISHED. */
+static rsm_status_t refusal(u32 number)
 {
-	switch (status) {
+	switch (number) {
 	case RSMERR_SEG_NOT_PUBLISHED_TO_NODE:
 	case RSMERR_INSUFFICIENT_MEM:
 	case RSMERR_INSUFFICIENT_RESOURCES:
-		return status;
+		return rsm_status_from_number(number);
 	default:
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	}
 }
 
@@ -511,15 +512,16 @@ static u32 refusal(u32 status)
 static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *msg)
 {
 	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
-	u32 status = le32_to_cpu(msg->status);
+	u32 number = le32_to_cpu(msg->status);
+	rsm_status_t status;
 
 	lockdep_assert_held(&rsm_agent_lock);
 	if (!remote)
 		return false;
-	if (remote->state == CONNECTED && (remote->placed || !status))
+	if (remote->state == CONNECTED && (remote->placed || !number))
 		return remote->handle == le32_to_cpu(msg->handle);
-	if (status) {
-		end_remote(remote, refusal(status));
+	if (number) {
+		end_remote(remote, refusal(number));
 		return true;
 	}
 	status = accept(remote, msg);

@@ -180,7 +180,7 @@ static int send_refusal(struct rsm_importer *importer)
 
 	rsm_message_init(importer->link, &message.header, RSM_MSG_CONNECTED, sizeof(message));
 	message.cookie = cpu_to_le32(importer->cookie);
-	message.status = cpu_to_le32(importer->status);
+	message.status = cpu_to_le32(rsm_status_to_number(importer->status));
 	err = rsm_send_in_turn(importer->link, &message);
 	if (!err)
 		rsm_importer_remove(importer);

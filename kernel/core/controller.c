@@ -296,15 +296,15 @@ void rsm_remove_controller(struct rsm_controller *ctl)
 }
 EXPORT_SYMBOL_GPL(rsm_remove_controller);
 
-u32 rsm_controller_attr(struct rsm_attr *attr)
+rsm_status_t rsm_controller_attr(struct rsm_attr *attr)
 {
 	struct rsm_controller *ctl = rsm_controller_get(attr->controller);
 
 	if (!ctl)
-		return RSMERR_CTLR_NOT_PRESENT;
+		return RSM_STS_CTLR_NOT_PRESENT;
 	*attr = ctl->attr;
 	strscpy(attr->controller, ctl->name, sizeof(attr->controller));
 	attr->mappable = !!ctl->ops->map;
 	rsm_controller_put(ctl);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }

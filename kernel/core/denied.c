@@ -19,7 +19,7 @@ static void denied_tell(const struct rsm_denied *denied)
  *
  * May sleep.
  */
-void rsm_denied_import(const struct rsm_import *imp, u32 status)
+void rsm_denied_import(const struct rsm_import *imp, rsm_status_t status)
 {
 	struct rsm_denied denied = {
 		.ctl = imp->seg.ctl,
@@ -30,9 +30,9 @@ void rsm_denied_import(const struct rsm_import *imp, u32 status)
 		.rights = imp->rights,
 	};
 
-	if (status == RSMERR_PERM_DENIED)
+	if (status == RSM_STS_PERM_DENIED)
 		denied.kind = RSM_DENIAL_USER;
-	else if (status == RSMERR_SEG_NOT_PUBLISHED_TO_NODE)
+	else if (status == RSM_STS_SEG_NOT_PUBLISHED_TO_NODE)
 		denied.kind = RSM_DENIAL_NODE;
 	else
 		return;

@@ -51,8 +51,8 @@ union rsm_arg {
  * @has_results: it has results besides the status
  * @restarts: a signal that ends its sleep finds that it has changed nothing but
  *	its argument, with which it can be run again
- * @run: does it; returns a status, or -errno for a malformed argument.
- *	The handle is NULL for a control handle.
+ * @run: does it; returns what answer() makes of a status, or -errno for a malformed
+ *	argument. The handle is NULL for a control handle.
  */
 struct rsm_command {
 	unsigned int cmd;
@@ -63,6 +63,12 @@ struct rsm_command {
 	int (*run)(struct rsm_handle *h, union rsm_arg *arg);
 };
 
+/* A status as a command returns it beside -errno, and as the caller reads it. */
+static int answer(rsm_status_t status)
+{
+	return rsm_status_to_number(status);
+}
+
 static bool is_string(const char *s)
 {
 	return strnlen(s, RSM_NAME_SIZE) < RSM_NAME_SIZE;
@@ -72,7 +78,7 @@ static int run_info(struct rsm_handle *h, union rsm_arg *arg)
 {
 	arg->info.node_id = rsm_node_id();
 	arg->info.max_segments = rsm_max_segments;
-	return RSM_SUCCESS;
+	return answer(RSM_STS_SUCCESS);
 }
 
 static int run_attr(struct rsm_handle *h, union rsm_arg *arg)
@@ -81,14 +87,14 @@ static int run_attr(struct rsm_handle *h, union rsm_arg *arg)
 		return -EINVAL;
 	if (arg->attr.reserved)
 		return -EOPNOTSUPP;
-	return rsm_controller_attr(&arg->attr);
+	return answer(rsm_controller_attr(&arg->attr));
 }
 
 static int run_topology(struct rsm_handle *h, union rsm_arg *arg)
 {
 	if (arg->topology.reserved)
 		return -EOPNOTSUPP;
-	return rsm_topology(&arg->topology);
+	return answer(rsm_topology(&arg->topology));
 }
 
 #define BIND_FLAGS	(RSM_ALLOW_REBIND | RSM_CREATE_SEG_DONTWAIT | RSM_BIND_LOCAL | \
@@ -102,7 +108,7 @@ static bool are_bind_flags(u32 flags)
 static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
-	int status;
+	rsm_status_t status;
 
 	if (!is_string(arg->bind.controller))
 		return -EINVAL;
@@ -111,23 +117,23 @@ static int run_bind(struct rsm_handle *h, union rsm_arg *arg)
 	table = rsm_table_get_fd(arg->bind.control_fd);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
-	status = h ? rsm_bind(h, &arg->bind, table) : RSMERR_BAD_SEG_HNDL;
+	status = h ? rsm_bind(h, &arg->bind, table) : RSM_STS_BAD_SEG_HNDL;
 	rsm_table_put(table);
-	return status;
+	return answer(status);
 }
 
 static int run_rebind(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_rebind(exp, &arg->rebind) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_rebind(exp, &arg->rebind) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_publish(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_publish(exp, &arg->publish) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_publish(exp, &arg->publish) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_republish(struct rsm_handle *h, union rsm_arg *arg)
@@ -136,21 +142,21 @@ static int run_republish(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (arg->publish.id)
 		return -EOPNOTSUPP;
-	return exp ? rsm_republish(exp, &arg->publish) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_republish(exp, &arg->publish) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_unpublish(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_unpublish(exp) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_unpublish(exp) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_destroy(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_destroy(exp) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_destroy(exp) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_range(struct rsm_handle *h, union rsm_arg *arg)
@@ -159,7 +165,7 @@ static int run_range(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (arg->range.reserved)
 		return -EOPNOTSUPP;
-	return exp ? rsm_range(exp, &arg->range) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_range(exp, &arg->range) : RSM_STS_BAD_SEG_HNDL);
 }
 
 #define GRANT_FLAGS	(RSM_GRANT_ONCE | RSM_GRANT_SEND)
@@ -170,58 +176,58 @@ static int run_grant(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (arg->grant.flags & ~GRANT_FLAGS)
 		return -EOPNOTSUPP;
-	return exp ? rsm_grant(exp, &arg->grant) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_grant(exp, &arg->grant) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_revoke(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_revoke(exp, &arg->revoke) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_revoke(exp, &arg->revoke) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_connect(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
-	int status;
+	rsm_status_t status;
 
 	if (!is_string(arg->connect.controller))
 		return -EINVAL;
 	table = rsm_table_get_fd(arg->connect.control_fd);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
-	status = h ? rsm_connect(h, &arg->connect, table) : RSMERR_BAD_SEG_HNDL;
+	status = h ? rsm_connect(h, &arg->connect, table) : RSM_STS_BAD_SEG_HNDL;
 	rsm_table_put(table);
-	return status;
+	return answer(status);
 }
 
 static int run_redeem(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_table *table;
-	int status;
+	rsm_status_t status;
 
 	if (arg->redeem.reserved)
 		return -EOPNOTSUPP;
 	table = rsm_table_get_fd(arg->redeem.control_fd);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
-	status = h ? rsm_redeem(h, &arg->redeem, table) : RSMERR_BAD_SEG_HNDL;
+	status = h ? rsm_redeem(h, &arg->redeem, table) : RSM_STS_BAD_SEG_HNDL;
 	rsm_table_put(table);
-	return status;
+	return answer(status);
 }
 
 static int run_send(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_import *imp = rsm_handle_import(h);
 
-	return imp ? rsm_letter_send(imp, &arg->message) : RSMERR_BAD_SEG_HNDL;
+	return answer(imp ? rsm_letter_send(imp, &arg->message) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_receive(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_export *exp = rsm_handle_export(h);
 
-	return exp ? rsm_letter_receive(exp, &arg->message) : RSMERR_BAD_SEG_HNDL;
+	return answer(exp ? rsm_letter_receive(exp, &arg->message) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_post(struct rsm_handle *h, union rsm_arg *arg)
@@ -230,35 +236,35 @@ static int run_post(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (arg->post.reserved || arg->post.flags & ~RSM_SIGPOST_NO_ACCUMULATE)
 		return -EOPNOTSUPP;
-	return seg ? rsm_post(seg, arg->post.flags) : RSMERR_BAD_SEG_HNDL;
+	return answer(seg ? rsm_post(seg, arg->post.flags) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_wait(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
 
-	return seg ? rsm_event_wait(seg, &arg->wait.timeout_ns) : RSMERR_BAD_SEG_HNDL;
+	return answer(seg ? rsm_event_wait(seg, &arg->wait.timeout_ns) : RSM_STS_BAD_SEG_HNDL);
 }
 
 #define TRANSFER_FLAGS	(RSM_IMPLICIT_SIGPOST | RSM_SIGPOST_NO_ACCUMULATE | RSM_TRANSFER_ASYNC)
 
-static int transfer(struct rsm_handle *h, struct rsm_transfer *arg, bool put)
+static int transfer(struct rsm_handle *h, struct rsm_transfer *arg, enum rsm_direction direction)
 {
 	struct rsm_import *imp = rsm_handle_import(h);
 
 	if (arg->reserved || arg->flags & ~TRANSFER_FLAGS)
 		return -EOPNOTSUPP;
-	return imp ? rsm_transfer(imp, arg, put) : RSMERR_BAD_SEG_HNDL;
+	return answer(imp ? rsm_transfer(imp, arg, direction) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_putv(struct rsm_handle *h, union rsm_arg *arg)
 {
-	return transfer(h, &arg->transfer, true);
+	return transfer(h, &arg->transfer, RSM_PUT);
 }
 
 static int run_getv(struct rsm_handle *h, union rsm_arg *arg)
 {
-	return transfer(h, &arg->transfer, false);
+	return transfer(h, &arg->transfer, RSM_GET);
 }
 
 static int run_barrier(struct rsm_handle *h, union rsm_arg *arg)
@@ -267,14 +273,14 @@ static int run_barrier(struct rsm_handle *h, union rsm_arg *arg)
 
 	if (arg->barrier.reserved || arg->barrier.op > RSM_BARRIER_CLOSE)
 		return -EOPNOTSUPP;
-	return imp ? rsm_barrier(imp, &arg->barrier) : RSMERR_BAD_SEG_HNDL;
+	return answer(imp ? rsm_barrier(imp, &arg->barrier) : RSM_STS_BAD_SEG_HNDL);
 }
 
 static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
 {
 	struct rsm_import *imp = rsm_handle_import(h);
 
-	return imp ? rsm_import_unmap(imp, &arg->unmap) : RSMERR_BAD_SEG_HNDL;
+	return answer(imp ? rsm_import_unmap(imp, &arg->unmap) : RSM_STS_BAD_SEG_HNDL);
 }
 
 /*

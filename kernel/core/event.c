@@ -84,14 +84,14 @@ void rsm_events_post(struct rsm_segment *seg, u32 count)
  *
  * Return: RSM_SUCCESS or RSMERR_CONN_ABORTED.
  */
-u32 rsm_local_post(struct rsm_import *imp, u32 flags)
+rsm_status_t rsm_local_post(struct rsm_import *imp, u32 flags)
 {
-	u32 status = RSMERR_CONN_ABORTED;
+	rsm_status_t status = RSM_STS_CONN_ABORTED;
 
 	down_read(&imp->map_lock);
 	if (imp->exp) {
 		event_deliver(&imp->exp->seg, flags);
-		status = RSM_SUCCESS;
+		status = RSM_STS_SUCCESS;
 	}
 	up_read(&imp->map_lock);
 	return status;
@@ -117,22 +117,22 @@ static bool consume_event(struct rsm_words *words)
 	return false;
 }
 
-static u32 wait_for_event(struct rsm_segment *seg, ktime_t *expires)
+static rsm_status_t wait_for_event(struct rsm_segment *seg, ktime_t *expires)
 {
 	wait_queue_head_t *wq = &seg->handle->wq;
 	DEFINE_WAIT(wait);
 	bool expired = false;
-	u32 status;
+	rsm_status_t status;
 
 	for (;;) {
 		prepare_to_wait_exclusive(wq, &wait, TASK_INTERRUPTIBLE);
-		status = RSM_SUCCESS;
+		status = RSM_STS_SUCCESS;
 		if (consume_event(&seg->words))
 			break;
-		status = RSMERR_INTERRUPTED;
+		status = RSM_STS_INTERRUPTED;
 		if (signal_pending(current))
 			break;
-		status = RSMERR_TIMEOUT;
+		status = RSM_STS_TIMEOUT;
 		if (expired)
 			break;
 		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
@@ -150,20 +150,20 @@ static u32 wait_for_event(struct rsm_segment *seg, ktime_t *expires)
  *
  * Return: RSM_SUCCESS, RSMERR_TIMEOUT or RSMERR_INTERRUPTED.
  */
-u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns)
+rsm_status_t rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns)
 {
 	ktime_t expires;
-	u32 status;
+	rsm_status_t status;
 
 	if (consume_event(&seg->words))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (!*timeout_ns)
-		return RSMERR_TIMEOUT;
+		return RSM_STS_TIMEOUT;
 	if (*timeout_ns < 0)
 		return wait_for_event(seg, NULL);
 	expires = ktime_add_safe(ktime_get(), ns_to_ktime(*timeout_ns));
 	status = wait_for_event(seg, &expires);
-	if (status == RSMERR_INTERRUPTED)
+	if (status == RSM_STS_INTERRUPTED)
 		*timeout_ns = max_t(s64, ktime_to_ns(ktime_sub(expires, ktime_get())), 0);
 	return status;
 }

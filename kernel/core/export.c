@@ -128,7 +128,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
  * Get the memory of a range for @exp, without a lock: a page of the caller's may
  * take for ever to come.
  */
-static u32 prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
+static rsm_status_t prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
 	lockdep_assert_not_held(&exp->lock);
 	return exp->ops->prepare(exp, vaddr, prepared);
@@ -142,9 +142,9 @@ static void release_memory(struct rsm_prepared *prepared)
 	rsm_mem_put(prepared->mem);
 }
 
-static u32 bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
+static rsm_status_t bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	u32 status;
+	rsm_status_t status;
 
 	mutex_lock(&exp->lock);
 	status = exp->ops->bind(exp, prepared);
@@ -155,10 +155,10 @@ static u32 bind_memory(struct rsm_export *exp, struct rsm_prepared *prepared)
 }
 
 /* @h becomes the export @exp, unless the controller has gone meanwhile. */
-static u32 export_complete(struct rsm_export *exp, struct rsm_handle *h,
-			   struct rsm_prepared *prepared)
+static rsm_status_t export_complete(struct rsm_export *exp, struct rsm_handle *h,
+				    struct rsm_prepared *prepared)
 {
-	u32 status = rsm_segment_enter(&exp->seg);
+	rsm_status_t status = rsm_segment_enter(&exp->seg);
 
 	if (status)
 		return status;
@@ -169,13 +169,13 @@ static u32 export_complete(struct rsm_export *exp, struct rsm_handle *h,
 	}
 	rsm_notify_bind(exp);
 	rsm_segment_complete(&exp->seg, h);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 export_bind(struct rsm_export *exp, struct rsm_handle *h)
+static rsm_status_t export_bind(struct rsm_export *exp, struct rsm_handle *h)
 {
 	struct rsm_prepared prepared = {};
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_range_exportable(exp->vaddr, exp->length,
 				      exp->seg.ctl->attr.max_export_size);
@@ -190,14 +190,14 @@ static u32 export_bind(struct rsm_export *exp, struct rsm_handle *h)
 	return status;
 }
 
-static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
-			 struct rsm_table *table)
+static rsm_status_t export_create(struct rsm_handle *h, struct rsm_bind *arg,
+				  struct rsm_table *table)
 {
 	struct rsm_export *exp = export_alloc(h, arg);
-	u32 status;
+	rsm_status_t status;
 
 	if (!exp)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	status = rsm_segment_init(&exp->seg, &export_segment_ops, h, arg->controller, table);
 	if (status)
 		goto err_free_export;
@@ -209,7 +209,7 @@ static u32 export_create(struct rsm_handle *h, struct rsm_bind *arg,
 	arg->slot = exp->seg.words.slot;
 	arg->number = h->number;
 	arg->window = !!exp->view;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 err_cancel_segment:
 	rsm_segment_cancel(&exp->seg);
@@ -219,42 +219,42 @@ err_free_export:
 }
 
 /* RSM_IOC_BIND */
-u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_table *table)
+rsm_status_t rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_table *table)
 {
-	u32 status = RSMERR_BAD_SEG_HNDL;
+	rsm_status_t status = RSM_STS_BAD_SEG_HNDL;
 
 	if (mutex_lock_interruptible(&h->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	if (!h->seg)
 		status = export_create(h, arg, table);
 	mutex_unlock(&h->lock);
 	return status;
 }
 
-static u32 rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
+static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
-	u32 status;
+	rsm_status_t status;
 
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	status = exp->ops->rebind(exp, prepared);
 	if (status)
 		return status;
 	WRITE_ONCE(exp->vaddr, vaddr);
 	rsm_notify_rebind(exp);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* The export may die, and be rebound by another thread, while its new memory is prepared. */
-static u32 rebind_memory(struct rsm_export *exp, u64 vaddr)
+static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr)
 {
 	struct rsm_prepared prepared = {};
-	u32 status;
+	rsm_status_t status;
 
 	status = prepare_memory(exp, vaddr, &prepared);
 	if (!status) {
-		status = RSMERR_INTERRUPTED;
+		status = RSM_STS_INTERRUPTED;
 		if (!mutex_lock_interruptible(&exp->lock)) {
 			status = rebind_locked(exp, vaddr, &prepared);
 			mutex_unlock(&exp->lock);
@@ -275,19 +275,19 @@ struct lent_room {
  * A rebind needs no more room than the export has. Its memory stays charged until
  * the rebind is over, so its room is lent no longer than it is there.
  */
-static u32 lend_room(struct rsm_export *exp, struct lent_room *room)
+static rsm_status_t lend_room(struct rsm_export *exp, struct lent_room *room)
 {
 	mutex_lock(&exp->importers_lock);
 	room->mem = rsm_mem_get(exp->mem);
 	mutex_unlock(&exp->importers_lock);
 	if (!room->mem)
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	room->npages = exp->view ? READ_ONCE(exp->view->charged) : rsm_pin_charged(room->mem);
 	room->account = rsm_charge_lend(current->mm, room->npages);
 	if (room->account)
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	rsm_mem_put(room->mem);
-	return RSMERR_INSUFFICIENT_MEM;
+	return RSM_STS_INSUFFICIENT_MEM;
 }
 
 static void return_room(struct lent_room *room)
@@ -297,25 +297,25 @@ static void return_room(struct lent_room *room)
 }
 
 /* RSM_IOC_REBIND */
-u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
+rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 {
 	struct lent_room room;
-	u32 status;
+	rsm_status_t status;
 
 	if (!(exp->flags & RSM_ALLOW_REBIND))
-		return RSMERR_REBIND_NOT_ALLOWED;
+		return RSM_STS_REBIND_NOT_ALLOWED;
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	if (!arg->vaddr)
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	if (arg->length != exp->length)
-		return RSMERR_BAD_LENGTH;
+		return RSM_STS_BAD_LENGTH;
 	if (READ_ONCE(exp->state) == RSM_DEAD)
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	if (arg->vaddr == READ_ONCE(exp->vaddr))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (!PAGE_ALIGNED(arg->vaddr) || !rsm_range_ok(arg->vaddr, exp->length, TASK_SIZE))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	status = lend_room(exp, &room);
 	if (status)
 		return status;
@@ -325,15 +325,15 @@ u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 }
 
 /* RSM_IOC_DESTROY */
-u32 rsm_destroy(struct rsm_export *exp)
+rsm_status_t rsm_destroy(struct rsm_export *exp)
 {
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	rsm_export_kill(exp, RSM_REASON_ASKED);
 	mutex_unlock(&exp->lock);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* The handle is being closed: everything goes but what imports still hold. */

@@ -151,13 +151,13 @@ static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp
  *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
-u32 rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
+rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 {
 	unsigned long addr = vaddr, end = vaddr + exp->length;
 	struct mm_struct *mm = current->mm;
 
 	if (mmap_read_lock_killable(mm))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	while (addr < end) {
 		struct vm_area_struct *vma = find_vma(mm, addr);
 
@@ -167,7 +167,7 @@ u32 rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 	}
 	*shown = addr >= end;
 	mmap_read_unlock(mm);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* The exporter has been found to see the segment in the range that is, or becomes, its own. */
@@ -178,24 +178,24 @@ void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr)
 }
 
 /* Unless another thread has rebound the export since the look at @vaddr. */
-static u32 note_range(struct rsm_export *exp, u64 vaddr)
+static rsm_status_t note_range(struct rsm_export *exp, u64 vaddr)
 {
 	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	if (exp->vaddr == vaddr)
 		rsm_window_seen_at(exp, vaddr);
 	mutex_unlock(&exp->lock);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_RANGE */
-u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg)
+rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg)
 {
 	bool shown = false;
-	u32 status;
+	rsm_status_t status;
 
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	arg->vaddr = READ_ONCE(exp->vaddr);
 	arg->length = exp->length;
 	status = rsm_export_view_at(exp, arg->vaddr, &shown);

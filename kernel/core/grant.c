@@ -122,73 +122,73 @@ static struct rsm_ticket *ticket_alloc(struct rsm_export *exp, struct rsm_grant 
 	return ticket;
 }
 
-static u32 grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
+static rsm_status_t grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
 {
 	struct rsm_ticket *ticket;
 	int err;
 
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_DEAD)
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	if (exp->grants >= RSM_GRANTS_MAX) {
 		rsm_limit_hit(RSM_LIMIT_GRANTS, exp->grants + 1, RSM_GRANTS_MAX, NULL);
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	}
 	ticket = ticket_alloc(exp, arg);
 	if (!ticket)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	err = enter_table(ticket);
 	if (err) {
 		rsm_ticket_put(ticket);
-		return err == -EBUSY ? RSMERR_INSUFFICIENT_RESOURCES :
-				       RSMERR_INSUFFICIENT_MEM;
+		return err == -EBUSY ? RSM_STS_INSUFFICIENT_RESOURCES :
+				       RSM_STS_INSUFFICIENT_MEM;
 	}
 	list_add(&ticket->link, &exp->tickets);
 	exp->grants++;
 	atomic_inc(&grant_count);
 	memcpy(arg->ticket, ticket->key, sizeof(arg->ticket));
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* A grant without rights to any byte is one to send. */
-static u32 check_bare_grant(const struct rsm_grant *arg)
+static rsm_status_t check_bare_grant(const struct rsm_grant *arg)
 {
 	if (!(arg->flags & RSM_GRANT_SEND))
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_PERM_DENIED;
 	if (arg->offset)
-		return RSMERR_BAD_OFFSET;
-	return arg->length ? RSMERR_BAD_LENGTH : RSM_SUCCESS;
+		return RSM_STS_BAD_OFFSET;
+	return arg->length ? RSM_STS_BAD_LENGTH : RSM_STS_SUCCESS;
 }
 
-static u32 check_grant(const struct rsm_export *exp, const struct rsm_grant *arg)
+static rsm_status_t check_grant(const struct rsm_export *exp, const struct rsm_grant *arg)
 {
 	u32 most = exp->flags & RSM_BIND_READ ? RSM_PERM_READ : RSM_PERM_RDWR;
 
 	if (!rsm_is_local(exp))
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	if (arg->permission & ~most)
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_PERM_DENIED;
 	if (!arg->permission)
 		return check_bare_grant(arg);
 	if (arg->offset > exp->length)
-		return RSMERR_BAD_OFFSET;
+		return RSM_STS_BAD_OFFSET;
 	if (!arg->length || !rsm_range_ok(arg->offset, arg->length, exp->length))
-		return RSMERR_BAD_LENGTH;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_LENGTH;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_GRANT */
-u32 rsm_grant(struct rsm_export *exp, struct rsm_grant *arg)
+rsm_status_t rsm_grant(struct rsm_export *exp, struct rsm_grant *arg)
 {
-	u32 status;
+	rsm_status_t status;
 
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	status = check_grant(exp, arg);
 	if (status)
 		return status;
 	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	status = grant_locked(exp, arg);
 	mutex_unlock(&exp->lock);
 	return status;
@@ -205,32 +205,32 @@ static void leave_table(struct rsm_export *exp, struct rsm_ticket *ticket)
 	rsm_ticket_put(ticket);
 }
 
-static u32 revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
+static rsm_status_t revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
 {
 	lockdep_assert_held(&exp->lock);
 	/* The end of the export has taken its tickets, or is about to. */
 	if (ticket->exp != exp || !ticket->live || exp->state == RSM_DEAD)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	ticket->live = false;
 	mutex_unlock(&exp->importers_lock);
 	rsm_importers_abort(exp, ticket, RSM_REASON_REVOKED);
 	leave_table(exp, ticket);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_REVOKE */
-u32 rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg)
+rsm_status_t rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg)
 {
 	struct rsm_ticket *ticket;
-	u32 status;
+	rsm_status_t status;
 
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	ticket = ticket_get(arg->ticket);
 	if (!ticket)
-		return RSMERR_SEG_NOT_PUBLISHED;
-	status = RSMERR_INTERRUPTED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
+	status = RSM_STS_INTERRUPTED;
 	if (!mutex_lock_interruptible(&exp->lock)) {
 		status = revoke_locked(exp, ticket);
 		mutex_unlock(&exp->lock);
@@ -257,17 +257,17 @@ void rsm_grants_end(struct rsm_export *exp)
 	}
 }
 
-static u32 granted_connect(struct rsm_import *imp)
+static rsm_status_t granted_connect(struct rsm_import *imp)
 {
 	struct rsm_export *exp = imp->ticket->exp;
-	u32 status = RSMERR_SEG_NOT_PUBLISHED;
+	rsm_status_t status = RSM_STS_SEG_NOT_PUBLISHED;
 
 	mutex_lock(&exp->importers_lock);
 	if (imp->ticket->live && !imp->ticket->spent && exp->state != RSM_DEAD) {
 		imp->ticket->spent = imp->ticket->flags & RSM_GRANT_ONCE;
 		kref_get(&exp->seg.ref);
 		rsm_local_join(imp, exp);
-		status = RSM_SUCCESS;
+		status = RSM_STS_SUCCESS;
 	}
 	mutex_unlock(&exp->importers_lock);
 	return status;
@@ -288,12 +288,12 @@ static const struct rsm_controller_ops granted_ops = {
  *
  * Return: RSM_SUCCESS or RSMERR_SEG_NOT_PUBLISHED.
  */
-u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key)
+rsm_status_t rsm_ticket_present(struct rsm_import *imp, const u64 *key)
 {
 	struct rsm_ticket *ticket = ticket_get(key);
 
 	if (!ticket)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	imp->ticket = ticket;
 	imp->granted = true;
 	imp->may_send = ticket->flags & RSM_GRANT_SEND;
@@ -302,7 +302,7 @@ u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key)
 	imp->rights = ticket->rights;
 	imp->start = ticket->offset;
 	imp->end = ticket->offset + ticket->length;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* Name of the controller of the export that granted it. */

@@ -190,32 +190,32 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
  * Begin to make a blank handle an import. Unless this fails the handle is locked
  * until import_settle().
  */
-static u32 import_begin(struct rsm_handle *h, struct rsm_import **imp)
+static rsm_status_t import_begin(struct rsm_handle *h, struct rsm_import **imp)
 {
-	u32 status = RSMERR_BAD_SEG_HNDL;
+	rsm_status_t status = RSM_STS_BAD_SEG_HNDL;
 
 	if (mutex_lock_interruptible(&h->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	if (!h->seg) {
 		*imp = import_alloc(h);
 		if (*imp)
-			return RSM_SUCCESS;
-		status = RSMERR_INSUFFICIENT_MEM;
+			return RSM_STS_SUCCESS;
+		status = RSM_STS_INSUFFICIENT_MEM;
 	}
 	mutex_unlock(&h->lock);
 	return status;
 }
 
-static void import_settle(struct rsm_handle *h, struct rsm_import *imp, u32 status)
+static void import_settle(struct rsm_handle *h, struct rsm_import *imp, rsm_status_t status)
 {
 	if (status)
 		import_free(imp);
 	mutex_unlock(&h->lock);
 }
 
-static u32 import_enter(struct rsm_import *imp)
+static rsm_status_t import_enter(struct rsm_import *imp)
 {
-	u32 status = rsm_segment_enter(&imp->seg);
+	rsm_status_t status = rsm_segment_enter(&imp->seg);
 
 	if (status)
 		return status;
@@ -231,10 +231,10 @@ static u32 import_enter(struct rsm_import *imp)
  * The generation that the caller is told is fixed before the connection
  * exists: an abort that comes at once is then seen, too.
  */
-static u32 import_join(struct rsm_import *imp, struct rsm_handle *h,
-		       const char *controller, struct rsm_table *table, u32 *generation)
+static rsm_status_t import_join(struct rsm_import *imp, struct rsm_handle *h,
+				const char *controller, struct rsm_table *table, u32 *generation)
 {
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_segment_init(&imp->seg, &import_segment_ops, h, controller, table);
 	if (status)
@@ -249,10 +249,11 @@ static u32 import_join(struct rsm_import *imp, struct rsm_handle *h,
 	return status;
 }
 
-static u32 import_connect(struct rsm_import *imp, struct rsm_handle *h,
-			  struct rsm_connect *arg, struct rsm_table *table)
+static rsm_status_t import_connect(struct rsm_import *imp, struct rsm_handle *h,
+				   struct rsm_connect *arg, struct rsm_table *table)
 {
-	u32 status, generation;
+	rsm_status_t status;
+	u32 generation;
 
 	imp->node = arg->node;
 	imp->id = arg->id;
@@ -269,18 +270,17 @@ static u32 import_connect(struct rsm_import *imp, struct rsm_handle *h,
 	arg->mappable = rsm_import_mappable(imp);
 	rsm_segment_complete(&imp->seg, h);
 	tell_connect(imp);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_CONNECT */
-u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
-		struct rsm_table *table)
+rsm_status_t rsm_connect(struct rsm_handle *h, struct rsm_connect *arg, struct rsm_table *table)
 {
 	struct rsm_import *imp;
-	u32 status;
+	rsm_status_t status;
 
 	if (arg->permission & ~RSM_PERM_RDWR)
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_PERM_DENIED;
 	status = import_begin(h, &imp);
 	if (status)
 		return status;
@@ -289,10 +289,11 @@ u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
 	return status;
 }
 
-static u32 import_redeem(struct rsm_import *imp, struct rsm_handle *h,
-			 struct rsm_redeem *arg, struct rsm_table *table)
+static rsm_status_t import_redeem(struct rsm_import *imp, struct rsm_handle *h,
+				  struct rsm_redeem *arg, struct rsm_table *table)
 {
-	u32 status, generation;
+	rsm_status_t status;
+	u32 generation;
 
 	status = rsm_ticket_present(imp, arg->ticket);
 	if (status)
@@ -300,8 +301,8 @@ static u32 import_redeem(struct rsm_import *imp, struct rsm_handle *h,
 	status = import_join(imp, h, rsm_ticket_controller(imp->ticket), table,
 			     &generation);
 	/* The export has died with its controller. */
-	if (status == RSMERR_CTLR_NOT_PRESENT)
-		return RSMERR_SEG_NOT_PUBLISHED;
+	if (status == RSM_STS_CTLR_NOT_PRESENT)
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	if (status)
 		return status;
 
@@ -314,14 +315,14 @@ static u32 import_redeem(struct rsm_import *imp, struct rsm_handle *h,
 	arg->generation = generation;
 	rsm_segment_complete(&imp->seg, h);
 	tell_connect(imp);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_REDEEM */
-u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *table)
+rsm_status_t rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *table)
 {
 	struct rsm_import *imp;
-	u32 status;
+	rsm_status_t status;
 
 	status = import_begin(h, &imp);
 	if (status)

@@ -204,7 +204,7 @@ int rsm_charge_handle(struct rsm_user *user);
 unsigned long rsm_pinned_pages(void);
 
 /* denied.c */
-void rsm_denied_import(const struct rsm_import *imp, u32 status);
+void rsm_denied_import(const struct rsm_import *imp, rsm_status_t status);
 void rsm_denied_node(const struct rsm_link *link, u32 id);
 u64 rsm_denial_count(void);
 
@@ -226,12 +226,12 @@ int rsm_words_init(struct rsm_words *words, struct rsm_table *table);
 void rsm_words_release(struct rsm_words *words);
 
 /* event.c */
-u32 rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns);
+rsm_status_t rsm_event_wait(struct rsm_segment *seg, s64 *timeout_ns);
 __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait);
 void rsm_events_post(struct rsm_segment *seg, u32 count);
 
 /* post.c */
-u32 rsm_post(struct rsm_segment *seg, u32 flags);
+rsm_status_t rsm_post(struct rsm_segment *seg, u32 flags);
 
 /* controller.c */
 struct rsm_controller *rsm_controller_get(const char *name);
@@ -242,13 +242,13 @@ void rsm_controller_leave(struct rsm_controller *ctl);
 void rsm_controller_add(struct rsm_segment *seg);
 void rsm_controller_del(struct rsm_segment *seg);
 unsigned int rsm_controller_segments(struct rsm_controller *ctl, enum rsm_kind kind);
-u32 rsm_controller_attr(struct rsm_attr *attr);
+rsm_status_t rsm_controller_attr(struct rsm_attr *attr);
 extern struct list_head rsm_controllers;
 extern u32 rsm_controller_changes;
 extern struct mutex rsm_controllers_lock;
 
 /* topology.c */
-u32 rsm_topology(struct rsm_topology_query *query);
+rsm_status_t rsm_topology(struct rsm_topology_query *query);
 
 /* segid.c, access.c: pure functions, tested by KUnit */
 bool rsm_segid_requestable(u32 id);
@@ -260,25 +260,25 @@ unsigned int rsm_mode_allows(unsigned int mode, bool owner, bool group);
 /* segment.c */
 bool rsm_is_creator(const struct rsm_export *exp);
 void rsm_owner_init(struct rsm_owner *owner);
-u32 rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
-		     struct rsm_handle *h, const char *controller, struct rsm_table *table);
-u32 rsm_segment_enter(struct rsm_segment *seg);
+rsm_status_t rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
+			      struct rsm_handle *h, const char *controller,
+			      struct rsm_table *table);
+rsm_status_t rsm_segment_enter(struct rsm_segment *seg);
 void rsm_segment_cancel(struct rsm_segment *seg);
 void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h);
 void rsm_segment_put(struct rsm_segment *seg);
 
 /* export.c */
-u32 rsm_bind(struct rsm_handle *h, struct rsm_bind *arg,
-	     struct rsm_table *table);
-u32 rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
-u32 rsm_destroy(struct rsm_export *exp);
+rsm_status_t rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_table *table);
+rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
+rsm_status_t rsm_destroy(struct rsm_export *exp);
 void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason);
 void rsm_export_close(struct rsm_export *exp);
 bool rsm_export_lost_range(const struct rsm_export *exp);
 
 /* watch.c */
-u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
-		    struct rsm_watch **watch);
+rsm_status_t rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
+			     struct rsm_watch **watch);
 bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem);
 void rsm_watch_stop(struct rsm_watch *watch);
 bool rsm_watch_range_is_gone(const struct rsm_watch *watch);
@@ -288,8 +288,8 @@ void rsm_watch_exit(void);
 u64 rsm_watch_pages_looked_at(void);
 
 /* pin.c */
-u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
-		  struct rsm_mem **mem);
+rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
+			   struct rsm_mem **mem);
 unsigned long rsm_pin_charged(const struct rsm_mem *mem);
 #define RSM_PIN_LOOK_MAX 64UL
 enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };
@@ -298,23 +298,23 @@ enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 v
 
 /* range.c; the first two are pure functions, tested by KUnit */
 bool rsm_range_ok(u64 offset, u64 length, u64 limit);
-u32 rsm_range_exportable(u64 vaddr, u64 length, u64 max_length);
-u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
+rsm_status_t rsm_range_exportable(u64 vaddr, u64 length, u64 max_length);
+rsm_status_t rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags);
 
 /* publish.c */
-u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
-u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
-u32 rsm_unpublish(struct rsm_export *exp);
+rsm_status_t rsm_publish(struct rsm_export *exp, struct rsm_publish *arg);
+rsm_status_t rsm_republish(struct rsm_export *exp, struct rsm_publish *arg);
+rsm_status_t rsm_unpublish(struct rsm_export *exp);
 void rsm_export_withdraw_begin(struct rsm_export *exp);
 void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason);
 struct rsm_export *rsm_published_get(u32 id);
 unsigned int rsm_published_count(void);
 
 /* grant.c */
-u32 rsm_grant(struct rsm_export *exp, struct rsm_grant *arg);
-u32 rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg);
+rsm_status_t rsm_grant(struct rsm_export *exp, struct rsm_grant *arg);
+rsm_status_t rsm_revoke(struct rsm_export *exp, struct rsm_revoke *arg);
 void rsm_grants_end(struct rsm_export *exp);
-u32 rsm_ticket_present(struct rsm_import *imp, const u64 *key);
+rsm_status_t rsm_ticket_present(struct rsm_import *imp, const u64 *key);
 const char *rsm_ticket_controller(const struct rsm_ticket *ticket);
 void rsm_ticket_put(struct rsm_ticket *ticket);
 unsigned int rsm_grant_count(void);
@@ -322,19 +322,17 @@ unsigned int rsm_grant_count(void);
 /* letter.c */
 void rsm_inbox_init(struct rsm_inbox *inbox);
 void rsm_letter_drop(struct rsm_export *exp, struct rsm_import *imp);
-u32 rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg);
-u32 rsm_letter_receive(struct rsm_export *exp, struct rsm_message *arg);
+rsm_status_t rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg);
+rsm_status_t rsm_letter_receive(struct rsm_export *exp, struct rsm_message *arg);
 
 /* import.c, map.c, transfer.c */
-u32 rsm_connect(struct rsm_handle *h, struct rsm_connect *arg,
-		struct rsm_table *table);
-u32 rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg,
-	       struct rsm_table *table);
+rsm_status_t rsm_connect(struct rsm_handle *h, struct rsm_connect *arg, struct rsm_table *table);
+rsm_status_t rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm_table *table);
 void rsm_import_close(struct rsm_import *imp);
 struct rsm_export *rsm_import_export_get(struct rsm_import *imp);
 int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma);
 bool rsm_import_mappable(const struct rsm_import *imp);
-int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
+rsm_status_t rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg);
 void rsm_import_zap(struct rsm_import *imp);
 void rsm_import_forget_export(struct rsm_import *imp);
 void rsm_mapping_init(struct address_space *mapping, struct file *file);
@@ -342,8 +340,9 @@ void rsm_zap_handle(struct rsm_handle *h);
 int rsm_fill_prepare(struct vm_area_struct *vma, unsigned long addr);
 int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
 		    struct rsm_mem *mem, struct page *scratch);
-u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put);
-u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
+rsm_status_t rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg,
+			  enum rsm_direction direction);
+rsm_status_t rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg);
 
 /* local.c */
 bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned int mode);
@@ -367,8 +366,8 @@ void rsm_window_free(struct rsm_export *exp);
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
-u32 rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown);
-u32 rsm_range(struct rsm_export *exp, struct rsm_range *arg);
+rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown);
+rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /* agent/link.c */
 int rsm_agent_init(void);

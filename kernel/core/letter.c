@@ -114,16 +114,16 @@ static struct rsm_letter *letter_alloc(struct rsm_import *imp, const struct rsm_
 }
 
 /* Takes over @letter if the import still belongs to the export and has no letter there. */
-static u32 letter_deliver(struct rsm_export *exp, struct rsm_letter *letter)
+static rsm_status_t letter_deliver(struct rsm_export *exp, struct rsm_letter *letter)
 {
 	struct rsm_import *imp = letter->imp;
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	spin_lock(&exp->inbox.lock);
 	if (READ_ONCE(imp->exp) != exp)
-		status = RSMERR_CONN_ABORTED;
+		status = RSM_STS_CONN_ABORTED;
 	else if (imp->letter)
-		status = RSMERR_QUEUE_FULL;
+		status = RSM_STS_QUEUE_FULL;
 	else
 		letter_add(&exp->inbox, letter);
 	spin_unlock(&exp->inbox.lock);
@@ -131,18 +131,18 @@ static u32 letter_deliver(struct rsm_export *exp, struct rsm_letter *letter)
 }
 
 /* RSM_IOC_SEND */
-u32 rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg)
+rsm_status_t rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg)
 {
 	struct rsm_letter *letter;
 	struct rsm_export *exp;
-	u32 status;
+	rsm_status_t status;
 
 	if (!imp->may_send)
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_PERM_DENIED;
 	exp = rsm_import_export_get(imp);
 	if (!exp)
-		return RSMERR_CONN_ABORTED;
-	status = RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_CONN_ABORTED;
+	status = RSM_STS_INSUFFICIENT_MEM;
 	letter = letter_alloc(imp, arg);
 	if (letter)
 		status = letter_deliver(exp, letter);
@@ -155,21 +155,21 @@ u32 rsm_letter_send(struct rsm_import *imp, const struct rsm_message *arg)
 }
 
 /* RSM_IOC_RECEIVE */
-u32 rsm_letter_receive(struct rsm_export *exp, struct rsm_message *arg)
+rsm_status_t rsm_letter_receive(struct rsm_export *exp, struct rsm_message *arg)
 {
 	struct rsm_inbox *inbox = &exp->inbox;
 	struct rsm_letter *letter;
 
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	spin_lock(&inbox->lock);
 	letter = list_first_entry_or_null(&inbox->turns, struct rsm_letter, turn);
 	if (letter)
 		letter_del(inbox, letter);
 	spin_unlock(&inbox->lock);
 	if (!letter)
-		return RSMERR_TIMEOUT;
+		return RSM_STS_TIMEOUT;
 	memcpy(arg->word, letter->word, sizeof(arg->word));
 	kfree(letter);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }

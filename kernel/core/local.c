@@ -35,20 +35,20 @@ bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned i
 /* May the caller connect? The node list binds everybody, the user check not
  * those with CAP_IPC_OWNER.
  */
-static u32 local_admit(struct rsm_export *exp, struct rsm_import *imp)
+static rsm_status_t local_admit(struct rsm_export *exp, struct rsm_import *imp)
 {
 	struct rsm_acl *acl = exp->acl;
 	int mode;
 
 	lockdep_assert_held(&exp->importers_lock);
 	if (!exp->open)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	mode = rsm_acl_node_mode(acl ? acl->entry : NULL, acl ? acl->count : 0,
 				 exp->owner.umask, rsm_node_id());
 	if (mode < 0)
-		return RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
+		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
 	return rsm_import_admit(imp, exp->owner.uid, exp->owner.gid, mode) ?
-		       RSM_SUCCESS : RSMERR_PERM_DENIED;
+		       RSM_STS_SUCCESS : RSM_STS_PERM_DENIED;
 }
 
 /**
@@ -58,13 +58,13 @@ static u32 local_admit(struct rsm_export *exp, struct rsm_import *imp)
  * Return: RSM_SUCCESS, RSMERR_SEG_NOT_PUBLISHED,
  * RSMERR_SEG_NOT_PUBLISHED_TO_NODE or RSMERR_PERM_DENIED.
  */
-u32 rsm_local_connect(struct rsm_import *imp)
+rsm_status_t rsm_local_connect(struct rsm_import *imp)
 {
 	struct rsm_export *exp = rsm_published_get(imp->id);
-	u32 status;
+	rsm_status_t status;
 
 	if (!exp)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
 	status = local_admit(exp, imp);
 	if (!status)

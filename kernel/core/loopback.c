@@ -6,17 +6,17 @@
 #define ALL_WIDTHS	(1 | 2 | 4 | 8)
 
 /* The one entry names this node. */
-static u32 loopback_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+static rsm_status_t loopback_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	if (acl->entry[0].node != rsm_node_id())
-		return RSMERR_BAD_ACL;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ACL;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 loopback_connect(struct rsm_import *imp)
+static rsm_status_t loopback_connect(struct rsm_import *imp)
 {
 	if (imp->node != rsm_node_id())
-		return RSMERR_CTLR_NOT_PRESENT;
+		return RSM_STS_CTLR_NOT_PRESENT;
 	return rsm_local_connect(imp);
 }
 

@@ -310,48 +310,48 @@ int rsm_import_mmap(struct rsm_import *imp, struct vm_area_struct *vma)
  * Find the first part of [@start, @end) that maps @imp, and narrow the range to
  * that part.
  */
-static int rsm_next_mapping(const struct rsm_import *imp, unsigned long *start,
-			    unsigned long *end)
+static rsm_status_t rsm_next_mapping(const struct rsm_import *imp, unsigned long *start,
+				     unsigned long *end)
 {
+	rsm_status_t status = RSM_STS_SEG_NOT_MAPPED;
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
-	int status = RSMERR_SEG_NOT_MAPPED;
 
 	if (mmap_read_lock_killable(mm))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	vma = find_vma(mm, *start);
 	while (vma && vma->vm_start < *end && vma->vm_private_data != imp)
 		vma = find_vma(mm, vma->vm_end);
 	if (vma && vma->vm_start < *end) {
 		*start = max(*start, vma->vm_start);
 		*end = min(*end, vma->vm_end);
-		status = RSM_SUCCESS;
+		status = RSM_STS_SUCCESS;
 	}
 	mmap_read_unlock(mm);
 	return status;
 }
 
 /* ioctl(RSM_IOC_UNMAP) on an import. */
-int rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg)
+rsm_status_t rsm_import_unmap(const struct rsm_import *imp, const struct rsm_unmap *arg)
 {
+	rsm_status_t status = RSM_STS_SUCCESS;
 	unsigned long start, end;
-	int status = RSM_SUCCESS;
 
 	if (!PAGE_ALIGNED(arg->vaddr))
-		return RSMERR_BAD_MEM_ALIGNMENT;
+		return RSM_STS_BAD_MEM_ALIGNMENT;
 	if (!arg->length || arg->length > TASK_SIZE ||
 	    arg->vaddr > TASK_SIZE - arg->length)
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 
 	start = arg->vaddr;
 	end = PAGE_ALIGN(arg->vaddr + arg->length);
-	while (start < end && status == RSM_SUCCESS) {
+	while (start < end && !status) {
 		unsigned long first = start, last = end;
 
 		status = rsm_next_mapping(imp, &first, &last);
-		if (status == RSM_SUCCESS && vm_munmap(first, last - first))
-			status = RSMERR_INSUFFICIENT_MEM;
+		if (!status && vm_munmap(first, last - first))
+			status = RSM_STS_INSUFFICIENT_MEM;
 		start = last;
 	}
-	return status == RSMERR_SEG_NOT_MAPPED ? RSM_SUCCESS : status;
+	return status == RSM_STS_SEG_NOT_MAPPED ? RSM_STS_SUCCESS : status;
 }

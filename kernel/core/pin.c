@@ -96,17 +96,17 @@ static const struct rsm_mem_ops pinned_ops = {
 	.release = pinned_release,
 };
 
-static u32 pin_status(long err)
+static rsm_status_t pin_status(long err)
 {
 	switch (err) {
 	case -ENOMEM:
 	case -EAGAIN:
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	case -EINTR:
 	case -ERESTARTSYS:
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	default:
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	}
 }
 
@@ -137,7 +137,7 @@ static int pin_some(struct rsm_pinned *pinned, unsigned long addr, unsigned long
 	return pin_user_pages_fast(addr, n, FOLL_WRITE | FOLL_LONGTERM, &pinned->page[done]);
 }
 
-static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
+static rsm_status_t pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 {
 	unsigned long done = 0, npages = pinned->mem.npages;
 
@@ -151,7 +151,7 @@ static u32 pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 		done += got;
 		cond_resched();
 	}
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /*
@@ -173,16 +173,16 @@ static unsigned long kept_pages(const struct rsm_pinned *pinned)
 }
 
 /* Charge also what the pins keep besides the range. */
-static u32 charge_kept(struct rsm_pinned *pinned)
+static rsm_status_t charge_kept(struct rsm_pinned *pinned)
 {
 	unsigned long kept = kept_pages(pinned);
 
 	if (kept <= pinned->mem.npages)
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (rsm_charge(pinned->mm, kept - pinned->mem.npages))
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	pinned->charged = kept;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /**
@@ -196,24 +196,24 @@ static u32 charge_kept(struct rsm_pinned *pinned)
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
-u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
-		  struct rsm_mem **mem)
+rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
+			   struct rsm_mem **mem)
 {
 	unsigned long npages = length >> PAGE_SHIFT;
 	struct rsm_pinned *pinned;
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_range_pinnable(vaddr, length, refused, flags);
 	if (status)
 		return status;
 	if (rsm_charge(current->mm, npages))
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	pinned = rsm_page_array_alloc(struct_size(pinned, page, npages),
 				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pinned) {
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 		rsm_uncharge(current->mm, npages);
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	}
 	rsm_mem_init(&pinned->mem, &pinned_ops, npages);
 	pinned->mm = current->mm;
@@ -222,7 +222,7 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	pinned->writable = !(flags & RSM_BIND_READ);
 
 	status = pin_pages(pinned, vaddr);
-	if (status == RSMERR_INSUFFICIENT_MEM)
+	if (status == RSM_STS_INSUFFICIENT_MEM)
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 	if (status)
 		goto err_free;
@@ -230,7 +230,7 @@ u32 rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	if (status)
 		goto err_unpin;
 	*mem = &pinned->mem;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 err_unpin:
 	unpin(pinned, npages);
@@ -251,9 +251,9 @@ err_free:
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
-u32 rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
+rsm_status_t rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_watch_start(exp, vaddr, exp->length, &prepared->watch);
 	if (status)
@@ -269,14 +269,14 @@ EXPORT_SYMBOL_GPL(rsm_pin_prepare);
  *
  * Return: RSM_SUCCESS, or RSMERR_BAD_ADDR if the range was lost meanwhile.
  */
-u32 rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
+rsm_status_t rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	lockdep_assert_held(&exp->lock);
 	if (!rsm_watch_arm(prepared->watch, prepared->mem))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	swap(exp->watch, prepared->watch);
 	swap(exp->mem, prepared->mem);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_pin_bind);
 
@@ -288,17 +288,17 @@ EXPORT_SYMBOL_GPL(rsm_pin_bind);
  * Return: RSM_SUCCESS, or RSMERR_BAD_ADDR if the new range was lost meanwhile: the
  * old one stays then.
  */
-u32 rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
+rsm_status_t rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	lockdep_assert_held(&exp->lock);
 	if (!rsm_watch_arm(prepared->watch, prepared->mem))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	rsm_watch_stop(exp->watch);
 	exp->watch = prepared->watch;
 	prepared->watch = NULL;
 	rsm_export_set_mem(exp, prepared->mem);
 	prepared->mem = NULL;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_pin_rebind);
 

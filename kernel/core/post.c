@@ -6,16 +6,16 @@
 
 #include <linux/indirect_call_wrapper.h>
 
-static noinline u32 post_to_importers(struct rsm_export *exp, u32 flags)
+static noinline rsm_status_t post_to_importers(struct rsm_export *exp, u32 flags)
 {
 	rsm_importers_post(exp, flags);
 	if (exp->ops->post_importers)
 		exp->ops->post_importers(exp, flags);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* Deliver an event from a handle to the other side of its connections. */
-u32 rsm_post(struct rsm_segment *seg, u32 flags)
+rsm_status_t rsm_post(struct rsm_segment *seg, u32 flags)
 {
 	struct rsm_import *imp;
 
@@ -24,6 +24,6 @@ u32 rsm_post(struct rsm_segment *seg, u32 flags)
 		return post_to_importers(to_export(seg), flags);
 	imp = to_import(seg);
 	if (READ_ONCE(imp->aborted))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	return INDIRECT_CALL_1(imp->ops->post, rsm_local_post, imp, flags);
 }

@@ -33,7 +33,7 @@ struct rsm_export *rsm_published_get(u32 id)
 	return exp;
 }
 
-static u32 id_take(struct rsm_export *exp, u32 *id)
+static rsm_status_t id_take(struct rsm_export *exp, u32 *id)
 {
 	int err;
 
@@ -44,11 +44,11 @@ static u32 id_take(struct rsm_export *exp, u32 *id)
 				      XA_LIMIT(RSM_USER_APP_ID_BASE, RSM_USER_APP_ID_END),
 				      &next_system_id, GFP_KERNEL_ACCOUNT);
 	if (err < 0)
-		return err == -EBUSY && *id ? RSMERR_SEGID_IN_USE :
-		       err == -EBUSY ? RSMERR_INSUFFICIENT_RESOURCES :
-				       RSMERR_INSUFFICIENT_MEM;
+		return err == -EBUSY && *id ? RSM_STS_SEGID_IN_USE :
+		       err == -EBUSY ? RSM_STS_INSUFFICIENT_RESOURCES :
+				       RSM_STS_INSUFFICIENT_MEM;
 	atomic_inc(&published_count);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 static void id_give_back(u32 id)
@@ -57,31 +57,30 @@ static void id_give_back(u32 id)
 	atomic_dec(&published_count);
 }
 
-static u32 acl_check(struct rsm_export *exp, const struct rsm_acl *acl)
+static rsm_status_t acl_check(struct rsm_export *exp, const struct rsm_acl *acl)
 {
 	if (!rsm_acl_valid(acl->entry, acl->count))
-		return RSMERR_BAD_ACL;
+		return RSM_STS_BAD_ACL;
 	return exp->seg.ctl->ops->check_acl(exp->seg.ctl, acl);
 }
 
 /* Copy and check an access list; *@list is NULL for the default. */
-static u32 acl_read(struct rsm_export *exp, struct rsm_publish *arg,
-		    struct rsm_acl **list)
+static rsm_status_t acl_read(struct rsm_export *exp, struct rsm_publish *arg, struct rsm_acl **list)
 {
 	size_t bytes = array_size(arg->acl_count, sizeof(struct rsm_acl_entry));
 	struct rsm_acl *acl;
-	u32 status;
+	rsm_status_t status;
 
 	*list = NULL;
 	if (!arg->acl_count)
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (arg->acl_count > (exp->seg.ctl->max_acl ?: RSM_ACL_MAX))
-		return RSMERR_BAD_ACL;
+		return RSM_STS_BAD_ACL;
 	acl = kmalloc(struct_size(acl, entry, arg->acl_count), GFP_KERNEL_ACCOUNT);
 	if (!acl)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	acl->count = arg->acl_count;
-	status = RSMERR_BAD_ADDR;
+	status = RSM_STS_BAD_ADDR;
 	if (!copy_from_user(acl->entry, u64_to_user_ptr(arg->acl), bytes))
 		status = acl_check(exp, acl);
 	if (status) {
@@ -89,7 +88,7 @@ static u32 acl_read(struct rsm_export *exp, struct rsm_publish *arg,
 		return status;
 	}
 	*list = acl;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 static void set_acl(struct rsm_export *exp, struct rsm_acl *acl)
@@ -114,9 +113,9 @@ static void set_open(struct rsm_export *exp, bool open)
  * The id is in the table before the controller has said yes, so that nobody
  * else can take it; connects are let in last.
  */
-static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl)
+static rsm_status_t publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl)
 {
-	u32 status;
+	rsm_status_t status;
 
 	status = id_take(exp, id);
 	if (status)
@@ -135,20 +134,20 @@ static u32 publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl
 	WRITE_ONCE(exp->state, RSM_PUBLISHED);
 	rsm_notify_publish(exp);
 	set_open(exp, true);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
-			  struct rsm_acl *acl)
+static rsm_status_t publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
+				   struct rsm_acl *acl)
 {
 	u32 id = arg->id;
-	u32 status;
+	rsm_status_t status;
 
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_PUBLISHED)
-		return RSMERR_SEG_ALREADY_PUBLISHED;
+		return RSM_STS_SEG_ALREADY_PUBLISHED;
 	if (exp->state == RSM_DEAD || rsm_is_local(exp))
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	status = publish_under_id(exp, &id, acl);
 	if (!status)
 		arg->id = id;
@@ -156,18 +155,18 @@ static u32 publish_locked(struct rsm_export *exp, struct rsm_publish *arg,
 }
 
 /* Use a list that was read; take it over unless that fails. */
-typedef u32 acl_user_t(struct rsm_export *exp, struct rsm_publish *arg,
-		       struct rsm_acl *acl);
+typedef rsm_status_t acl_user_t(struct rsm_export *exp, struct rsm_publish *arg,
+				struct rsm_acl *acl);
 
-static u32 use_acl(struct rsm_export *exp, struct rsm_publish *arg, acl_user_t *use)
+static rsm_status_t use_acl(struct rsm_export *exp, struct rsm_publish *arg, acl_user_t *use)
 {
 	struct rsm_acl *acl;
-	u32 status;
+	rsm_status_t status;
 
 	status = acl_read(exp, arg, &acl);
 	if (status)
 		return status;
-	status = RSMERR_INTERRUPTED;
+	status = RSM_STS_INTERRUPTED;
 	if (!mutex_lock_interruptible(&exp->lock)) {
 		status = use(exp, arg, acl);
 		mutex_unlock(&exp->lock);
@@ -178,36 +177,36 @@ static u32 use_acl(struct rsm_export *exp, struct rsm_publish *arg, acl_user_t *
 }
 
 /* RSM_IOC_PUBLISH */
-u32 rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
+rsm_status_t rsm_publish(struct rsm_export *exp, struct rsm_publish *arg)
 {
 	if (READ_ONCE(exp->state) == RSM_PUBLISHED)
-		return RSMERR_SEG_ALREADY_PUBLISHED;
+		return RSM_STS_SEG_ALREADY_PUBLISHED;
 	if (arg->id && !rsm_segid_requestable(arg->id))
-		return RSMERR_RESERVED_SEGID;
+		return RSM_STS_RESERVED_SEGID;
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	return use_acl(exp, arg, publish_locked);
 }
 
-static u32 republish_locked(struct rsm_export *exp, struct rsm_publish *arg,
-			    struct rsm_acl *acl)
+static rsm_status_t republish_locked(struct rsm_export *exp, struct rsm_publish *arg,
+				     struct rsm_acl *acl)
 {
 	lockdep_assert_held(&exp->lock);
 	if (exp->state != RSM_PUBLISHED)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	set_acl(exp, acl);
 	if (exp->ops->republish)
 		exp->ops->republish(exp);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* RSM_IOC_REPUBLISH */
-u32 rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
+rsm_status_t rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 {
 	if (READ_ONCE(exp->state) != RSM_PUBLISHED)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	return use_acl(exp, arg, republish_locked);
 }
 
@@ -258,19 +257,19 @@ void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason)
 }
 
 /* RSM_IOC_UNPUBLISH */
-u32 rsm_unpublish(struct rsm_export *exp)
+rsm_status_t rsm_unpublish(struct rsm_export *exp)
 {
-	u32 status = RSMERR_SEG_NOT_PUBLISHED;
+	rsm_status_t status = RSM_STS_SEG_NOT_PUBLISHED;
 
 	if (READ_ONCE(exp->state) != RSM_PUBLISHED)
-		return RSMERR_SEG_NOT_PUBLISHED;
+		return RSM_STS_SEG_NOT_PUBLISHED;
 	if (!rsm_is_creator(exp))
-		return RSMERR_NOT_CREATOR;
+		return RSM_STS_NOT_CREATOR;
 	if (mutex_lock_interruptible(&exp->lock))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	if (exp->state == RSM_PUBLISHED) {
 		rsm_export_withdraw(exp, RSM_REASON_ASKED);
-		status = RSM_SUCCESS;
+		status = RSM_STS_SUCCESS;
 	}
 	mutex_unlock(&exp->lock);
 	return status;

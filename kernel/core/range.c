@@ -29,17 +29,17 @@ bool rsm_range_ok(u64 offset, u64 length, u64 limit)
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_BAD_LENGTH or RSMERR_BAD_MEM_ALIGNMENT.
  */
-u32 rsm_range_exportable(u64 vaddr, u64 length, u64 max_length)
+rsm_status_t rsm_range_exportable(u64 vaddr, u64 length, u64 max_length)
 {
 	if (!vaddr)
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	if (!length || length > RSM_MAX_LENGTH || (max_length && length > max_length))
-		return RSMERR_BAD_LENGTH;
+		return RSM_STS_BAD_LENGTH;
 	if (!PAGE_ALIGNED(vaddr) || !PAGE_ALIGNED(length))
-		return RSMERR_BAD_MEM_ALIGNMENT;
+		return RSM_STS_BAD_MEM_ALIGNMENT;
 	if (!rsm_range_ok(vaddr, length, TASK_SIZE))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ADDR;
+	return RSM_STS_SUCCESS;
 }
 
 /*
@@ -61,16 +61,16 @@ static bool is_refused_file(struct file *file, u32 flags)
 	return !(flags & RSM_BIND_LOCAL) || magic != TMPFS_MAGIC;
 }
 
-static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused, u32 flags)
+static rsm_status_t check_vma(struct vm_area_struct *vma, vm_flags_t refused, u32 flags)
 {
 	vm_flags_t needed = flags & RSM_BIND_READ ? VM_READ : VM_READ | VM_WRITE;
 
 	if (vma->vm_flags & (VM_IO | VM_PFNMAP | refused))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	if (vma->vm_flags & VM_MAYSHARE && vma->vm_file &&
 	    is_refused_file(vma->vm_file, flags))
-		return RSMERR_BAD_ADDR;
-	return (vma->vm_flags & needed) == needed ? RSM_SUCCESS : RSMERR_PERM_DENIED;
+		return RSM_STS_BAD_ADDR;
+	return (vma->vm_flags & needed) == needed ? RSM_STS_SUCCESS : RSM_STS_PERM_DENIED;
 }
 
 /**
@@ -85,19 +85,19 @@ static u32 check_vma(struct vm_area_struct *vma, vm_flags_t refused, u32 flags)
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED or RSMERR_INTERRUPTED.
  */
-u32 rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags)
+rsm_status_t rsm_range_pinnable(u64 vaddr, u64 length, vm_flags_t refused, u32 flags)
 {
 	unsigned long addr = vaddr, end = vaddr + length;
 	struct mm_struct *mm = current->mm;
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	if (mmap_read_lock_killable(mm))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	while (addr < end && !status) {
 		struct vm_area_struct *vma = find_vma(mm, addr);
 
 		if (!vma || vma->vm_start > addr) {
-			status = RSMERR_BAD_ADDR;
+			status = RSM_STS_BAD_ADDR;
 		} else {
 			status = check_vma(vma, refused, flags);
 			addr = vma->vm_end;

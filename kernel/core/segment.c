@@ -35,22 +35,22 @@ static void segment_destroy(struct rsm_segment *seg)
  * Return: RSM_SUCCESS, RSMERR_CTLR_NOT_PRESENT, RSMERR_INSUFFICIENT_RESOURCES
  * or RSMERR_INSUFFICIENT_MEM.
  */
-u32 rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
-		     struct rsm_handle *h, const char *controller, struct rsm_table *table)
+rsm_status_t rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
+			      struct rsm_handle *h, const char *controller, struct rsm_table *table)
 {
-	u32 status = RSMERR_INSUFFICIENT_MEM;
+	rsm_status_t status = RSM_STS_INSUFFICIENT_MEM;
 	int err;
 
 	seg->ctl = rsm_controller_get(controller);
 	if (!seg->ctl)
-		return RSMERR_CTLR_NOT_PRESENT;
+		return RSM_STS_CTLR_NOT_PRESENT;
 	seg->process = rsm_process_get();
 	if (!seg->process)
 		goto err_put_controller;
 	err = rsm_words_init(&seg->words, table);
 	if (err == -ENOSPC) {
 		rsm_limit_hit(RSM_LIMIT_SLOTS, RSM_TABLE_SLOTS + 1ULL, RSM_TABLE_SLOTS, NULL);
-		status = RSMERR_INSUFFICIENT_RESOURCES;
+		status = RSM_STS_INSUFFICIENT_RESOURCES;
 	}
 	if (err)
 		goto err_put_process;
@@ -60,7 +60,7 @@ u32 rsm_segment_init(struct rsm_segment *seg, const struct rsm_segment_ops *ops,
 	INIT_LIST_HEAD(&seg->on_ctl);
 	seg->ops = ops;
 	seg->number = h->number;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 err_put_process:
 	rsm_process_put(seg->process);
@@ -85,9 +85,9 @@ void rsm_segment_cancel(struct rsm_segment *seg)
  *
  * Return: RSM_SUCCESS, or RSMERR_CTLR_NOT_PRESENT if the controller was removed.
  */
-u32 rsm_segment_enter(struct rsm_segment *seg)
+rsm_status_t rsm_segment_enter(struct rsm_segment *seg)
 {
-	return rsm_controller_enter(seg->ctl) ? RSM_SUCCESS : RSMERR_CTLR_NOT_PRESENT;
+	return rsm_controller_enter(seg->ctl) ? RSM_STS_SUCCESS : RSM_STS_CTLR_NOT_PRESENT;
 }
 
 /* After rsm_segment_enter(): @h is that segment from now on. */

@@ -60,29 +60,29 @@ static void topology_collect(struct picture *p)
 	mutex_unlock(&rsm_controllers_lock);
 }
 
-static u32 topology_answer(struct picture *p, struct rsm_topology_query *query)
+static rsm_status_t topology_answer(struct picture *p, struct rsm_topology_query *query)
 {
 	query->node_id = rsm_node_id();
 	query->controller_count = p->controller_count;
 	query->peer_count = p->peer_count;
 	if (p->controller_count > p->max_controllers || p->peer_count > p->max_peers)
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	if (copy_to_user(u64_to_user_ptr(query->controllers), p->controllers,
 			 p->controller_count * sizeof(*p->controllers)))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	if (copy_to_user(u64_to_user_ptr(query->peers), p->peers,
 			 p->peer_count * sizeof(*p->peers)))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ADDR;
+	return RSM_STS_SUCCESS;
 }
 
-u32 rsm_topology(struct rsm_topology_query *query)
+rsm_status_t rsm_topology(struct rsm_topology_query *query)
 {
 	struct picture p = {
 		.max_controllers = min(query->controller_count, MAX_CONTROLLERS),
 		.max_peers = min(query->peer_count, MAX_PEERS),
 	};
-	u32 status = RSMERR_INSUFFICIENT_MEM;
+	rsm_status_t status = RSM_STS_INSUFFICIENT_MEM;
 
 	p.controllers = kvcalloc(p.max_controllers, sizeof(*p.controllers),
 				 GFP_KERNEL_ACCOUNT);

@@ -300,9 +300,9 @@ TRACE_EVENT(post,
 
 /* An entry of a PUTV or GETV has failed after it was found good. */
 TRACE_EVENT(transfer_error,
-	TP_PROTO(const struct rsm_import *imp, const struct rsm_transfer_entry *e, bool put,
-		 u32 status),
-	TP_ARGS(imp, e, put, status),
+	TP_PROTO(const struct rsm_import *imp, const struct rsm_transfer_entry *e,
+		 enum rsm_direction direction, rsm_status_t status),
+	TP_ARGS(imp, e, direction, status),
 	TP_STRUCT__entry(
 		__field(u32, number)
 		__field(u32, put)
@@ -312,10 +312,10 @@ TRACE_EVENT(transfer_error,
 	),
 	TP_fast_assign(
 		__entry->number = imp->seg.number;
-		__entry->put = put;
+		__entry->put = direction == RSM_PUT;
 		__entry->offset = e->remote_offset;
 		__entry->length = e->length;
-		__entry->status = status;
+		__entry->status = rsm_status_to_number(status);
 	),
 	TP_printk("number=%u put=%u offset=%llu length=%llu status=%u", __entry->number,
 		  __entry->put, __entry->offset, __entry->length, __entry->status)

@@ -18,34 +18,34 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-static u32 read_local(struct rsm_local *local, u64 done, void *to, size_t n)
+static rsm_status_t read_local(struct rsm_local *local, u64 done, void *to, size_t n)
 {
 	if (local->mem)
 		rsm_mem_read(local->mem, local->offset + done, to, n);
 	else if (copy_from_user(to, local->user + done, n))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ADDR;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 write_local(struct rsm_local *local, u64 done, const void *from, size_t n)
+static rsm_status_t write_local(struct rsm_local *local, u64 done, const void *from, size_t n)
 {
 	if (local->mem)
 		rsm_mem_write(local->mem, local->offset + done, from, n);
 	else if (copy_to_user(local->user + done, from, n))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ADDR;
+	return RSM_STS_SUCCESS;
 }
 
 /* Between the bounce page and the segment, unless the connection is gone. */
-static u32 copy_remote(struct rsm_import *imp, u64 offset, void *page, size_t n,
-		       bool put)
+static rsm_status_t copy_remote(struct rsm_import *imp, u64 offset, void *page, size_t n,
+				enum rsm_direction direction)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	down_read(&imp->map_lock);
 	if (!imp->mem)
-		status = RSMERR_CONN_ABORTED;
-	else if (put)
+		status = RSM_STS_CONN_ABORTED;
+	else if (direction == RSM_PUT)
 		rsm_mem_write(imp->mem, offset, page, n);
 	else
 		rsm_mem_read(imp->mem, offset, page, n);
@@ -53,16 +53,16 @@ static u32 copy_remote(struct rsm_import *imp, u64 offset, void *page, size_t n,
 	return status;
 }
 
-static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
-		      u64 offset, void *page, size_t n, bool put)
+static rsm_status_t copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
+			       u64 offset, void *page, size_t n, enum rsm_direction direction)
 {
-	u32 status;
+	rsm_status_t status;
 
-	if (put) {
+	if (direction == RSM_PUT) {
 		status = read_local(local, done, page, n);
-		return status ?: copy_remote(imp, offset, page, n, put);
+		return status ?: copy_remote(imp, offset, page, n, direction);
 	}
-	status = copy_remote(imp, offset, page, n, put);
+	status = copy_remote(imp, offset, page, n, direction);
 	return status ?: write_local(local, done, page, n);
 }
 
@@ -72,7 +72,7 @@ static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
  * @local: the caller's end
  * @offset: bytes from the start of the segment
  * @length: bytes; the core has checked that they are there
- * @put: to the segment, or from it
+ * @direction: RSM_PUT: to the segment, RSM_GET: from it
  *
  * A signal ends it after a page at least, so that who goes on from @local's done comes
  * to the end however often signals come.
@@ -80,23 +80,24 @@ static u32 copy_piece(struct rsm_import *imp, struct rsm_local *local, u64 done,
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED or
  * RSMERR_INSUFFICIENT_MEM.
  */
-u32 rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
-		       u64 length, bool put)
+rsm_status_t rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+				u64 length, enum rsm_direction direction)
 {
 	void *page = (void *)__get_free_page(GFP_KERNEL);
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 	u64 n;
 
 	if (!page)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	while (local->done < length && !status) {
 		n = min_t(u64, length - local->done, PAGE_SIZE);
-		status = copy_piece(imp, local, local->done, offset + local->done, page, n, put);
+		status = copy_piece(imp, local, local->done, offset + local->done, page, n,
+				    direction);
 		if (status)
 			break;
 		local->done += n;
 		if (signal_pending(current) && local->done < length)
-			status = RSMERR_INTERRUPTED;
+			status = RSM_STS_INTERRUPTED;
 		cond_resched();
 	}
 	free_page((unsigned long)page);
@@ -140,57 +141,56 @@ static u64 bounded(u64 offset, u64 size)
 	return array_index_nospec(offset, size);
 }
 
-static u32 find_local_handle(const struct rsm_transfer_entry *e,
-			     struct rsm_local *local, bool put)
+static rsm_status_t find_local_handle(const struct rsm_transfer_entry *e, struct rsm_local *local,
+				      enum rsm_direction direction)
 {
 	bool read_only = false;
 	u64 size;
 
 	local->mem = local_handle_mem(e->fd, &read_only);
 	if (!local->mem || e->addr)
-		return RSMERR_BAD_SGIO;
-	if (read_only && !put)
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_BAD_SGIO;
+	if (read_only && direction == RSM_GET)
+		return RSM_STS_PERM_DENIED;
 	size = (u64)local->mem->npages << PAGE_SHIFT;
 	if (!rsm_range_ok(e->local_offset, e->length, size))
-		return RSMERR_BAD_LENGTH;
+		return RSM_STS_BAD_LENGTH;
 	local->offset = bounded(e->local_offset, size);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 find_local_address(const struct rsm_transfer_entry *e,
-			      struct rsm_local *local)
+static rsm_status_t find_local_address(const struct rsm_transfer_entry *e, struct rsm_local *local)
 {
 	u64 addr;
 
 	if (e->fd != -1)
-		return RSMERR_BAD_SGIO;
+		return RSM_STS_BAD_SGIO;
 	if (!e->addr || check_add_overflow(e->addr, e->local_offset, &addr) ||
 	    !rsm_range_ok(addr, e->length, TASK_SIZE))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	local->user = u64_to_user_ptr(addr);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 find_local(const struct rsm_transfer_entry *e, struct rsm_local *local,
-		      bool put)
+static rsm_status_t find_local(const struct rsm_transfer_entry *e, struct rsm_local *local,
+			       enum rsm_direction direction)
 {
 	if (e->type == RSM_HANDLE_TYPE)
-		return find_local_handle(e, local, put);
+		return find_local_handle(e, local, direction);
 	if (e->type == RSM_VA_TYPE)
 		return find_local_address(e, local);
-	return RSMERR_BAD_SGIO;
+	return RSM_STS_BAD_SGIO;
 }
 
-static u32 check_entry(struct rsm_import *imp, struct rsm_transfer_entry *e,
-		       struct rsm_local *local, bool put)
+static rsm_status_t check_entry(struct rsm_import *imp, struct rsm_transfer_entry *e,
+				struct rsm_local *local, enum rsm_direction direction)
 {
 	if (e->remote_offset < imp->start || e->remote_offset > imp->end)
-		return RSMERR_BAD_OFFSET;
+		return RSM_STS_BAD_OFFSET;
 	if (!rsm_range_ok(e->remote_offset, e->length, imp->end))
-		return RSMERR_BAD_LENGTH;
+		return RSM_STS_BAD_LENGTH;
 	e->remote_offset = bounded(e->remote_offset, imp->end);
-	return find_local(e, local, put);
+	return find_local(e, local, direction);
 }
 
 /* The entries of one call, checked, and their local ends. */
@@ -199,88 +199,89 @@ struct batch {
 	struct rsm_local local[RSM_MAX_SGIOREQS];
 };
 
-static u32 read_batch(struct rsm_import *imp, struct rsm_transfer *arg,
-		      struct batch *b, bool put)
+static rsm_status_t read_batch(struct rsm_import *imp, struct rsm_transfer *arg, struct batch *b,
+			       enum rsm_direction direction)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	if (copy_from_user(b->entry, u64_to_user_ptr(arg->entries),
 			   arg->count * sizeof(*b->entry)))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	for (u32 i = 0; i < arg->count && !status; i++)
-		status = check_entry(imp, &b->entry[i], &b->local[i], put);
+		status = check_entry(imp, &b->entry[i], &b->local[i], direction);
 	return status;
 }
 
-static u32 run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
-		     struct rsm_local *local, bool put, u32 flags)
+static rsm_status_t run_entry(struct rsm_import *imp, const struct rsm_transfer_entry *e,
+			      struct rsm_local *local, enum rsm_direction direction, u32 flags)
 {
 	if (READ_ONCE(imp->aborted))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	if (imp->ops->transfer)
-		return imp->ops->transfer(imp, local, e->remote_offset, e->length, put,
+		return imp->ops->transfer(imp, local, e->remote_offset, e->length, direction,
 					  flags & RSM_TRANSFER_ASYNC);
-	return rsm_local_transfer(imp, local, e->remote_offset, e->length, put);
+	return rsm_local_transfer(imp, local, e->remote_offset, e->length, direction);
 }
 
-static void count_bytes(struct rsm_segment *seg, u64 bytes, bool put)
+static void count_bytes(struct rsm_segment *seg, u64 bytes, enum rsm_direction direction)
 {
-	atomic64_add(bytes, put ? &seg->put_bytes : &seg->get_bytes);
+	atomic64_add(bytes, direction == RSM_PUT ? &seg->put_bytes : &seg->get_bytes);
 }
 
 /* Count a transfer at the import, and at the export if that is of this node. */
-static void count(struct rsm_import *imp, u64 bytes, bool put)
+static void count(struct rsm_import *imp, u64 bytes, enum rsm_direction direction)
 {
 	if (!bytes)
 		return;
-	count_bytes(&imp->seg, bytes, put);
+	count_bytes(&imp->seg, bytes, direction);
 	down_read(&imp->map_lock);
 	if (imp->exp)
-		count_bytes(&imp->exp->seg, bytes, put);
+		count_bytes(&imp->exp->seg, bytes, direction);
 	up_read(&imp->map_lock);
 }
 
-static u32 run_batch(struct rsm_import *imp, struct rsm_transfer *arg,
-		     struct batch *b, bool put)
+static rsm_status_t run_batch(struct rsm_import *imp, struct rsm_transfer *arg, struct batch *b,
+			      enum rsm_direction direction)
 {
 	u64 bytes = 0;
-	u32 status;
+	rsm_status_t status;
 
-	status = read_batch(imp, arg, b, put);
+	status = read_batch(imp, arg, b, direction);
 	for (u32 i = 0; i < arg->count && !status; i++) {
-		status = run_entry(imp, &b->entry[i], &b->local[i], put, arg->flags);
+		status = run_entry(imp, &b->entry[i], &b->local[i], direction, arg->flags);
 		if (status) {
-			arg->done = status == RSMERR_INTERRUPTED ? b->local[i].done : 0;
+			arg->done = status == RSM_STS_INTERRUPTED ? b->local[i].done : 0;
 			bytes += arg->done;
-			trace_transfer_error(imp, &b->entry[i], put, status);
+			trace_transfer_error(imp, &b->entry[i], direction, status);
 			break;
 		}
 		arg->residual--;
 		bytes += b->entry[i].length;
 	}
-	count(imp, bytes, put);
+	count(imp, bytes, direction);
 	for (u32 i = 0; i < arg->count; i++)
 		rsm_mem_put(b->local[i].mem);
 	return status;
 }
 
 /* RSM_IOC_PUTV, RSM_IOC_GETV */
-u32 rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg, bool put)
+rsm_status_t rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg,
+			  enum rsm_direction direction)
 {
-	u32 right = put ? RSM_PERM_WRITE : RSM_PERM_READ;
+	u32 right = direction == RSM_PUT ? RSM_PERM_WRITE : RSM_PERM_READ;
 	struct batch *b;
-	u32 status;
+	rsm_status_t status;
 
 	arg->done = 0;
 	if (!arg->count || arg->count > RSM_MAX_SGIOREQS)
-		return RSMERR_BAD_SGIO;
+		return RSM_STS_BAD_SGIO;
 	arg->residual = arg->count;
 	if (!(imp->rights & right))
-		return RSMERR_PERM_DENIED;
+		return RSM_STS_PERM_DENIED;
 	b = kzalloc(sizeof(*b), GFP_KERNEL);
 	if (!b)
-		return RSMERR_INSUFFICIENT_MEM;
-	status = run_batch(imp, arg, b, put);
+		return RSM_STS_INSUFFICIENT_MEM;
+	status = run_batch(imp, arg, b, direction);
 	kfree(b);
 	if (!status && arg->flags & RSM_IMPLICIT_SIGPOST)
 		status = rsm_post(&imp->seg, arg->flags & RSM_SIGPOST_NO_ACCUMULATE);
@@ -299,15 +300,15 @@ static bool is_aborted(struct rsm_import *imp)
 }
 
 /* RSM_IOC_BARRIER */
-u32 rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
+rsm_status_t rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	/* Accesses through mappings, on either side of the call, stay there. */
 	smp_mb();
 	if (imp->ops->order)
 		status = imp->ops->order(imp, arg->op);
 	if (arg->op != RSM_BARRIER_OPEN && is_aborted(imp))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	return status;
 }

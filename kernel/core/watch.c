@@ -331,26 +331,26 @@ static struct mmu_notifier *notifier_get(struct mm_struct *mm)
  *
  * Return: RSM_SUCCESS, RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
-u32 rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
-		    struct rsm_watch **watch)
+rsm_status_t rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
+			     struct rsm_watch **watch)
 {
 	struct rsm_watch *w = watch_alloc(exp, vaddr, length);
 	struct mmu_notifier *notifier;
 
 	if (!w)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	notifier = notifier_get(current->mm);
 	if (IS_ERR(notifier)) {
 		kvfree(w);
-		return PTR_ERR(notifier) == -EINTR ? RSMERR_INTERRUPTED :
-						     RSMERR_INSUFFICIENT_MEM;
+		return PTR_ERR(notifier) == -EINTR ? RSM_STS_INTERRUPTED :
+						     RSM_STS_INSUFFICIENT_MEM;
 	}
 	w->watcher = to_watcher(notifier);
 	spin_lock(&w->watcher->lock);
 	interval_tree_insert(&w->node, &w->watcher->watches);
 	spin_unlock(&w->watcher->lock);
 	*watch = w;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /**

@@ -101,20 +101,20 @@ static int watch_life(struct rsm_export_view *view, u64 vaddr)
 }
 
 /* The exporter's view of a segment that is about to be bound. */
-static u32 view_create(struct rsm_export *exp, struct rsm_export_view **result)
+static rsm_status_t view_create(struct rsm_export *exp, struct rsm_export_view **result)
 {
 	struct rsm_export_view *view = export_view_alloc(exp);
 	int err;
 
 	if (!view)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	err = watch_life(view, exp->vaddr);
 	if (err) {
 		export_view_free(view);
-		return err == -EINTR ? RSMERR_INTERRUPTED : RSMERR_INSUFFICIENT_MEM;
+		return err == -EINTR ? RSM_STS_INTERRUPTED : RSM_STS_INSUFFICIENT_MEM;
 	}
 	*result = view;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* The segment was not bound after all. */
@@ -139,9 +139,9 @@ void rsm_window_discard(struct rsm_export_view *view)
  * of hugetlbfs), RSMERR_PERM_DENIED, RSMERR_INSUFFICIENT_MEM or
  * RSMERR_INTERRUPTED.
  */
-u32 rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
+rsm_status_t rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
-	u32 status;
+	rsm_status_t status;
 
 	prepared->vaddr = vaddr;
 	if (exp->view)
@@ -171,20 +171,20 @@ static void copy_prepared(struct rsm_mem *to, struct rsm_prepared *prepared)
  *
  * Return: RSM_SUCCESS or RSMERR_INSUFFICIENT_MEM.
  */
-u32 rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
-		    struct rsm_mem *mem)
+rsm_status_t rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepared,
+			     struct rsm_mem *mem)
 {
 	struct rsm_export_view *view = prepared->view;
 
 	lockdep_assert_held(&exp->lock);
 	copy_prepared(mem, prepared);
 	if (rsm_charge(view->mm, mem->npages))
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	view->charged = mem->npages;
 	exp->view = view;
 	prepared->view = NULL;
 	exp->mem = mem;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_window_bind);
 
@@ -200,16 +200,16 @@ EXPORT_SYMBOL_GPL(rsm_window_bind);
  * Return: RSM_SUCCESS, or RSMERR_BAD_SEG_HNDL (the old range is gone);
  * on failure nothing has changed.
  */
-u32 rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
+rsm_status_t rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	lockdep_assert_held(&exp->lock);
 	if (rsm_window_range_is_gone(exp))
-		return RSMERR_BAD_SEG_HNDL;
+		return RSM_STS_BAD_SEG_HNDL;
 	if (prepared->shown)
 		rsm_window_seen_at(exp, prepared->vaddr);
 	else
 		copy_prepared(exp->mem, prepared);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(rsm_window_rebind);
 

@@ -261,10 +261,10 @@ unsigned long window_grace(const struct window *w);
 void window_sweep(struct window *w);
 
 /* segment.c */
-u32 window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		 struct rsm_place *place, void **keys);
-u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
-		  struct rsm_mem **mem);
+rsm_status_t window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			  struct rsm_place *place, void **keys);
+rsm_status_t window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+			   struct rsm_mem **mem);
 extern const struct rsm_controller_ops window_ops;
 
 #endif /* RSM_IVSHMEM_H */

@@ -162,13 +162,13 @@ static int take_chunks(struct window *w, struct window_mem *m)
 	return 0;
 }
 
-static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
+static rsm_status_t take_mem(struct window *w, u64 length, struct window_mem **mem)
 {
 	struct window_mem *m = mem_alloc(w, length);
 	int err = -ENODEV;
 
 	if (!m)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	m->owner = READ_ONCE(w->incarnation);
 	if (m->owner)
 		err = take_chunks(w, m);
@@ -177,22 +177,22 @@ static u32 take_mem(struct window *w, u64 length, struct window_mem **mem)
 		if (err == -ENOSPC || err == -EDQUOT)
 			rsm_limit_hit(RSM_LIMIT_CONTROLLER_MEMORY, length,
 				      w->ctl.attr.total_export_size, &w->ctl);
-		return err == -ENOMEM ? RSMERR_INSUFFICIENT_MEM : RSMERR_INSUFFICIENT_RESOURCES;
+		return err == -ENOMEM ? RSM_STS_INSUFFICIENT_MEM : RSM_STS_INSUFFICIENT_RESOURCES;
 	}
 	kref_get(&w->ref);
 	*mem = m;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /*
  * The code that ends our membership does so before it looks for exports to kill, and
  * looks once more before it joins again.
  */
-static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
+static rsm_status_t window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	struct window *w = to_window(exp->seg.ctl);
 	struct window_mem *m;
-	u32 status;
+	rsm_status_t status;
 
 	status = take_mem(w, exp->length, &m);
 	if (status)
@@ -204,9 +204,9 @@ static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 	}
 	if (m->owner != READ_ONCE(w->incarnation)) {
 		rsm_window_unbind(exp);
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	}
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /*
@@ -223,12 +223,12 @@ static void window_unbind(struct rsm_export *exp)
 }
 
 /* &rsm_link_ops.place. A node in the window reaches all of it anyway. */
-u32 window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		 struct rsm_place *place, void **keys)
+rsm_status_t window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			  struct rsm_place *place, void **keys)
 {
 	place->word[0] = offset_of(to_window_mem(mem));
 	place->word[1] = 0;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* Is this a run of whole chunks, but for the end of the last one? */
@@ -246,8 +246,8 @@ static bool place_is_sound(const struct rsm_window_layout *layout, u64 length,
 }
 
 /* &rsm_link_ops.attach */
-u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
-		  struct rsm_mem **mem)
+rsm_status_t window_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+			   struct rsm_mem **mem)
 {
 	struct window_peer *peer = to_peer(link);
 	struct window *w = peer->w;
@@ -257,7 +257,7 @@ u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *pla
 		goto bad_place;
 	m = mem_alloc(w, length);
 	if (!m)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	m->first = (place->word[0] - w->layout.data) >> w->layout.chunk_shift;
 	if (!window_chunks_attach(&w->chunks, peer->started, m->first, m->count)) {
 		kfree(m);
@@ -265,18 +265,18 @@ u32 window_attach(struct rsm_link *link, u64 length, const struct rsm_place *pla
 	}
 	kref_get(&w->ref);
 	*mem = &m->mem;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 bad_place:
 	pr_warn_ratelimited("rsm: %s: slot %u offers %llu bytes at %#llx, which it doesn't own\n",
 			    w->ctl.name, peer->slot, length, place->word[0]);
-	return RSMERR_CONN_ABORTED;
+	return RSM_STS_CONN_ABORTED;
 }
 
 /* Any node may join one day. */
-static u32 window_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+static rsm_status_t window_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 static void window_release(struct rsm_controller *ctl)

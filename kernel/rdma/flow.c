@@ -56,14 +56,14 @@ static u32 copied_bytes(const struct rsm_rdma_op *op)
  *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
-u32 rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op)
+rsm_status_t rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op)
 {
 	if (wait_event_killable(flow->changed, charge(flow, copied_bytes(op))))
-		return RSMERR_INTERRUPTED;
+		return RSM_STS_INTERRUPTED;
 	kref_get(&flow->ref);
 	atomic_inc(&flow->pending);
 	op->flow = flow;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /* It has ended, or was not started after all. Any context. */
@@ -100,22 +100,22 @@ static void poll_until_idle(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 }
 
 /* Nothing is ever under way to this node's own segments. */
-static u32 finish_all(struct rsm_import *imp, struct rsm_rdma_flow *flow)
+static rsm_status_t finish_all(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 {
 	if (!is_idle(flow))
 		poll_until_idle(imp, flow);
 	if (wait_event_killable(flow->changed, is_idle(flow)))
-		return RSMERR_INTERRUPTED;
-	return READ_ONCE(flow->failed) ? RSMERR_BARRIER_FAILURE : RSM_SUCCESS;
+		return RSM_STS_INTERRUPTED;
+	return READ_ONCE(flow->failed) ? RSM_STS_BARRIER_FAILURE : RSM_STS_SUCCESS;
 }
 
 /* &rsm_controller_ops.order */
-u32 rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op)
+rsm_status_t rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op)
 {
 	struct rsm_rdma_flow *flow = imp->priv;
 
 	if (op != RSM_BARRIER_OPEN)
 		return finish_all(imp, flow);
 	WRITE_ONCE(flow->failed, false);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }

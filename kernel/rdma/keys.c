@@ -41,7 +41,7 @@ struct key_set {
 	struct list_head entry;
 	unsigned int users;
 	bool made;
-	u32 status;
+	rsm_status_t status;
 	struct rsm_mem *mem;
 	u32 rights;
 	struct rsm_rdma_channel *channel;
@@ -74,7 +74,7 @@ static void registration_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* One at a time, so the send queue has room for it. */
-static u32 make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
+static rsm_status_t make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
 {
 	struct registration reg = {
 		.cqe.done = registration_done,
@@ -93,24 +93,24 @@ static u32 make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int ac
 
 	lockdep_assert_held(&channel->making_lock);
 	if (ib_post_send(channel->qp, &wr.wr, NULL))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	wait_for_completion(&reg.done);
 	if (reg.status == IB_WC_SUCCESS)
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	rsm_rdma_channel_fail(channel, "memory can't be registered");
-	return RSMERR_CONN_ABORTED;
+	return RSM_STS_CONN_ABORTED;
 }
 
-static u32 map_pages(struct ib_device *device, struct page **page, unsigned int npages,
-		     struct sg_table *sgt)
+static rsm_status_t map_pages(struct ib_device *device, struct page **page, unsigned int npages,
+			      struct sg_table *sgt)
 {
 	if (sg_alloc_table_from_pages_segment(sgt, page, npages, 0, (size_t)npages << PAGE_SHIFT,
 					      ib_dma_max_seg_size(device), GFP_KERNEL))
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	if (!ib_dma_map_sgtable_attrs(device, sgt, DMA_BIDIRECTIONAL, 0))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	sg_free_table(sgt);
-	return RSMERR_INSUFFICIENT_RESOURCES;
+	return RSM_STS_INSUFFICIENT_RESOURCES;
 }
 
 static void unmap_pages(struct ib_device *device, struct sg_table *sgt)
@@ -124,12 +124,12 @@ static void unmap_pages(struct ib_device *device, struct sg_table *sgt)
  * room for one page more: rdma_rxe up to 6.1 looks, and only that, at what is behind the
  * last one of a full array.
  */
-static u32 make_key(struct rsm_rdma_channel *channel, struct registered *key, unsigned int npages,
-		    u64 address, int access)
+static rsm_status_t make_key(struct rsm_rdma_channel *channel, struct registered *key,
+			     unsigned int npages, u64 address, int access)
 {
 	struct sg_table *sgt = &key->sgt;
 	struct ib_mr *mr = ib_alloc_mr(channel->pd, IB_MR_TYPE_MEM_REG, npages + 1);
-	u32 status = RSMERR_INSUFFICIENT_RESOURCES;
+	rsm_status_t status = RSM_STS_INSUFFICIENT_RESOURCES;
 
 	if (IS_ERR(mr))
 		return status;
@@ -145,10 +145,10 @@ static u32 make_key(struct rsm_rdma_channel *channel, struct registered *key, un
 	return status;
 }
 
-static u32 register_pages(struct rsm_rdma_channel *channel, struct registered *key,
-			  struct page **page, unsigned int npages, u64 address, int access)
+static rsm_status_t register_pages(struct rsm_rdma_channel *channel, struct registered *key,
+				   struct page **page, unsigned int npages, u64 address, int access)
 {
-	u32 status;
+	rsm_status_t status;
 
 	status = map_pages(channel->device, page, npages, &key->sgt);
 	if (status)
@@ -178,12 +178,12 @@ static void unregister(struct rsm_rdma_channel *channel, struct registered *key)
 	key->mr = NULL;
 }
 
-static u32 register_chunk(struct key_set *set, u64 chunk, struct page **page, int access)
+static rsm_status_t register_chunk(struct key_set *set, u64 chunk, struct page **page, int access)
 {
 	unsigned long chunk_pages = 1UL << (set->chunk_shift - PAGE_SHIFT);
 	unsigned long start = chunk * chunk_pages;
 	unsigned long n = min(set->mem->npages - start, chunk_pages);
-	u32 status;
+	rsm_status_t status;
 
 	for (unsigned long i = 0; i < n; i++)
 		page[i] = set->mem->ops->page(set->mem, start + i);
@@ -194,10 +194,10 @@ static u32 register_chunk(struct key_set *set, u64 chunk, struct page **page, in
 	return status;
 }
 
-static u32 register_chunks(struct key_set *set)
+static rsm_status_t register_chunks(struct key_set *set)
 {
 	struct page **page;
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 	int access = 0;
 
 	if (set->rights & RSM_PERM_READ)
@@ -206,7 +206,7 @@ static u32 register_chunks(struct key_set *set)
 		access |= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE;
 	page = kvmalloc_array(1UL << (set->chunk_shift - PAGE_SHIFT), sizeof(*page), GFP_KERNEL);
 	if (!page)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	for (u64 chunk = 0; chunk < set->count && !status; chunk++) {
 		status = register_chunk(set, chunk, page, access);
 		cond_resched();
@@ -215,14 +215,14 @@ static u32 register_chunks(struct key_set *set)
 	return status;
 }
 
-static u32 register_table(struct key_set *set)
+static rsm_status_t register_table(struct key_set *set)
 {
 	unsigned int npages = set->table_bytes >> PAGE_SHIFT;
 	struct page **page = kvmalloc_array(npages, sizeof(*page), GFP_KERNEL);
-	u32 status;
+	rsm_status_t status;
 
 	if (!page)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	for (unsigned int i = 0; i < npages; i++)
 		page[i] = virt_to_page((void *)set->table + ((size_t)i << PAGE_SHIFT));
 	status = register_pages(set->channel, &set->table_key, page, npages, 0,
@@ -231,9 +231,9 @@ static u32 register_table(struct key_set *set)
 	return status;
 }
 
-static u32 register_all(struct key_set *set)
+static rsm_status_t register_all(struct key_set *set)
 {
-	u32 status = register_chunks(set);
+	rsm_status_t status = register_chunks(set);
 
 	return status ?: register_table(set);
 }
@@ -263,8 +263,8 @@ static unsigned int chunk_shift_of(const struct ib_device *device)
 	return pages ? min(ilog2(pages) + PAGE_SHIFT, RSM_RDMA_CHUNK_MAX) : 0;
 }
 
-static u32 alloc_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
-		     struct key_set **made)
+static rsm_status_t alloc_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
+			      struct key_set **made)
 {
 	unsigned int shift = chunk_shift_of(channel->device);
 	struct key_set *set;
@@ -272,19 +272,19 @@ static u32 alloc_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 
 	u64 count;
 
 	if (shift < RSM_RDMA_CHUNK_MIN)
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	count = DIV_ROUND_UP_ULL((u64)mem->npages << PAGE_SHIFT, BIT_ULL(shift));
 	if (count > RSM_RDMA_TABLE_MAX / sizeof(*set->table) ||
 	    DIV_ROUND_UP(count * sizeof(*set->table), PAGE_SIZE) > max_pages(channel->device))
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	set = kvzalloc(struct_size(set, key, count), GFP_KERNEL);
 	if (!set)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	bytes = PAGE_ALIGN(count * sizeof(*set->table));
 	set->table = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO);
 	if (!set->table) {
 		kvfree(set);
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	}
 	set->table_bytes = bytes;
 	set->channel = channel;
@@ -293,7 +293,7 @@ static u32 alloc_set(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 
 	set->chunk_shift = shift;
 	set->count = count;
 	*made = set;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 static struct key_set *find_set(struct rsm_rdma_channel *channel, const struct rsm_mem *mem,
@@ -323,10 +323,10 @@ static void set_put(struct key_set *set)
 }
 
 /* The keys to some memory, made or not: a peer that imports it again gets those that it has. */
-static u32 set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
-		   struct key_set **set)
+static rsm_status_t set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
+			    struct key_set **set)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	mutex_lock(&channel->keys_lock);
 	*set = find_set(channel, mem, rights);
@@ -345,10 +345,10 @@ static u32 set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 ri
  * Takes time in proportion to the memory. Nobody waits for it but those who want keys
  * of this channel.
  */
-static u32 make_set(struct key_set *set)
+static rsm_status_t make_set(struct key_set *set)
 {
 	struct mutex *lock = &set->channel->making_lock;
-	u32 status;
+	rsm_status_t status;
 
 	mutex_lock(lock);
 	if (!set->made) {
@@ -361,11 +361,11 @@ static u32 make_set(struct key_set *set)
 }
 
 /* &rsm_link_ops.place. Keys keep the channel from being destroyed before them. */
-u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		   struct rsm_place *place, void **keys)
+rsm_status_t rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			    struct rsm_place *place, void **keys)
 {
 	struct rsm_rdma_channel *channel = rsm_rdma_channel_get(link);
-	u32 status = RSMERR_CONN_ABORTED;
+	rsm_status_t status = RSM_STS_CONN_ABORTED;
 	struct key_set *set;
 
 	if (!channel)
@@ -383,7 +383,7 @@ u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 			 FIELD_PREP(RSM_RDMA_PLACE_RIGHTS, rights >> RSM_RDMA_RIGHTS_SHIFT);
 	place->word[1] = 0;
 	*keys = set;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 
 err_put_set:
 	set_put(set);

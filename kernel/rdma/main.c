@@ -32,31 +32,31 @@ static bool is_known(u32 id)
 }
 
 /* The configuration says which nodes there are. */
-static u32 check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+static rsm_status_t check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	for (u32 i = 0; i < acl->count; i++)
 		if (!is_known(acl->entry[i].node))
-			return RSMERR_BAD_ACL;
-	return RSM_SUCCESS;
+			return RSM_STS_BAD_ACL;
+	return RSM_STS_SUCCESS;
 }
 
 /* Other nodes learn of it before the return. */
-static u32 rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
+static rsm_status_t rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	u32 status = rsm_pin_rebind(exp, prepared);
+	rsm_status_t status = rsm_pin_rebind(exp, prepared);
 
 	if (!status)
 		rsm_agent_rebind(exp);
 	return status;
 }
 
-static u32 begin_import(struct rsm_import *imp)
+static rsm_status_t begin_import(struct rsm_import *imp)
 {
 	struct rsm_rdma_flow *flow = rsm_rdma_flow_alloc();
-	u32 status;
+	rsm_status_t status;
 
 	if (!flow)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	imp->priv = flow;
 	status = rsm_agent_connect(imp);
 	if (status)

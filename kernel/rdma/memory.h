@@ -29,9 +29,6 @@
 #define RSM_RDMA_TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
 #define RSM_RDMA_PIECE_PAGES	64U	/* most pages of an operation */
 
-/* A status: the import has other memory meanwhile, and the same can be tried there. */
-#define RSM_RDMA_MOVED		U32_MAX
-
 /* The words of a place: a table's key, the size of chunks, and rights; the other is 0. */
 #define RSM_RDMA_PLACE_KEY	GENMASK_ULL(31, 0)
 #define RSM_RDMA_PLACE_SHIFT	GENMASK_ULL(39, 32)
@@ -94,7 +91,7 @@ enum rsm_rdma_pages { RSM_RDMA_OWN, RSM_RDMA_PINNED, RSM_RDMA_HELD };
  * struct rsm_rdma_op - an RDMA write or read under way
  * @cqe: whom its completion goes to
  * @ref: one for who starts it, one for the device
- * @put: write, or read
+ * @direction: RSM_PUT: a write, RSM_GET: a read
  * @failed: it went wrong
  * @done: it is over
  * @remote: memory at the other end, referenced
@@ -116,7 +113,7 @@ enum rsm_rdma_pages { RSM_RDMA_OWN, RSM_RDMA_PINNED, RSM_RDMA_HELD };
 struct rsm_rdma_op {
 	struct ib_cqe cqe;
 	refcount_t ref;
-	bool put;
+	enum rsm_direction direction;
 	bool failed;
 	struct completion done;
 	struct rsm_rdma_memory *remote;
@@ -137,40 +134,40 @@ struct rsm_rdma_op {
 };
 
 /* keys.c */
-u32 rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		   struct rsm_place *place, void **keys);
+rsm_status_t rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+			    struct rsm_place *place, void **keys);
 void rsm_rdma_unplace(struct rsm_link *link, void *keys);
 
 /* remote.c */
-u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
-		    struct rsm_mem **mem);
+rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+			     struct rsm_mem **mem);
 void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem);
-u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk,
-		 u32 *key);
+rsm_status_t rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk,
+			  u32 *key);
 
 /* pages.c */
-u32 rsm_rdma_op_prepare(const struct rsm_local *local, u64 done, u32 length, bool put,
-			bool copy, struct rsm_rdma_op **op);
-struct rsm_rdma_op *rsm_rdma_op_alloc(u32 npages, bool put);
-u32 rsm_rdma_op_own_pages(struct rsm_rdma_op *op);
-u32 rsm_rdma_op_deliver(struct rsm_rdma_op *op);
+rsm_status_t rsm_rdma_op_prepare(const struct rsm_local *local, u64 done, u32 length,
+				 enum rsm_direction direction, bool copy, struct rsm_rdma_op **op);
+struct rsm_rdma_op *rsm_rdma_op_alloc(u32 npages, enum rsm_direction direction);
+rsm_status_t rsm_rdma_op_own_pages(struct rsm_rdma_op *op);
+rsm_status_t rsm_rdma_op_deliver(struct rsm_rdma_op *op);
 void rsm_rdma_op_free(struct rsm_rdma_op *op);
 
 /* operation.c */
-u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
-		      struct rsm_rdma_memory *remote, u64 address, u32 key);
-u32 rsm_rdma_op_wait(struct rsm_rdma_op *op);
+rsm_status_t rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
+			       struct rsm_rdma_memory *remote, u64 address, u32 key);
+rsm_status_t rsm_rdma_op_wait(struct rsm_rdma_op *op);
 void rsm_rdma_op_put(struct rsm_rdma_op *op);
 void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what), void *what);
 
 /* transfer.c */
-u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
-		      u64 length, bool put, u32 flags);
+rsm_status_t rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+			       u64 length, enum rsm_direction direction, u32 flags);
 
 /* flow.c */
 struct rsm_rdma_flow *rsm_rdma_flow_alloc(void);
-u32 rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op);
-u32 rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op);
+rsm_status_t rsm_rdma_order(struct rsm_import *imp, enum rsm_barrier_op op);
+rsm_status_t rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op *op);
 void rsm_rdma_flow_leave(struct rsm_rdma_op *op);
 void rsm_rdma_flow_put(struct rsm_rdma_flow *flow);
 

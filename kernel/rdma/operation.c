@@ -40,9 +40,9 @@ static void free_done_ops(struct work_struct *work)
 
 static DECLARE_WORK(free_work, free_done_ops);
 
-static enum dma_data_direction direction(const struct rsm_rdma_op *op)
+static enum dma_data_direction op_dma_direction(const struct rsm_rdma_op *op)
 {
-	return op->put ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	return op->direction == RSM_PUT ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
 static bool has_room(const struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
@@ -110,7 +110,7 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 }
 
 /* Operations that are under way come to an end and make room. */
-static u32 op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
+static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_waiter waiter = {
 		.op = op,
@@ -122,9 +122,9 @@ static u32 op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_r
 	grant_room(channel);
 	spin_unlock_irq(&channel->room.lock);
 	if (!wait_for_completion_killable(&waiter.granted))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	stop_waiting(channel, &waiter);
-	return RSMERR_INTERRUPTED;
+	return RSM_STS_INTERRUPTED;
 }
 
 /* The device has done with it. Any context. */
@@ -134,7 +134,7 @@ static void release_device(struct rsm_rdma_op *op)
 	struct rsm_rdma_channel *channel = remote->channel;
 
 	rdma_rw_ctx_destroy(&op->rw, channel->qp, channel->port, op->sg, op->nents,
-			    direction(op));
+			    op_dma_direction(op));
 	give_room(channel, op);
 	rsm_rdma_channel_leave(channel);
 	if (atomic_dec_and_test(&remote->busy))
@@ -187,7 +187,9 @@ static void make_sg(struct rsm_rdma_op *op, u32 max)
 /* The core's way without memory registration. */
 static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 {
-	return DIV_ROUND_UP(op->nents, op->put ? qp->max_write_sge : qp->max_read_sge);
+	u32 max_sge = op->direction == RSM_PUT ? qp->max_write_sge : qp->max_read_sge;
+
+	return DIV_ROUND_UP(op->nents, max_sge);
 }
 
 /*
@@ -204,37 +206,38 @@ static int op_hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel
 	return err;
 }
 
-static u32 post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 address, u32 key)
+static rsm_status_t post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote, u64 address,
+			 u32 key)
 {
 	struct rsm_rdma_channel *channel = remote->channel;
 
 	if (rdma_rw_ctx_init(&op->rw, channel->qp, channel->port, op->sg, op->nents, 0,
-			     address, key, direction(op)) < 0)
-		return RSMERR_INSUFFICIENT_RESOURCES;
+			     address, key, op_dma_direction(op)) < 0)
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	op->cqe.done = op_done;
 	op->remote = remote;
 	rsm_mem_get(&remote->mem);
 	atomic_inc(&remote->busy);
 	refcount_inc(&op->ref);
 	if (!op_hand_over(op, channel))
-		return RSM_SUCCESS;
+		return RSM_STS_SUCCESS;
 	rsm_rdma_channel_fail(channel, "nothing can be sent");
 	release_device(op);
 	refcount_dec(&op->ref);
-	return RSMERR_CONN_ABORTED;
+	return RSM_STS_CONN_ABORTED;
 }
 
 /* Unless the import has lost this memory meanwhile. */
-static u32 post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
-		    struct rsm_rdma_memory *remote, u64 address, u32 key)
+static rsm_status_t post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
+			     struct rsm_rdma_memory *remote, u64 address, u32 key)
 {
-	u32 status;
+	rsm_status_t status;
 
 	down_read(&imp->map_lock);
 	if (imp->mem == &remote->mem)
 		status = post(op, remote, address, key);
 	else
-		status = imp->mem ? RSM_RDMA_MOVED : RSMERR_CONN_ABORTED;
+		status = imp->mem ? RSM_STS_MOVED : RSM_STS_CONN_ABORTED;
 	up_read(&imp->map_lock);
 	return status;
 }
@@ -247,17 +250,17 @@ static u32 post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
  * @address: of the first byte, in the piece of @remote that @key is for
  * @key: key to it
  *
- * Return: RSM_SUCCESS, RSM_RDMA_MOVED, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED
+ * Return: RSM_SUCCESS, RSM_STS_MOVED, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED
  * or RSMERR_INSUFFICIENT_RESOURCES.
  */
-u32 rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
-		      struct rsm_rdma_memory *remote, u64 address, u32 key)
+rsm_status_t rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
+			       struct rsm_rdma_memory *remote, u64 address, u32 key)
 {
 	struct rsm_rdma_channel *channel = remote->channel;
-	u32 status;
+	rsm_status_t status;
 
 	if (!rsm_rdma_channel_enter(channel))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	make_sg(op, ib_dma_max_seg_size(channel->device));
 	op->wrs = wrs_for(op, channel->qp);
 	status = op_wait_for_room(channel, op);
@@ -305,12 +308,12 @@ static bool is_done(void *op)
  * Return: RSM_SUCCESS, RSMERR_CONN_ABORTED, or RSMERR_INTERRUPTED if the caller is
  * killed; the operation ends by itself then.
  */
-u32 rsm_rdma_op_wait(struct rsm_rdma_op *op)
+rsm_status_t rsm_rdma_op_wait(struct rsm_rdma_op *op)
 {
 	rsm_rdma_poll(op->remote->channel, is_done, op);
 	if (wait_for_completion_killable(&op->done))
-		return RSMERR_INTERRUPTED;
-	return op->failed ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
+		return RSM_STS_INTERRUPTED;
+	return op->failed ? RSM_STS_CONN_ABORTED : RSM_STS_SUCCESS;
 }
 
 /**

@@ -54,26 +54,26 @@ static bool is_good_place(const struct rsm_place *place, u64 length, unsigned in
 }
 
 /* &rsm_link_ops.attach. The key is the peer's; a wrong one ends the connection. */
-u32 rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
-		    struct rsm_mem **mem)
+rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+			     struct rsm_mem **mem)
 {
 	unsigned int shift = FIELD_GET(RSM_RDMA_PLACE_SHIFT, place->word[0]);
 	struct rsm_rdma_memory *remote;
 
 	if (!is_good_place(place, length, shift))
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	remote = memory_alloc(link, length, shift);
 	if (!remote)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	remote->rights = FIELD_GET(RSM_RDMA_PLACE_RIGHTS, place->word[0]) << RSM_RDMA_RIGHTS_SHIFT;
 	remote->table_key = FIELD_GET(RSM_RDMA_PLACE_KEY, place->word[0]);
 	remote->channel = rsm_rdma_channel_get(link);
 	if (!remote->channel) {
 		kfree(remote);
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	}
 	*mem = &remote->mem;
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 /*
@@ -90,11 +90,11 @@ void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem)
 }
 
 /* Read a page of the table of keys. */
-static u32 read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index,
-		     __le32 *keys)
+static rsm_status_t read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index,
+			      __le32 *keys)
 {
-	struct rsm_rdma_op *op = rsm_rdma_op_alloc(1, false);
-	u32 status = RSMERR_INSUFFICIENT_MEM;
+	struct rsm_rdma_op *op = rsm_rdma_op_alloc(1, RSM_GET);
+	rsm_status_t status = RSM_STS_INSUFFICIENT_MEM;
 
 	if (!op)
 		return status;
@@ -112,22 +112,22 @@ static u32 read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64
 }
 
 /* The one that comes second finds the page of the first. */
-static u32 keep_keys(struct rsm_rdma_memory *remote, u64 index, __le32 *keys)
+static rsm_status_t keep_keys(struct rsm_rdma_memory *remote, u64 index, __le32 *keys)
 {
 	int err = xa_insert(&remote->keys, index, keys, GFP_KERNEL_ACCOUNT);
 
 	if (err)
 		free_page((unsigned long)keys);
-	return err && err != -EBUSY ? RSMERR_INSUFFICIENT_MEM : RSM_SUCCESS;
+	return err && err != -EBUSY ? RSM_STS_INSUFFICIENT_MEM : RSM_STS_SUCCESS;
 }
 
-static u32 fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index)
+static rsm_status_t fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index)
 {
 	__le32 *keys = (__le32 *)__get_free_page(GFP_KERNEL_ACCOUNT);
-	u32 status;
+	rsm_status_t status;
 
 	if (!keys)
-		return RSMERR_INSUFFICIENT_MEM;
+		return RSM_STS_INSUFFICIENT_MEM;
 	status = read_keys(imp, remote, index, keys);
 	if (!status)
 		return keep_keys(remote, index, keys);
@@ -144,10 +144,11 @@ static u32 fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u6
  *
  * Return: as rsm_rdma_op_start() and rsm_rdma_op_wait().
  */
-u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk, u32 *key)
+rsm_status_t rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chunk,
+			  u32 *key)
 {
 	__le32 *keys = xa_load(&remote->keys, chunk / KEYS_PER_PAGE);
-	u32 status;
+	rsm_status_t status;
 
 	if (!keys) {
 		status = fetch_keys(imp, remote, chunk / KEYS_PER_PAGE);
@@ -156,5 +157,5 @@ u32 rsm_rdma_key(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 chu
 		keys = xa_load(&remote->keys, chunk / KEYS_PER_PAGE);
 	}
 	*key = le32_to_cpu(keys[chunk % KEYS_PER_PAGE]);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }

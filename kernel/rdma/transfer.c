@@ -15,7 +15,7 @@
  * struct transfer - a transfer whose end is waited for
  * @imp: the import
  * @local: the local end
- * @put: to the segment, or from it
+ * @direction: to the segment, or from it
  * @op: operations under way, a ring
  * @head: oldest
  * @tail: where the next one goes
@@ -23,7 +23,7 @@
 struct transfer {
 	struct rsm_import *imp;
 	const struct rsm_local *local;
-	bool put;
+	enum rsm_direction direction;
 	struct rsm_rdma_op *op[WINDOW];
 	u32 head;
 	u32 tail;
@@ -50,10 +50,10 @@ static u32 transfer_piece(const struct rsm_rdma_memory *remote, const struct rsm
 	return min_t(u64, left, RSM_RDMA_PIECE_PAGES * PAGE_SIZE - offset_in_page(start));
 }
 
-static u32 start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
-		    struct rsm_rdma_memory *remote, u64 offset, u32 key, bool async)
+static rsm_status_t start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
+			     struct rsm_rdma_memory *remote, u64 offset, u32 key, bool async)
 {
-	u32 status;
+	rsm_status_t status;
 
 	if (!async)
 		return rsm_rdma_op_start(imp, op, remote, offset, key);
@@ -67,16 +67,17 @@ static u32 start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
 }
 
 /* Start the next piece; *@n is its size. */
-static u32 start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done, u64 offset,
-		    bool async, u32 *n, struct rsm_rdma_op **started)
+static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done,
+			     u64 offset, bool async, u32 *n, struct rsm_rdma_op **started)
 {
 	struct rsm_rdma_op *op;
-	u32 status, key;
+	rsm_status_t status;
+	u32 key;
 
 	/* Not even CAP_IPC_OWNER gives what the exporter gives to no user of this node. */
-	if (!(remote->rights & (t->put ? RSM_PERM_WRITE : RSM_PERM_READ)))
-		return RSMERR_PERM_DENIED;
-	status = rsm_rdma_op_prepare(t->local, done, *n, t->put, async, &op);
+	if (!(remote->rights & (t->direction == RSM_PUT ? RSM_PERM_WRITE : RSM_PERM_READ)))
+		return RSM_STS_PERM_DENIED;
+	status = rsm_rdma_op_prepare(t->local, done, *n, t->direction, async, &op);
 	if (status)
 		return status;
 	status = rsm_rdma_key(t->imp, remote, offset >> remote->chunk_shift, &key);
@@ -90,63 +91,63 @@ static u32 start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done
 }
 
 /* Memory that moves meanwhile is followed. */
-static u32 start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async, u32 *n,
-		       struct rsm_rdma_op **op)
+static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async,
+				u32 *n, struct rsm_rdma_op **op)
 {
 	struct rsm_rdma_memory *remote;
-	u32 status;
+	rsm_status_t status;
 
 	do {
 		remote = memory_get(t->imp);
 		if (!remote)
-			return RSMERR_CONN_ABORTED;
+			return RSM_STS_CONN_ABORTED;
 		*n = transfer_piece(remote, t->local, done, offset, left);
 		status = start_in(t, remote, done, offset, async, n, op);
 		rsm_mem_put(&remote->mem);
-	} while (status == RSM_RDMA_MOVED);
+	} while (status == RSM_STS_MOVED);
 	return status;
 }
 
 /* The end of the oldest piece. */
-static u32 transfer_collect(struct transfer *t)
+static rsm_status_t transfer_collect(struct transfer *t)
 {
 	struct rsm_rdma_op *op = t->op[t->head++ % WINDOW];
-	u32 status;
+	rsm_status_t status;
 
 	status = rsm_rdma_op_wait(op);
-	if (!status && !t->put)
+	if (!status && t->direction == RSM_GET)
 		status = rsm_rdma_op_deliver(op);
 	rsm_rdma_op_put(op);
 	return status;
 }
 
-static u32 transfer_add(struct transfer *t, struct rsm_rdma_op *op)
+static rsm_status_t transfer_add(struct transfer *t, struct rsm_rdma_op *op)
 {
 	t->op[t->tail++ % WINDOW] = op;
-	return t->tail - t->head == WINDOW ? transfer_collect(t) : RSM_SUCCESS;
+	return t->tail - t->head == WINDOW ? transfer_collect(t) : RSM_STS_SUCCESS;
 }
 
 /* Transfers under way, to their end: what has been written belongs to who asked. */
-static u32 collect_all(struct transfer *t, u32 status)
+static rsm_status_t collect_all(struct transfer *t, rsm_status_t status)
 {
 	while (t->head != t->tail) {
-		u32 end = transfer_collect(t);
+		rsm_status_t end = transfer_collect(t);
 
 		status = status ?: end;
 	}
 	return status;
 }
 
-static u32 run(struct transfer *t, u64 offset, u64 length, bool async)
+static rsm_status_t run(struct transfer *t, u64 offset, u64 length, bool async)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 	u32 n;
 
 	for (u64 done = 0; done < length && !status; done += n) {
 		struct rsm_rdma_op *op;
 
 		if (fatal_signal_pending(current))
-			status = RSMERR_INTERRUPTED;
+			status = RSM_STS_INTERRUPTED;
 		else
 			status = start_piece(t, done, offset + done, length - done, async, &n, &op);
 		if (status)
@@ -160,16 +161,16 @@ static u32 run(struct transfer *t, u64 offset, u64 length, bool async)
 }
 
 /* &rsm_controller_ops.transfer */
-u32 rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
-		      u64 length, bool put, u32 flags)
+rsm_status_t rsm_rdma_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+			       u64 length, enum rsm_direction direction, u32 flags)
 {
 	struct transfer t = {
 		.imp = imp,
 		.local = local,
-		.put = put,
+		.direction = direction,
 	};
 
 	if (imp->exporter)
-		return rsm_local_transfer(imp, local, offset, length, put);
-	return run(&t, offset, length, put && flags & RSM_TRANSFER_ASYNC);
+		return rsm_local_transfer(imp, local, offset, length, direction);
+	return run(&t, offset, length, direction == RSM_PUT && flags & RSM_TRANSFER_ASYNC);
 }

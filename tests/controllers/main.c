@@ -6,19 +6,19 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 
-u32 testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+rsm_status_t testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	for (u32 i = 0; i < acl->count; i++)
 		if (acl->entry[i].node != rsm_node_id() &&
 		    acl->entry[i].node != TESTCTL_PEER_NODE)
-			return RSMERR_BAD_ACL;
-	return RSM_SUCCESS;
+			return RSM_STS_BAD_ACL;
+	return RSM_STS_SUCCESS;
 }
 
-u32 testctl_connect(struct rsm_import *imp)
+rsm_status_t testctl_connect(struct rsm_import *imp)
 {
 	if (imp->node != rsm_node_id())
-		return RSMERR_REMOTE_NODE_UNREACHABLE;
+		return RSM_STS_REMOTE_NODE_UNREACHABLE;
 	return rsm_local_connect(imp);
 }
 

@@ -169,15 +169,15 @@ static void stay_at(const bool *hold)
 }
 
 /* The place that the program at the other end names, and is told. */
-static u32 nodes_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
-		       struct rsm_place *place, void **keys)
+static rsm_status_t nodes_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
+				struct rsm_place *place, void **keys)
 {
 	stay_at(&hold_keys);
 	place->word[0] = TESTCTL_PLACE;
 	place->word[1] = !!(rights & RSM_PERM_WRITE);
 	*keys = NULL;
 	atomic_inc(&keys_made);
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
 static void nodes_leave(struct rsm_link *link, void *keys)
@@ -185,14 +185,14 @@ static void nodes_leave(struct rsm_link *link, void *keys)
 	atomic_dec(&keys_made);
 }
 
-static u32 nodes_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
-			struct rsm_mem **mem)
+static rsm_status_t nodes_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
+				 struct rsm_mem **mem)
 {
 	if (place->word[0] != TESTCTL_PLACE)
-		return RSMERR_CONN_ABORTED;
+		return RSM_STS_CONN_ABORTED;
 	stay_at(&hold_attach);
 	*mem = testctl_window_alloc(length);
-	return *mem ? RSM_SUCCESS : RSMERR_INSUFFICIENT_MEM;
+	return *mem ? RSM_STS_SUCCESS : RSM_STS_INSUFFICIENT_MEM;
 }
 
 static struct rsm_link_ops link_ops = {
@@ -421,14 +421,14 @@ MODULE_PARM_DESC(held, "How many wait because of these");
 module_param_cb(keys, &counter_ops, &keys_made, 0400);
 MODULE_PARM_DESC(keys, "How many sets of keys importers of nodes0 have");
 
-static u32 nodes_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
+static rsm_status_t nodes_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
-	return RSM_SUCCESS;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 nodes_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
+static rsm_status_t nodes_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
-	u32 status = rsm_pin_rebind(exp, prepared);
+	rsm_status_t status = rsm_pin_rebind(exp, prepared);
 
 	if (!status)
 		rsm_agent_rebind(exp);

@@ -13,61 +13,61 @@
 
 #define CHUNK	48U
 
-static u32 nomap_put(struct rsm_import *imp, struct rsm_local *local, u64 done,
-		     u64 offset, char *buf, size_t n)
+static rsm_status_t nomap_put(struct rsm_import *imp, struct rsm_local *local, u64 done, u64 offset,
+			      char *buf, size_t n)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	if (local->mem)
 		rsm_mem_read(local->mem, local->offset + done, buf, n);
 	else if (copy_from_user(buf, local->user + done, n))
-		return RSMERR_BAD_ADDR;
+		return RSM_STS_BAD_ADDR;
 	down_read(&imp->map_lock);
 	if (imp->mem)
 		rsm_mem_write(imp->mem, offset, buf, n);
 	else
-		status = RSMERR_CONN_ABORTED;
+		status = RSM_STS_CONN_ABORTED;
 	up_read(&imp->map_lock);
 	return status;
 }
 
-static u32 nomap_get(struct rsm_import *imp, struct rsm_local *local, u64 done,
-		     u64 offset, char *buf, size_t n)
+static rsm_status_t nomap_get(struct rsm_import *imp, struct rsm_local *local, u64 done, u64 offset,
+			      char *buf, size_t n)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 
 	down_read(&imp->map_lock);
 	if (imp->mem)
 		rsm_mem_read(imp->mem, offset, buf, n);
 	else
-		status = RSMERR_CONN_ABORTED;
+		status = RSM_STS_CONN_ABORTED;
 	up_read(&imp->map_lock);
 	if (status)
 		return status;
 	if (local->mem)
 		rsm_mem_write(local->mem, local->offset + done, buf, n);
 	else if (copy_to_user(local->user + done, buf, n))
-		return RSMERR_BAD_ADDR;
-	return RSM_SUCCESS;
+		return RSM_STS_BAD_ADDR;
+	return RSM_STS_SUCCESS;
 }
 
-static u32 nomap_transfer(struct rsm_import *imp, struct rsm_local *local,
-			  u64 offset, u64 length, bool put, u32 flags)
+static rsm_status_t nomap_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
+				   u64 length, enum rsm_direction direction, u32 flags)
 {
-	u32 status = RSM_SUCCESS;
+	rsm_status_t status = RSM_STS_SUCCESS;
 	char buf[CHUNK];
 	u64 n, done;
 
 	while (local->done < length && !status) {
 		done = local->done;
 		n = min_t(u64, length - done, CHUNK);
-		status = put ? nomap_put(imp, local, done, offset + done, buf, n) :
-			       nomap_get(imp, local, done, offset + done, buf, n);
+		status = direction == RSM_PUT ? nomap_put(imp, local, done, offset + done, buf, n) :
+					    nomap_get(imp, local, done, offset + done, buf, n);
 		if (status)
 			break;
 		local->done += n;
 		if (signal_pending(current) && local->done < length)
-			status = RSMERR_INTERRUPTED;
+			status = RSM_STS_INTERRUPTED;
 	}
 	return status;
 }

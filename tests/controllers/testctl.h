@@ -28,8 +28,8 @@ void testctl_hanging_exit(void);
 
 struct rsm_mem *testctl_window_alloc(u64 length);
 
-u32 testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl);
-u32 testctl_connect(struct rsm_import *imp);
+rsm_status_t testctl_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl);
+rsm_status_t testctl_connect(struct rsm_import *imp);
 unsigned int testctl_peers(struct rsm_controller *ctl,
 			   struct rsm_topology_peer *peers, unsigned int max);
 

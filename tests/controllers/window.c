@@ -112,13 +112,13 @@ struct rsm_mem *testctl_window_alloc(u64 length)
 	return w ? &w->mem : NULL;
 }
 
-static u32 window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
+static rsm_status_t window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	struct window_mem *w = window_alloc(exp->length);
-	u32 status;
+	rsm_status_t status;
 
 	if (!w)
-		return RSMERR_INSUFFICIENT_RESOURCES;
+		return RSM_STS_INSUFFICIENT_RESOURCES;
 	status = rsm_window_bind(exp, prepared, &w->mem);
 	if (status)
 		rsm_mem_put(&w->mem);

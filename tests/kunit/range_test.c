@@ -22,15 +22,15 @@ static void exportable_ranges(struct kunit *test)
 {
 	const u64 page = PAGE_SIZE;
 
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, page, 0), RSM_SUCCESS);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(0, page, 0), RSMERR_BAD_ADDR);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, 0, 0), RSMERR_BAD_LENGTH);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, 2 * page, page), RSMERR_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, page, 0), RSM_STS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(0, page, 0), RSM_STS_BAD_ADDR);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, 0, 0), RSM_STS_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, 2 * page, page), RSM_STS_BAD_LENGTH);
 	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, RSM_MAX_LENGTH + page, 0),
-			RSMERR_BAD_LENGTH);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page + 1, page, 0), RSMERR_BAD_MEM_ALIGNMENT);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, page + 1, 0), RSMERR_BAD_MEM_ALIGNMENT);
-	KUNIT_EXPECT_EQ(test, rsm_range_exportable(-page, page, 0), RSMERR_BAD_ADDR);
+			RSM_STS_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page + 1, page, 0), RSM_STS_BAD_MEM_ALIGNMENT);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(page, page + 1, 0), RSM_STS_BAD_MEM_ALIGNMENT);
+	KUNIT_EXPECT_EQ(test, rsm_range_exportable(-page, page, 0), RSM_STS_BAD_ADDR);
 }
 
 static struct kunit_case range_cases[] = {

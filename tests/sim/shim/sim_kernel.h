@@ -39,6 +39,8 @@ typedef unsigned long vm_flags_t;
 #define BIT_ULL(n) (1ULL << (n))
 #define __user
 #define __aligned(n) __attribute__((aligned(n)))
+#define __bitwise
+#define __force
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
