@@ -100,10 +100,12 @@ struct rsm_link_ops {
  * struct rsm_silence - signs of life of a peer, times in jiffies
  * @heard: when the peer gave the last one, as far as is known
  * @looked: when somebody last looked whether the peer is dead
+ * @late: when a look last came late: this node had stood still until then
  */
 struct rsm_silence {
 	unsigned long heard;
 	unsigned long looked;
+	unsigned long late;
 };
 
 /**
@@ -275,6 +277,8 @@ unsigned int rsm_heartbeat_ms(void);
 void rsm_silence_begin(struct rsm_silence *silence, unsigned long now);
 bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,
 			  unsigned long interval, bool stirred);
+bool rsm_patience_is_over(const struct rsm_silence *silence, unsigned long now,
+			  unsigned long interval, unsigned long since, unsigned int patiences);
 bool rsm_intervals_fit(u32 a, u32 b);
 
 /* Ready-made functions for struct rsm_controller_ops. */

@@ -101,7 +101,7 @@ void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hell
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
 u32 rsm_link_changes(void);
 bool rsm_link_is_shown(const struct rsm_link *link);
-unsigned long rsm_link_patience(const struct rsm_link *link);
+bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since);
 
 /* message.c */
 void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
@@ -109,7 +109,7 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
 int rsm_send(struct rsm_link *link, u64 peer, void *message);
 int rsm_send_in_turn(struct rsm_link *link, const void *message);
-int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end);
+int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long since);
 void rsm_answer_hello(struct rsm_link *link);
 void rsm_answer(struct rsm_link *link, void *message);
 bool rsm_answer_flush(struct rsm_link *link);

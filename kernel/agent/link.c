@@ -60,10 +60,19 @@ static void link_note_change(void)
 	changes = changes + 1 ?: 1;
 }
 
-/* How long a peer may be silent, and how long we wait for its answers. */
-unsigned long rsm_link_patience(const struct rsm_link *link)
+/*
+ * Has the peer had two intervals since then, in jiffies, to answer or to make room? The time for
+ * which this node stood still does not count.
+ */
+bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since)
 {
-	return 2 * READ_ONCE(link->interval);
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&link->lock, flags);
+	over = rsm_patience_is_over(&link->silence, jiffies, link->interval, since, 1);
+	spin_unlock_irqrestore(&link->lock, flags);
+	return over;
 }
 
 static bool is_started(const struct rsm_link *link)

@@ -74,20 +74,20 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
  * @link: the link
  * @peer: incarnation it is meant for
  * @message: the message
- * @end: when a peer that has no room has failed, in jiffies
+ * @since: a peer that has no room two intervals after this time has failed, in jiffies
  *
  * The caller holds no lock that the link's work may want.
  *
  * Return: 0, or -ENOTCONN if the peer is not there any more.
  */
-int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long end)
+int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long since)
 {
 	while (rsm_link_is_active(link, peer)) {
 		int err = rsm_send_in_turn(link, message);
 
 		if (err != -EAGAIN)
 			return err;
-		if (time_after(jiffies, end))
+		if (rsm_link_patience_is_over(link, since))
 			rsm_link_fail(link, "takes no messages");
 		usleep_range(50, 100);
 	}
@@ -97,7 +97,7 @@ int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long
 /* The same with the usual patience. */
 int rsm_send(struct rsm_link *link, u64 peer, void *message)
 {
-	return rsm_send_until(link, peer, message, jiffies + rsm_link_patience(link));
+	return rsm_send_until(link, peer, message, jiffies);
 }
 
 /*
@@ -111,7 +111,7 @@ bool rsm_answer_flush(struct rsm_link *link)
 			&link->outbox[link->outbox_head % RSM_LINK_OUTBOX];
 
 		if (send_now(link, entry->data) == -EAGAIN) {
-			if (time_after(jiffies, link->outbox_moved + rsm_link_patience(link)))
+			if (rsm_link_patience_is_over(link, link->outbox_moved))
 				rsm_link_fail(link, "takes no messages");
 			mod_timer(&link->timer, jiffies + 1);
 			break;

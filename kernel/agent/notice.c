@@ -27,14 +27,14 @@ static bool next_importer(struct rsm_export *exp, struct rsm_importer *copy, int
 }
 
 static int tell(const struct rsm_importer *importer, enum rsm_message_type type, u32 value,
-		unsigned long end)
+		unsigned long since)
 {
 	struct rsm_msg_connection message;
 
 	rsm_connection_init(importer->link, &message, type, importer->cookie,
 			    importer->handle);
 	message.value = cpu_to_le32(value);
-	return rsm_send_until(importer->link, importer->peer, &message, end);
+	return rsm_send_until(importer->link, importer->peer, &message, since);
 }
 
 /*
@@ -53,7 +53,7 @@ static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 fla
 		u32 value = type == RSM_MSG_BELL ? flags :
 			    mode < 0 ? RSM_MODE_CLOSED : mode;
 
-		tell(&importer, type, value, start + rsm_link_patience(importer.link));
+		tell(&importer, type, value, start);
 	}
 }
 

@@ -4,7 +4,6 @@
 #include "policy.h"
 
 #include <asm/byteorder.h>
-#include <linux/jiffies.h>
 #include <linux/rsm.h>
 
 /* A node that has many requests to fulfil is given this many times the usual patience. */
@@ -13,7 +12,8 @@
 static bool has_passed(const struct rsm_requests *requests, unsigned long since,
 		       unsigned int patiences)
 {
-	return time_after_eq(requests->now, since + patiences * requests->patience);
+	return rsm_patience_is_over(&requests->silence, requests->now, requests->interval, since,
+				    patiences);
 }
 
 /**

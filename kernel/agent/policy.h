@@ -9,7 +9,8 @@
 /**
  * struct rsm_requests - how requests to a peer are at a time
  * @now: that time, in jiffies, as all times here
- * @patience: how long a peer may take
+ * @interval: heartbeat interval; a peer may take two of them
+ * @silence: signs of life of the peer, and when this node looked for them
  * @drained: what the peer has sent by now has been handled
  * @unanswered: some have been sent and not been fulfilled
  * @unanswered_since: when the oldest of them was sent
@@ -20,7 +21,8 @@
  */
 struct rsm_requests {
 	unsigned long now;
-	unsigned long patience;
+	unsigned long interval;
+	struct rsm_silence silence;
 	bool drained;
 	bool unanswered;
 	unsigned long unanswered_since;

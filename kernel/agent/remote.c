@@ -248,7 +248,7 @@ static bool is_connecting(struct rsm_remote *remote)
 static rsm_status_t ask(struct rsm_remote *remote)
 {
 	struct rsm_link *link = remote->link;
-	unsigned long end = jiffies + rsm_link_patience(link);
+	unsigned long start = jiffies;
 	struct rsm_msg_connect message;
 	long left;
 
@@ -256,7 +256,7 @@ static rsm_status_t ask(struct rsm_remote *remote)
 	message.id = cpu_to_le32(remote->id);
 	message.cookie = cpu_to_le32(remote->cookie);
 	while (is_connecting(remote)) {
-		if (time_after_eq(jiffies, end))
+		if (rsm_link_patience_is_over(link, start))
 			rsm_link_fail(link, "does not answer");
 		if (rsm_send(link, remote->peer, &message))
 			return RSM_STS_REMOTE_NODE_UNREACHABLE;

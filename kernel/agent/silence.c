@@ -16,8 +16,15 @@ void rsm_silence_begin(struct rsm_silence *silence, unsigned long now)
 {
 	silence->heard = now;
 	silence->looked = now;
+	silence->late = now;
 }
 EXPORT_SYMBOL_GPL(rsm_silence_begin);
+
+static bool silence_look_is_late(const struct rsm_silence *silence, unsigned long now,
+				 unsigned long interval)
+{
+	return time_after(now, silence->looked + interval);
+}
 
 /**
  * rsm_silence_is_death() - look whether a peer is dead
@@ -37,11 +44,13 @@ EXPORT_SYMBOL_GPL(rsm_silence_begin);
 bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,
 			  unsigned long interval, bool stirred)
 {
+	bool late = silence_look_is_late(silence, now, interval);
 	unsigned long last = silence->looked;
 
 	silence->looked = now;
-	if (time_after(now, last + interval)) {
+	if (late) {
 		silence->heard = now;
+		silence->late = now;
 		return false;
 	}
 	if (stirred && time_after(last, silence->heard))
@@ -49,6 +58,32 @@ bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,
 	return time_after_eq(now, silence->heard + 2 * interval);
 }
 EXPORT_SYMBOL_GPL(rsm_silence_is_death);
+
+/**
+ * rsm_patience_is_over() - has a peer had its time to do something?
+ * @silence: what is known of the peer
+ * @now: the time, in jiffies
+ * @interval: heartbeat interval
+ * @since: when the peer was asked, or when it last made room, in jiffies
+ * @patiences: how many times two intervals the peer is given
+ *
+ * A peer is given time from the last late look on: until then this node stood still, and
+ * perhaps the peer with it. A caller that comes before a look that is overdue does not judge:
+ * after a standstill timers, work and tasks run in any order.
+ *
+ * Return: true if the peer has had that time.
+ */
+bool rsm_patience_is_over(const struct rsm_silence *silence, unsigned long now,
+			  unsigned long interval, unsigned long since, unsigned int patiences)
+{
+	if (silence_look_is_late(silence, now, interval))
+		return false;
+	/* Jiffies wrap: a late look that is long past may seem to lie in the future. */
+	if (time_in_range(silence->late, since, now))
+		since = silence->late;
+	return time_after_eq(now, since + patiences * 2 * interval);
+}
+EXPORT_SYMBOL_GPL(rsm_patience_is_over);
 
 /**
  * rsm_intervals_fit() - can two nodes talk whose heartbeat intervals are these?

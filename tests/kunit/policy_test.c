@@ -6,12 +6,15 @@
 #include "../../kernel/agent/policy.c"
 
 #define START		(ULONG_MAX - 50)	/* jiffies wrap meanwhile */
-#define PATIENCE	100UL
+#define INTERVAL	50UL
+#define PATIENCE	(2 * INTERVAL)
 
 static const char *objection_at(struct rsm_requests requests, unsigned long after)
 {
 	requests.now = START + after;
-	requests.patience = PATIENCE;
+	requests.interval = INTERVAL;
+	requests.silence.looked = requests.now;
+	requests.silence.late = START - 1;
 	return rsm_requests_objection(&requests);
 }
 
@@ -62,6 +65,25 @@ static void many_requests_take_some_patiences(struct kunit *test)
 
 	KUNIT_EXPECT_NULL(test, objection_at(slow, BACKLOG * PATIENCE - 1));
 	KUNIT_EXPECT_STREQ(test, "answers too slowly", objection_at(slow, BACKLOG * PATIENCE));
+}
+
+/* Its own node stood still: an answer that is overdue is not missed until the peer had its time. */
+static void nothing_is_missed_after_a_standstill(struct kunit *test)
+{
+	struct rsm_requests requests = {
+		.now = START + 5000, .interval = INTERVAL, .drained = true,
+		.unanswered = true, .unanswered_since = START,
+		.unsent = true, .unsent_since = START, .blocked = true, .blocked_since = START,
+		.silence = { .looked = START },
+	};
+
+	KUNIT_EXPECT_NULL(test, rsm_requests_objection(&requests));
+	requests.silence.looked = START + 5000;
+	requests.silence.late = START + 5000;
+	KUNIT_EXPECT_NULL(test, rsm_requests_objection(&requests));
+	requests.now += PATIENCE;
+	requests.silence.looked = requests.now;
+	KUNIT_EXPECT_STREQ(test, "does not answer", rsm_requests_objection(&requests));
 }
 
 static enum rsm_greeting_verdict greeting(u64 expected, u64 known, u32 node, u64 from,
@@ -117,6 +139,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(what_has_arrived_is_read_first),
 	KUNIT_CASE(room_is_missed_after_one_patience),
 	KUNIT_CASE(many_requests_take_some_patiences),
+	KUNIT_CASE(nothing_is_missed_after_a_standstill),
 	KUNIT_CASE(greetings),
 	KUNIT_CASE(bells),
 	{}

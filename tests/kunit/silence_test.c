@@ -88,6 +88,61 @@ static void who_comes_late_does_not_judge(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, look(&silence, 5200, false));
 }
 
+static bool is_over(const struct rsm_silence *silence, unsigned long after, unsigned long since,
+		    unsigned int patiences)
+{
+	return rsm_patience_is_over(silence, START + after, INTERVAL, START + since, patiences);
+}
+
+static void patience_is_two_intervals(struct kunit *test)
+{
+	struct rsm_silence silence;
+
+	rsm_silence_begin(&silence, START);
+	for (unsigned long t = 50; t <= 1000; t += 50)
+		look(&silence, t, true);
+	KUNIT_EXPECT_FALSE(test, is_over(&silence, 1000, 801, 1));
+	KUNIT_EXPECT_TRUE(test, is_over(&silence, 1000, 800, 1));
+	KUNIT_EXPECT_FALSE(test, is_over(&silence, 1000, 201, 4));
+	KUNIT_EXPECT_TRUE(test, is_over(&silence, 1000, 200, 4));
+}
+
+/* All nodes stood still from 50 to 5000: nobody has answered, so the time begins again. */
+static void patience_does_not_count_a_standstill(struct kunit *test)
+{
+	struct rsm_silence silence;
+
+	rsm_silence_begin(&silence, START);
+	look(&silence, 50, false);
+	look(&silence, 5000, false);
+	for (unsigned long t = 5050; t < 5200; t += 50) {
+		look(&silence, t, true);
+		KUNIT_EXPECT_FALSE_MSG(test, is_over(&silence, t, 40, 1), "after %lu", t);
+	}
+	look(&silence, 5200, true);
+	KUNIT_EXPECT_TRUE(test, is_over(&silence, 5200, 40, 1));
+	/* A request made after the standstill has its own time. */
+	KUNIT_EXPECT_FALSE(test, is_over(&silence, 5200, 5001, 1));
+}
+
+/* After a standstill a task may run before the timer that looks. */
+static void patience_lasts_until_the_late_look(struct kunit *test)
+{
+	struct rsm_silence silence;
+
+	rsm_silence_begin(&silence, START);
+	look(&silence, 50, false);
+	KUNIT_EXPECT_FALSE(test, is_over(&silence, 5000, 40, 1));
+}
+
+/* A late look that is long past lies in the future, as jiffies wrap. */
+static void patience_ends_when_jiffies_have_wrapped(struct kunit *test)
+{
+	struct rsm_silence silence = { .looked = START + 200, .late = START + 300 };
+
+	KUNIT_EXPECT_TRUE(test, is_over(&silence, 200, 0, 1));
+}
+
 static void intervals(struct kunit *test)
 {
 	static const struct {
@@ -123,6 +178,10 @@ static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(a_sign_counts_from_the_look_before),
 	KUNIT_CASE(a_sign_takes_nothing_away),
 	KUNIT_CASE(who_comes_late_does_not_judge),
+	KUNIT_CASE(patience_is_two_intervals),
+	KUNIT_CASE(patience_does_not_count_a_standstill),
+	KUNIT_CASE(patience_lasts_until_the_late_look),
+	KUNIT_CASE(patience_ends_when_jiffies_have_wrapped),
 	KUNIT_CASE(intervals),
 	{}
 };

@@ -92,12 +92,7 @@ void World::is_down(const Peer &peer, const std::string &why)
         return;
     const Time memory = 10 * patience() + 4 * scenario_.key_time;
     const Time since = runtime_.time() > memory ? runtime_.time() - memory : 0;
-    // The agent's patience for answers counts the time that its own node stands still, too.
-    const auto stood_still = [&](const Period &halt) { return halt.to + memory > runtime_.time(); };
-    const bool excused = why != "heartbeat lost" &&
-                         (std::any_of(peer.node->halts.begin(), peer.node->halts.end(), stood_still) ||
-                          std::any_of(peer.other->halts.begin(), peer.other->halts.end(), stood_still));
-    if (!excused && !was_troubled(*peer.node, *peer.other, since))
+    if (!was_troubled(*peer.node, *peer.other, since))
         runtime_.fault(name(*peer.node) + " gives up " + name(*peer.other) +
                        ", which has done nothing wrong: " + why);
 }

@@ -142,7 +142,6 @@ void World::stall(Node &node, Time how_long)
 {
     if (!node.alive || node.stalled())
         return;
-    node.halts.push_back({runtime_.time(), runtime_.time() + how_long});
     runtime_.stall(node);
     runtime_.at(runtime_.time() + how_long, nullptr,
                 [this, &node, life = node.life()] {
@@ -174,7 +173,6 @@ void World::act(const Action &action)
         break;
     case Kind::die:
         trouble(node, action.time);
-        node.halts.push_back({runtime_.time(), runtime_.time() + action.time});
         die(node);
         deaths_++;
         runtime_.at(runtime_.time() + action.time, &node, [this, &node] {

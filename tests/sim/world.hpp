@@ -100,7 +100,6 @@ struct Node : Owner {
     std::set<Export *> all_exports;
     std::set<Import *> all_imports;
     std::vector<Period> troubles; // it did not do what a node does
-    std::vector<Period> halts; // it did nothing at all
 };
 
 // The cost of one node of so many.

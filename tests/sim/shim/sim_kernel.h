@@ -81,6 +81,7 @@ void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define time_before(a, b) time_after(b, a)
 #define time_after_eq(a, b) ((long)((a) - (b)) >= 0)
 #define time_before_eq(a, b) time_after_eq(b, a)
+#define time_in_range(a, b, c) (time_after_eq(a, b) && time_before_eq(a, c))
 unsigned long sim_jiffies(void);
 void usleep_range(unsigned long least, unsigned long most);
 void cond_resched(void);
