@@ -10,6 +10,7 @@
 
 #include "attempt.hpp"
 #include "compare.hpp"
+#include "native.hpp"
 #include "rdma_service.hpp"
 #include "report.hpp"
 #include "rows.hpp"
@@ -118,6 +119,9 @@ void add_options(CLI::App &app, Options &options) {
            "measure over RDMA with the host at this address, where rsmperf --serve-rdma runs")
         ->excludes(peer);
     app.add_flag("--serve-rdma", options.serve_rdma, "serve a host that measures, for ever");
+    app.add_flag("--native", options.settings.native,
+                 "measure what needs no kernel, over the fake of /dev/rsm: no rsm.ko is loaded")
+        ->excludes(peer);
     add_reports(app, options);
     add_axes(app, options.axes);
     add_measuring_options(app, options.settings);
@@ -138,7 +142,8 @@ std::vector<Row> chosen(const Options &options) {
     auto rows = rows_of(options);
     std::erase_if(rows, [&](const Row &row) {
         const bool named = options.only.empty() || std::ranges::count(options.only, row.name) > 0;
-        return !named || !knows(row.axes, options.axes);
+        const bool possible = !options.settings.native || row.needs == Needs::processor;
+        return !named || !possible || !knows(row.axes, options.axes);
     });
     if (rows.empty()) {
         throw std::runtime_error("no figure has all that; rsmperf --list shows what each has");
@@ -218,6 +223,9 @@ int run_command(int argc, char **argv) {
     if (options.list) {
         print_list(chosen(options));
         return 0;
+    }
+    if (options.settings.native) {
+        use_fake(argv);
     }
     return measure_and_report(options);
 }

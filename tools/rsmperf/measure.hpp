@@ -22,6 +22,7 @@ struct Settings {
     std::string controller = "ivshmem0"; // leads to the node of the figures between nodes
     unsigned peer = 0;                   // that node; 0: measure loopback
     std::string host;                    // the other one of figures over RDMA
+    bool native = false;                 // over the fake of /dev/rsm, where no kernel is needed
     Point point;                         // of the figure that is measured now
 };
 
@@ -36,6 +37,9 @@ struct Times {
     }
 };
 
+// Most figures are those of the processor: memory that both sides map. Others are those of rsm.ko.
+enum class Needs { processor, kernel };
+
 struct Row {
     std::string name;
     std::string figure;
@@ -43,6 +47,7 @@ struct Row {
     std::optional<double> at_most; // nothing: reported without a verdict
     Times (*run)(const Settings &);
     Axes axes = {}; // and what it is measured with if nothing else is asked for
+    Needs needs = Needs::processor;
 };
 
 // Runs an operation the given number of times.

@@ -122,6 +122,7 @@ void print_json(std::ostream &to, const Settings &settings, const std::vector<Re
                            {"processor", value_in("/proc/cpuinfo", "model name")},
                            {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
                            {"kernel", system.release},
+                           {"device", settings.native ? "fake" : "rsm.ko"},
                            {"versions", versions()},
                            {"processes", settings.processes},
                            {"rounds", settings.rounds},

@@ -48,7 +48,7 @@ std::vector<Row> dat_transfers() {
          sizes("8,4K,64K,1M")},
         {"dat_send_tcp", half, "TCP over lo", no_limit, dat_send_tcp, sizes("8,4K,64K,1M")},
         {"dat_wake", "uDAPL send -> dat_evd_wait of 8 bytes, half a round trip",
-         "eventfd write -> read", no_limit, dat_wake},
+         "eventfd write -> read", no_limit, dat_wake, {}, Needs::kernel},
     };
 }
 
@@ -94,15 +94,15 @@ std::vector<Row> loopback_rows() {
         {"put64_writev", "put64 of one item", "process_vm_writev of 8 bytes", 0.05, put64_writev},
         {"put_1m", "put of 1 MiB", "memcpy to POSIX shm", 1.05, put_1m},
         {"map_64m", "map + touch every page + unmap of 64 MiB",
-         "the same on a memfd with MAP_POPULATE", 1.2, map_touch_unmap},
+         "the same on a memfd with MAP_POPULATE", 1.2, map_touch_unmap, {}, Needs::kernel},
         {"export_64m", "export create + destroy, per page, 64 MiB",
-         "io_uring buffer registration of the same range", 1.3, export_destroy},
-        {"wake", "post -> wake another process", "eventfd write -> read", 1.2, wake},
-        {"post", "post with nobody waiting", "eventfd write", 1.0, post},
+         "io_uring buffer registration of the same range", 1.3, export_destroy, {}, Needs::kernel},
+        {"wake", "post -> wake another process", "eventfd write -> read", 1.2, wake, {}, Needs::kernel},
+        {"post", "post with nobody waiting", "eventfd write", 1.0, post, {}, Needs::kernel},
         {"connect", "connect + map 2 MiB + unmap + disconnect",
-         "AF_UNIX connect + SCM_RIGHTS memfd + mmap + munmap", 1.0, connect_cycle},
+         "AF_UNIX connect + SCM_RIGHTS memfd + mmap + munmap", 1.0, connect_cycle, {}, Needs::kernel},
         {"connect_crowd", "the same with 50,000 segments published", "itself with 10", 1.2,
-         connect_crowd},
+         connect_crowd, {}, Needs::kernel},
         {"put", "put, implicit barrier mode", "memcpy to POSIX shm", no_limit, put,
          sizes_and_threads("8:16M:8,16M")},
         {"get", "get, implicit barrier mode", "memcpy to POSIX shm", no_limit, get,
@@ -119,9 +119,9 @@ std::vector<Row> dat_rows() {
         {"dat_send8", "uDAPL send -> receive of 8 bytes, half a round trip",
          "UCX tag latency of 8 bytes, POSIX shm", 1.0, dat_send8},
         {"dat_register", "dat_lmr_create + dat_lmr_free of 16 MiB",
-         "io_uring buffer registration of the same range", 1.3, dat_register},
+         "io_uring buffer registration of the same range", 1.3, dat_register, {}, Needs::kernel},
         {"dat_connect", "uDAPL connect + disconnect + reset", "TCP connect + one byte + close",
-         std::nullopt, dat_connect},
+         std::nullopt, dat_connect, {}, Needs::kernel},
     };
     std::ranges::move(dat_transfers(), std::back_inserter(rows));
     std::ranges::move(dat_cases(), std::back_inserter(rows));
