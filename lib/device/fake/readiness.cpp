@@ -132,6 +132,17 @@ std::optional<Watched> find_watched(int epoll, std::uint64_t data) noexcept {
     return found == watched.end() ? std::nullopt : std::optional(*found);
 }
 
+// An epoll set that was closed, as after fork(), leaves entries here, and another set gets its number: what is
+// added now, a handle or not, replaces the entry of its data, too.
+void forget_watched(int epoll, int descriptor, const epoll_event *added) noexcept {
+    const std::scoped_lock guard(lock);
+    std::erase_if(watched, [&](const Watched &entry) {
+        const bool replaced = added != nullptr && entry.data == added->data.u64;
+        return entry.epoll == epoll && (entry.descriptor == descriptor || replaced);
+    });
+    watched_count = watched.size();
+}
+
 // Takes a handle that has ended, and that is watched for events only, out of the way.
 void silence(const Watched &entry) noexcept {
     epoll_event event{};
@@ -183,15 +194,12 @@ int poll_handles(pollfd *descriptors, nfds_t count, const timespec *timeout,
 
 void note_epoll(int epoll, int operation, int descriptor, const epoll_event *event) noexcept {
     const auto handle = handle_of(descriptor);
+    forget_watched(epoll, descriptor, operation == EPOLL_CTL_DEL ? nullptr : event);
     if (!handle)
         return;
-    {
+    if (operation != EPOLL_CTL_DEL) {
         const std::scoped_lock guard(lock);
-        std::erase_if(watched, [&](const Watched &entry) {
-            return entry.epoll == epoll && entry.descriptor == descriptor;
-        });
-        if (operation != EPOLL_CTL_DEL)
-            watched.push_back({epoll, descriptor, event->data.u64, event->events});
+        watched.push_back({epoll, descriptor, event->data.u64, event->events});
         watched_count = watched.size();
     }
     if (operation != EPOLL_CTL_DEL && (event->events & EPOLLRDHUP) != 0)
