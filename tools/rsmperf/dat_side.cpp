@@ -13,10 +13,21 @@ constexpr DAT_TIMEOUT patience_us = 60 * 1000 * 1000;
 constexpr DAT_COUNT queue_length = 256;
 constexpr DAT_COUNT most_requests = 64;
 
+[[noreturn, gnu::cold]] void fail_transfer(const DAT_EVENT &event) {
+    if (event.event_number != DAT_DTO_COMPLETION_EVENT) {
+        throw ConnectionEnded();
+    }
+    const auto status = event.event_data.dto_completion_event_data.status;
+    if (status == DAT_DTO_ERR_FLUSHED) {
+        throw ConnectionEnded();
+    }
+    throw std::runtime_error("a transfer failed with status " + std::to_string(status));
+}
+
 inline void check_done(const DAT_EVENT &event) {
     if (event.event_number != DAT_DTO_COMPLETION_EVENT ||
         event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS) {
-        throw std::runtime_error("a transfer failed");
+        fail_transfer(event);
     }
 }
 

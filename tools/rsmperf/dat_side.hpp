@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,11 @@
 #include "peer.hpp"
 
 namespace rsmperf {
+
+// The connection ended before a transfer was done: the other side has left.
+struct ConnectionEnded : std::runtime_error {
+    ConnectionEnded() : std::runtime_error("the connection ended before a transfer was done") {}
+};
 
 [[noreturn]] void fail_dat(DAT_RETURN status, const char *call);
 
