@@ -10,8 +10,8 @@
  * @entry: its entries
  * @count: how many there are
  *
- * Return: true if they are. Bits outside 0666 in a permission below it have
- * no effect and do no harm.
+ * Return: true if they are. A permission may have bits outside 0666 as long as its value
+ * is not above 0666; such bits have no effect.
  */
 bool rsm_acl_valid(const struct rsm_acl_entry *entry, u32 count)
 {

@@ -42,7 +42,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define pte_is_marker(pte)	is_pte_marker(pte)
 #endif
 
-/* The bit had one use only until userfaultfd learned to protect against reads, too. */
+/* Named pte_mkuffd_wp() while userfaultfd could protect pages against writes only. */
 #ifndef UFFDIO_REGISTER_MODE_RWP
 #define pte_mkuffd(pte)		pte_mkuffd_wp(pte)
 #endif
@@ -61,10 +61,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 #endif
 
-/* May the process lose a page that is pinned for reading by its next store? */
+/* Before 6.2 a store may replace a private page that is pinned for reading only. */
 #define RSM_READ_PINS_UNRELIABLE (KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE)
 
-/* The array of VMAs went away in 6.5. */
+/* Kernels before 6.5 can also return an array of VMAs. */
 static inline long rsm_get_remote(struct mm_struct *mm, unsigned long start,
 				  unsigned long npages, unsigned int flags,
 				  struct page **pages)
@@ -76,7 +76,7 @@ static inline long rsm_get_remote(struct mm_struct *mm, unsigned long start,
 #endif
 }
 
-/* The flag that stood for it before 6.7, and before stable kernels took this one over. */
+/* Named GENL_UNS_ADMIN_PERM before 6.7, and before the stable kernels that adopted the new name. */
 #ifndef GENL_MCAST_CAP_NET_ADMIN
 #define GENL_MCAST_CAP_NET_ADMIN GENL_UNS_ADMIN_PERM
 #endif

@@ -9,14 +9,14 @@
 #include <linux/string.h>
 
 /*
- * Changed under rsm_controllers_lock, which readers may take to sleep while they
- * go through the list. A controller that was taken off the list outlives an RCU
- * grace period.
+ * Writers hold rsm_controllers_lock. Readers hold it, too, if they sleep while they go
+ * through the list; others hold rcu_read_lock(): a controller that was taken off the list is
+ * freed after a grace period at the earliest.
  */
 LIST_HEAD(rsm_controllers);
 DEFINE_MUTEX(rsm_controllers_lock); /* guards the list */
 static unsigned long last_serial;
-/* Another number, never 0, each time that one has come or gone. */
+/* Changes each time a controller is registered or removed; never 0. */
 u32 rsm_controller_changes = 1;
 
 /* The caller holds rsm_controllers_lock or is an RCU reader. */
@@ -65,7 +65,7 @@ int rsm_register_controller(struct rsm_controller *ctl)
 }
 EXPORT_SYMBOL_GPL(rsm_register_controller);
 
-/* On return nobody finds the controller any more. */
+/* On return no lookup finds the controller any more. */
 static void leave_registry(struct rsm_controller *ctl)
 {
 	mutex_lock(&rsm_controllers_lock);
@@ -90,7 +90,7 @@ int rsm_unregister_controller(struct rsm_controller *ctl)
 }
 EXPORT_SYMBOL_GPL(rsm_unregister_controller);
 
-/* One user more, unless the controller or its module is about to go. */
+/* Take a use of the controller and of its module; false if either is about to go. */
 static bool controller_use(struct rsm_controller *ctl)
 {
 	if (!try_module_get(ctl->ops->owner))
@@ -105,7 +105,7 @@ static bool controller_use(struct rsm_controller *ctl)
  * rsm_controller_get_present() - find a controller by name and keep it
  * @name: its name
  *
- * Asks for no module, for who holds something that its loading may wait for.
+ * Loads no module: for callers that hold a lock which loading a module may wait for.
  *
  * Return: the controller, to be given back by rsm_controller_put(), or NULL.
  */
@@ -121,7 +121,7 @@ struct rsm_controller *rsm_controller_get_present(const char *name)
 	return ctl;
 }
 
-/* Only such names reach the module loader. */
+/* May the module loader be asked for a controller of this name? */
 static bool is_loadable(const char *name)
 {
 	if (!isalpha(*name))
@@ -150,7 +150,7 @@ struct rsm_controller *rsm_controller_get(const char *name)
 	return rsm_controller_get_present(name);
 }
 
-/* The last user but the registry finds that the controller was removed. */
+/* Give up a use. The registry has one, so only a controller that was removed loses its last. */
 static void controller_unuse(struct rsm_controller *ctl)
 {
 	if (refcount_dec_and_test(&ctl->users) && ctl->ops->release)
@@ -165,7 +165,10 @@ void rsm_controller_put(struct rsm_controller *ctl)
 	module_put(owner);
 }
 
-/* A segment is about to use @ctl; false if that has been removed. */
+/*
+ * A segment is about to use @ctl: holds off the removal of @ctl until rsm_controller_leave().
+ * False if @ctl was removed already.
+ */
 bool rsm_controller_enter(struct rsm_controller *ctl)
 {
 	down_read(&ctl->gate);
@@ -175,7 +178,7 @@ bool rsm_controller_enter(struct rsm_controller *ctl)
 	return false;
 }
 
-/* The segment does, or will not. */
+/* The segment is in the controller's list now, or could not be made. */
 void rsm_controller_leave(struct rsm_controller *ctl)
 {
 	up_read(&ctl->gate);
@@ -208,9 +211,9 @@ unsigned int rsm_controller_segments(struct rsm_controller *ctl, enum rsm_kind k
 }
 
 /*
- * Put the first of @candidates back among the controller's segments. Returns it,
- * referenced, or NULL if there is none. One that is being freed is passed over: it
- * has nothing left to end.
+ * Move the first of @candidates back to the controller's list. Returns that segment, referenced,
+ * or NULL if there is none. A segment that is being freed is skipped: it has no mapping, no
+ * memory and no connection any more.
  */
 static struct rsm_segment *next_segment(struct rsm_controller *ctl,
 					struct list_head *candidates)
@@ -264,9 +267,9 @@ static void visit_all(struct rsm_controller *ctl, void (*visit)(struct rsm_segme
  * rsm_abort_exports() - end every export of a controller
  * @ctl: the controller, which goes on
  *
- * Their handles are good for closing only. Process context. All importing nodes are asked
- * to let go before the first of them is waited for: the time that silent nodes take is not
- * added up.
+ * Programs can only close the handles of these exports afterwards. All importing nodes are
+ * asked to let go before the caller waits for the first of them, so that the times which
+ * silent nodes take do not add up. Process context.
  */
 void rsm_abort_exports(struct rsm_controller *ctl)
 {
@@ -279,11 +282,10 @@ EXPORT_SYMBOL_GPL(rsm_abort_exports);
  * rsm_remove_controller() - take a controller away, used or not
  * @ctl: the controller; its links are down
  *
- * On return nobody finds it any more, its exports are dead, its imports
- * aborted, and no mapping reaches memory of its own. The rest are handles
- * that can only be closed, and transfers under way, which may hold memory of
- * its own a little longer. Its release() is called when they have gone, before
- * the return if there are none.
+ * On return no lookup finds the controller, its exports are dead, its imports are aborted, and
+ * no mapping reaches its memory. Two things may keep the controller and its memory a little
+ * longer: handles, which programs can only close, and transfers under way. The last of them
+ * calls release(); if there are none, this function does.
  */
 void rsm_remove_controller(struct rsm_controller *ctl)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of ordinary pages that belong to nobody but us. */
+/* Memory of ordinary pages that the core allocates itself. */
 
 #include "internal.h"
 
@@ -7,11 +7,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-/* Charged to the active cgroup. A size that a user chose kills nobody. */
+/* Charged to the active cgroup. Users choose the size: a failure must not call the OOM killer. */
 #define COPY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
 /**
- * struct rsm_copy - pages of our own
+ * struct rsm_copy - pages that the core has allocated
  * @mem: as the core sees them
  * @page: the pages, in order
  */

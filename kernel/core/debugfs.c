@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters for tests and the curious: debugfs/rsm/stats, a name and a value a line. */
+/* Counters for tests and for the curious: debugfs/rsm/stats, one name and one value in a line. */
 
 #include "internal.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connects that were denied: counted, traced, told to those who watch events. */
+/* Connects that were denied: the core counts them and reports each to tracepoint and listener. */
 
 #include "internal.h"
 #include "../rsm_link.h"

@@ -9,8 +9,8 @@
 static const struct file_operations control_fops;
 
 /*
- * The consumed words are written through a shared mapping, for which the VFS
- * wants a file that is open for writing. There is nothing else to write.
+ * User space writes the consumed words through a shared mapping, and the VFS allows a writable
+ * shared mapping only of a file that is open for writing. control_fops has no write().
  */
 static int open_control(struct file *file)
 {
@@ -20,7 +20,7 @@ static int open_control(struct file *file)
 		return -ENOMEM;
 	file->private_data = table;
 	file->f_mode |= FMODE_WRITE;
-	/* Same owner, so the open's hold on the module goes on to serve. */
+	/* control_fops has the same owner: the module reference of this open stays valid. */
 	file->f_op = &control_fops;
 	return 0;
 }
@@ -93,7 +93,7 @@ static __poll_t segment_poll(struct file *file, poll_table *wait)
 
 static int control_release(struct inode *inode, struct file *file)
 {
-	/* The VFS counted a reader at open(), and looks here for whom to count off. */
+	/* The VFS counted a reader at open(); without FMODE_WRITE it uncounts a reader. */
 	file->f_mode &= ~FMODE_WRITE;
 	file->f_mapping = inode->i_mapping;
 	rsm_table_put(file->private_data);

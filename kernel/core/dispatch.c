@@ -51,7 +51,7 @@ union rsm_arg {
  * @has_results: it has results besides the status
  * @restarts: a signal that ends its sleep finds that it has changed nothing but
  *	its argument, with which it can be run again
- * @run: does it; returns what answer() makes of a status, or -errno for a malformed
+ * @run: runs the command; returns what answer() makes of a status, or -errno for a malformed
  *	argument. The handle is NULL for a control handle.
  */
 struct rsm_command {
@@ -284,8 +284,8 @@ static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
 }
 
 /*
- * @_last is the last member of the argument's first version: a structure that grows has members
- * behind that one, which callers of before leave out.
+ * @_last is the last member of the argument's first version. Later versions append members;
+ * callers that were built for the first version do not pass those.
  */
 #define ENTRY(_cmd, _struct, _last, _run, _results, _restarts)			\
 	[_IOC_NR(_cmd)] = {							\
@@ -302,7 +302,7 @@ static int run_unmap(struct rsm_handle *h, union rsm_arg *arg)
 #define COMMAND(_cmd, _struct, _last, _run, _results)				\
 	ENTRY(_cmd, _struct, _last, _run, _results, true)
 
-/* One that may have done a part of its work when a signal ends it. */
+/* A command that may have done a part of its work when a signal ends it. */
 #define PARTIAL_COMMAND(_cmd, _struct, _last, _run, _results)			\
 	ENTRY(_cmd, _struct, _last, _run, _results, false)
 
@@ -332,8 +332,8 @@ static const struct rsm_command commands[] = {
 };
 
 /*
- * Arguments are small and made of whole 64-bit words: word by word, under one
- * opening of user space, is what an ioctl that takes no time at all can afford.
+ * Arguments are small and consist of whole 64-bit words. Reading them word by word, with user
+ * space opened once, costs less than copy_from_user(): a post takes hardly longer than that.
  */
 static int read_words(u64 *to, const u64 __user *from, unsigned int size)
 {
@@ -359,7 +359,7 @@ static int check_tail(const void __user *tail, size_t size)
 	return zero < 0 ? zero : zero ? 0 : -E2BIG;
 }
 
-/* A structure so short that it can't even be read is an invalid one. */
+/* EINVAL goes before EFAULT: a structure that is too short may end at an unmapped page. */
 static int read_failed(const struct rsm_command *c, const u32 __user *usize)
 {
 	u32 size;
@@ -395,7 +395,7 @@ static int read_argument(const struct rsm_command *c, union rsm_arg *arg,
 	return size > c->size ? check_tail(uarg + c->size, size - c->size) : 0;
 }
 
-/* A caller that knows the first version of the argument only gets no more. */
+/* Store no more than the size that the caller passed. */
 static int store_argument(const struct rsm_command *c, union rsm_arg *arg,
 			  void __user *uarg)
 {
@@ -408,8 +408,8 @@ static int store_argument(const struct rsm_command *c, union rsm_arg *arg,
 }
 
 /*
- * Store the results, which begin with the status; those of a command without any
- * are in there. The size is the caller's.
+ * Store the results, which begin with the status. A command without results has a status only,
+ * and that is stored only if it differs from what the caller passed.
  */
 static int write_results(const struct rsm_command *c, union rsm_arg *arg,
 			 void __user *uarg, u32 status)
@@ -427,9 +427,9 @@ static int write_results(const struct rsm_command *c, union rsm_arg *arg,
 }
 
 /*
- * A signal has come. If it has no handler, as that of a stop, of a debugger or of
- * the freezer, the command is run again with what is stored here, so that a
- * time-out goes on from where it was; with a handler ioctl() fails with EINTR.
+ * A signal has ended the command's sleep. If the signal has no handler (a stop, a debugger, the
+ * freezer), the kernel runs the command again with the argument that is stored here, so that a
+ * time-out continues with the time that is left. With a handler ioctl() fails with EINTR.
  */
 static long restart(const struct rsm_command *c, union rsm_arg *arg, void __user *uarg)
 {
@@ -442,8 +442,8 @@ long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *uarg)
 	const struct rsm_command *c;
 	unsigned int nr = _IOC_NR(cmd);
 	/*
-	 * Zeroing this would cost more than a whole post. A command reads and
-	 * writes the bytes of its own argument, and those come from the caller.
+	 * Not zeroed: that would cost more than a whole post. A command reads and
+	 * writes only the bytes of its own argument, which the caller has passed.
 	 */
 	union rsm_arg arg __uninitialized;
 	int ret;

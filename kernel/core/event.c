@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events: one counter of events posted and one of events consumed for each
- * handle. The kernel only ever adds to the first, user space may write the
- * second as it likes: a wrong value fools nobody but its owner.
+ * Events: each handle has one counter of events posted and one of events consumed. The kernel
+ * only ever increments the first. User space may write any value to the second: a wrong value
+ * misleads the handle's owner only.
  */
 
 #include "internal.h"
@@ -15,16 +15,16 @@ static u32 pending_events(struct rsm_words *words)
 	return READ_ONCE(*words->posted) - READ_ONCE(*words->consumed);
 }
 
-/* Count an event; false if it is to be dropped. Saturates. */
+/* Count an event; false if the event is to be dropped. The count of pending events saturates. */
 static bool count_event(struct rsm_words *words, u32 flags)
 {
 	u32 pending, posted = READ_ONCE(*words->posted);
 
 	if (flags & RSM_SIGPOST_NO_ACCUMULATE) {
 		/*
-		 * An event that is pending stands for what was stored before this post:
-		 * store it before the look at whether the event is still pending. Pairs
-		 * with the barrier of a consumer behind its compare-and-swap.
+		 * A pending event stands for this one only if its consumer sees what the
+		 * poster has stored before: store that before reading whether the event is
+		 * still pending. Pairs with the barrier of consume_event().
 		 */
 		smp_mb();
 	}
@@ -51,7 +51,7 @@ static __always_inline void event_deliver(struct rsm_segment *seg, u32 flags)
  * @seg: the handle's segment
  * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
  *
- * Never sleeps. Data written before is visible to whoever sees the event.
+ * Never sleeps. A thread that sees the event sees what the poster stored before it.
  */
 void rsm_event_post(struct rsm_segment *seg, u32 flags)
 {
@@ -59,7 +59,7 @@ void rsm_event_post(struct rsm_segment *seg, u32 flags)
 }
 EXPORT_SYMBOL_GPL(rsm_event_post);
 
-/* As many times rsm_event_post() with accumulation. */
+/* Like @count calls of rsm_event_post() with accumulation. */
 void rsm_events_post(struct rsm_segment *seg, u32 count)
 {
 	struct rsm_words *words = &seg->words;
@@ -71,7 +71,7 @@ void rsm_events_post(struct rsm_segment *seg, u32 count)
 		if (!count)
 			return;
 	} while (!try_cmpxchg(words->posted, &posted, posted + count));
-	/* The compare-and-swap is the barrier that this needs. */
+	/* The compare-and-swap is the barrier that waitqueue_active() needs. */
 	if (waitqueue_active(&seg->handle->wq))
 		__wake_up(&seg->handle->wq, TASK_INTERRUPTIBLE, min_t(u32, count, INT_MAX),
 			  poll_to_key(EPOLLIN | EPOLLRDNORM));
@@ -99,9 +99,9 @@ rsm_status_t rsm_local_post(struct rsm_import *imp, u32 flags)
 EXPORT_SYMBOL_GPL(rsm_local_post);
 
 /*
- * Take one event. User space consumes with the same compare-and-swap; one
- * that writes the word all the time can only keep itself waiting. The
- * compare-and-swap is the barrier that count_event() pairs with.
+ * Take one event. User space consumes events by the same compare-and-swap; a process that
+ * writes the word all the time delays only itself. The compare-and-swap is the barrier that
+ * pairs with count_event().
  */
 static bool consume_event(struct rsm_words *words)
 {
@@ -176,8 +176,8 @@ static bool is_ended(const struct rsm_segment *seg)
 }
 
 /*
- * Waiters stand at the handle, since epoll asks for the place to stand only once,
- * which may be while the handle is blank.
+ * The wait queue belongs to the handle, not to the segment: epoll registers with it once only,
+ * perhaps while the handle is blank.
  */
 __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wait)
 {
@@ -186,8 +186,8 @@ __poll_t rsm_event_poll(struct rsm_handle *h, struct file *file, poll_table *wai
 
 	poll_wait(file, &h->wq, wait);
 	/*
-	 * Stand there before looking; pairs with the barrier of who looks for
-	 * waiters. poll_wait() is one only since 6.13, and in later point releases.
+	 * Register as a waiter before reading the counters. Pairs with the barrier before
+	 * waitqueue_active(). poll_wait() has a barrier itself in 6.13 and later stable kernels.
 	 */
 	smp_mb();
 	seg = rsm_handle_segment(h);

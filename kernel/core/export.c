@@ -43,7 +43,7 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
  * rsm_export_lost_range() - has the exporter lost the range, or the right to it?
  * @exp: the export
  *
- * True before the export has ended for this reason, which export_death() does soon.
+ * True already between the loss of the range and export_death(), which then ends the export.
  */
 bool rsm_export_lost_range(const struct rsm_export *exp)
 {
@@ -51,7 +51,7 @@ bool rsm_export_lost_range(const struct rsm_export *exp)
 	return rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch);
 }
 
-/* The range of an export is gone, if it has not been rebound since. */
+/* End an export whose range is gone, unless it has been rebound since. */
 static void export_death(struct work_struct *work)
 {
 	struct rsm_export *exp = container_of(work, struct rsm_export, death);
@@ -95,7 +95,7 @@ static const struct rsm_segment_ops export_segment_ops = {
 	.kill = export_segment_kill,
 };
 
-/* The controller never learns of an export without an id, nor of imports of it. */
+/* An export without an id is unknown to the controller, and so are the imports of it. */
 static const struct rsm_controller_ops local_ops = {
 	.prepare = rsm_pin_prepare,
 	.bind = rsm_pin_bind,
@@ -125,8 +125,8 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 }
 
 /*
- * Get the memory of a range for @exp, without a lock: a page of the caller's may
- * take for ever to come.
+ * Get the memory of a range for @exp. The caller holds no lock: a page fault of the exporter
+ * may take for ever.
  */
 static rsm_status_t prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
@@ -246,7 +246,7 @@ static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_
 	return RSM_STS_SUCCESS;
 }
 
-/* The export may die, and be rebound by another thread, while its new memory is prepared. */
+/* Another thread may kill or rebind the export while this one prepares the new memory. */
 static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr)
 {
 	struct rsm_prepared prepared = {};
@@ -264,7 +264,7 @@ static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr)
 	return status;
 }
 
-/* Memory of an export, and the caller's account that has lent its room. */
+/* Memory of an export, and the account of the caller, which may charge as much again meanwhile. */
 struct lent_room {
 	struct rsm_mem *mem;
 	struct rsm_account *account;
@@ -272,8 +272,8 @@ struct lent_room {
 };
 
 /*
- * A rebind needs no more room than the export has. Its memory stays charged until
- * the rebind is over, so its room is lent no longer than it is there.
+ * A rebind replaces memory, so the limits must not count old and new memory together. The old
+ * memory stays charged until the rebind is over; until then the same amount may be charged again.
  */
 static rsm_status_t lend_room(struct rsm_export *exp, struct lent_room *room)
 {
@@ -336,7 +336,7 @@ rsm_status_t rsm_destroy(struct rsm_export *exp)
 	return RSM_STS_SUCCESS;
 }
 
-/* The handle is being closed: everything goes but what imports still hold. */
+/* The handle is being closed: release all that imports do not hold. */
 void rsm_export_close(struct rsm_export *exp)
 {
 	export_segment_kill(&exp->seg, RSM_REASON_ASKED);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporter's own mapping of a segment in a window. It outlives the segment:
- * from the end of the export on it shows a copy of the contents in ordinary
- * pages. A child that inherits it by fork shares it.
+ * The exporter's view of a segment in a window: the mapping of its own handle. The mapping may
+ * outlive the export; from the end of the export on it shows a copy of the contents in ordinary
+ * pages. A child that inherits the mapping by fork() shares it.
  */
 
 #include "internal.h"
@@ -17,10 +17,9 @@ bool rsm_window_range_is_gone(const struct rsm_export *exp)
 }
 
 /*
- * The exporter unmaps or protects a part of what it has mapped: if that is of
- * the range that it exports, and not of one that it has rebound, that is the
- * end of the export. Called under mmap_lock, also for what mmap() and mremap()
- * have to take back.
+ * The exporter unmaps or protects a part of a mapping of its handle. If the part lies in the
+ * range of the export as it is now, the export ends; a part of a range before a rebind does not
+ * count. The kernel calls this under mmap_lock, also when mmap() or mremap() fail half-way.
  */
 static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
@@ -91,8 +90,8 @@ static const struct vm_operations_struct export_view_vm_ops = {
 };
 
 /*
- * After the end there is something to show if there was a mapping then. It must
- * be had: mmap() over the range has taken away what was there before it asks.
+ * A dead export has contents to show only if it was mapped when it ended; false if it was not.
+ * mmap() has removed the former mapping of the range before it gets here.
  */
 static bool count_mapping(struct rsm_export *exp)
 {
@@ -141,7 +140,7 @@ static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp
 }
 
 /**
- * rsm_export_view_at() - does the caller see an export at some address?
+ * rsm_export_view_at() - is an export mapped at some address of the caller?
  * @exp: the export
  * @vaddr: where; the range is as long as the export
  * @shown: set if all of the range is mappings of the export, to read and write
@@ -170,14 +169,14 @@ rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 	return RSM_STS_SUCCESS;
 }
 
-/* The exporter has been found to see the segment in the range that is, or becomes, its own. */
+/* The exporter maps the segment at @vaddr, which is or becomes the range of the export. */
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr)
 {
 	lockdep_assert_held(&exp->lock);
 	WRITE_ONCE(exp->view->seen_at, vaddr);
 }
 
-/* Unless another thread has rebound the export since the look at @vaddr. */
+/* Note that the exporter maps the segment at @vaddr, unless it was rebound in another thread. */
 static rsm_status_t note_range(struct rsm_export *exp, u64 vaddr)
 {
 	if (mutex_lock_interruptible(&exp->lock))

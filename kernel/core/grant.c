@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants: rights to some bytes of an export that has no id, for whoever holds
- * the ticket. No controller takes part.
+ * Grants: the holder of a ticket has rights to some bytes of an export that has no id.
+ * Controllers take no part.
  */
 
 #include "internal.h"
@@ -15,14 +15,14 @@
 /**
  * struct rsm_ticket - a grant
  * @ref: one for the export's list, one for each import that presents it
- * @key: what its holders know: its number in the table, and 96 random bits
+ * @key: its number in the table, and 96 random bits; a process that knows the key may redeem it
  * @exp: the export, referenced
  * @offset: first byte granted
  * @length: bytes granted
  * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  * @flags: those of GRANT
  * @live: it has not been revoked; guarded by the export's importers_lock
- * @spent: it was good for one import, and has made that; likewise
+ * @spent: it was good for one import, which has been made; likewise
  * @link: its place among the export's
  */
 struct rsm_ticket {
@@ -38,7 +38,7 @@ struct rsm_ticket {
 	struct list_head link;
 };
 
-/* The live ones by number. Lookups take their reference under xa_lock. */
+/* The live tickets by number. Lookups take their reference under xa_lock. */
 static DEFINE_XARRAY_ALLOC(tickets);
 static atomic_t grant_count = ATOMIC_INIT(0);
 
@@ -52,7 +52,7 @@ static u32 number_of(const u64 *key)
 	return lower_32_bits(key[0]);
 }
 
-/* How long this takes must not tell how much of a guess is right. */
+/* Constant time: how long the comparison takes must not tell how much of a guess is right. */
 static bool is_key(const struct rsm_ticket *ticket, const u64 *key)
 {
 	u64 differences = ticket->key[0] ^ key[0];
@@ -90,7 +90,7 @@ void rsm_ticket_put(struct rsm_ticket *ticket)
 		kref_put(&ticket->ref, ticket_free);
 }
 
-/* It has its number, and with that its key, before anybody can look it up. */
+/* Fill in number and key before the table has the ticket: a lookup compares the key. */
 static int enter_table(struct rsm_ticket *ticket)
 {
 	u32 number;
@@ -150,7 +150,7 @@ static rsm_status_t grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
 	return RSM_STS_SUCCESS;
 }
 
-/* A grant without rights to any byte is one to send. */
+/* A grant of no bytes makes sense only with RSM_GRANT_SEND. */
 static rsm_status_t check_bare_grant(const struct rsm_grant *arg)
 {
 	if (!(arg->flags & RSM_GRANT_SEND))
@@ -194,7 +194,7 @@ rsm_status_t rsm_grant(struct rsm_export *exp, struct rsm_grant *arg)
 	return status;
 }
 
-/* It is not live any more: nobody will find it. */
+/* Take the ticket, which is not live any more, out of the table and of the export's list. */
 static void leave_table(struct rsm_export *exp, struct rsm_ticket *ticket)
 {
 	lockdep_assert_held(&exp->lock);
@@ -208,7 +208,7 @@ static void leave_table(struct rsm_export *exp, struct rsm_ticket *ticket)
 static rsm_status_t revoke_locked(struct rsm_export *exp, struct rsm_ticket *ticket)
 {
 	lockdep_assert_held(&exp->lock);
-	/* The end of the export has taken its tickets, or is about to. */
+	/* A dead export has revoked its tickets, or rsm_grants_end() is about to. */
 	if (ticket->exp != exp || !ticket->live || exp->state == RSM_DEAD)
 		return RSM_STS_SEG_NOT_PUBLISHED;
 	mutex_lock(&exp->importers_lock);
@@ -273,7 +273,7 @@ static rsm_status_t granted_connect(struct rsm_import *imp)
 	return status;
 }
 
-/* The operations that a controller has for other imports. */
+/* Imports by ticket use these instead of the operations of a controller. */
 static const struct rsm_controller_ops granted_ops = {
 	.connect = granted_connect,
 	.disconnect = rsm_local_disconnect,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open handles by number, for whoever looks at all of them. */
+/* Open handles by number, for dumps and for lookups by number. */
 
 #include "internal.h"
 
@@ -8,8 +8,8 @@
 #include <linux/xarray.h>
 
 /*
- * A handle's number is taken, and shows nothing, while it is being closed: listeners
- * are told of that end by the number. Segments get their references here under xa_lock.
+ * While a handle is being closed its number stays taken and has no entry: listeners identify the
+ * segment that ends by this number. Lookups take their reference on a segment under xa_lock.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static atomic_t handle_count = ATOMIC_INIT(0);
@@ -56,7 +56,7 @@ static int take_number(struct rsm_handle *h)
 	return -EAGAIN;
 }
 
-/* Give a handle its number; -EAGAIN when the node or the user has enough, or -ENOMEM. */
+/* Give a handle its number; -EAGAIN when the node or the user has too many, or -ENOMEM. */
 int rsm_handle_enter(struct rsm_handle *h)
 {
 	int err;
@@ -79,10 +79,10 @@ err_put_user:
 	return err;
 }
 
-/* Nobody finds its segment here any more. */
+/* From now on no lookup finds the handle's segment. */
 void rsm_handle_hide(struct rsm_handle *h)
 {
-	/* Keeps the number, and needs no memory for that. */
+	/* Replaces the entry by NULL without freeing the index, so it allocates nothing. */
 	xa_store(&handles, h->number, NULL, 0);
 	if (!h->seg)
 		return;
@@ -117,13 +117,13 @@ unsigned int rsm_segment_count(enum rsm_kind kind)
 	return atomic_read(&segment_count[kind]);
 }
 
-/* Another number, never 0, each time that a segment has come or gone. */
+/* A number that changes each time a segment is made or closed; never 0. */
 u32 rsm_segment_changes(void)
 {
 	return (u32)atomic_read(&changes) ?: U32_MAX;
 }
 
-/* The handle keeps one reference for as long as it is found. */
+/* The handle's own reference keeps the segment while the table has the handle. */
 static struct rsm_segment *segment_of(struct rsm_handle *h)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
@@ -171,7 +171,7 @@ struct rsm_segment *rsm_segment_next(u32 number)
 	return seg;
 }
 
-/* The export a handle has become, or NULL; also for the control handle's NULL. */
+/* The export that a handle has become, or NULL; @h is NULL for a control handle. */
 struct rsm_export *rsm_handle_export(struct rsm_handle *h)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;
@@ -179,7 +179,7 @@ struct rsm_export *rsm_handle_export(struct rsm_handle *h)
 	return seg && seg->ops->kind == RSM_EXPORT ? to_export(seg) : NULL;
 }
 
-/* The import a handle has become, or NULL; also for the control handle's NULL. */
+/* The import that a handle has become, or NULL; @h is NULL for a control handle. */
 struct rsm_import *rsm_handle_import(struct rsm_handle *h)
 {
 	struct rsm_segment *seg = h ? rsm_handle_segment(h) : NULL;

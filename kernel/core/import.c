@@ -16,13 +16,13 @@ static void import_free(struct rsm_import *imp)
 	kfree(imp);
 }
 
-/* The first store of a revocation: whoever sees new pages sees this, too. */
+/* The first store of a revocation: a process that sees new pages sees a new generation, too. */
 static void bump_generation(struct rsm_import *imp)
 {
 	u32 *generation = imp->seg.words.generation;
 
 	WRITE_ONCE(*generation, *generation + 1);
-	/* Before the page tables change; pairs with the fence of a reader. */
+	/* Order this store before changes of the page tables; pairs with a reader's fence. */
 	smp_mb();
 }
 
@@ -31,8 +31,8 @@ static void bump_generation(struct rsm_import *imp)
  * @imp: the import
  * @mem: its memory from now on, referenced by the callee; NULL for none
  *
- * The connection goes on. Mappings show the new memory from their next access
- * after the return. An aborted import gets no memory any more.
+ * The connection stays. Accesses through mappings reach the new memory once this has
+ * returned. An aborted import gets no memory.
  */
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem)
 {
@@ -52,7 +52,7 @@ void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_import_set_mem);
 
-/* It is known from now on. It may be gone already. */
+/* Announce the import. If it was aborted meanwhile, announce that too. */
 static void tell_connect(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);
@@ -78,10 +78,9 @@ static void tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
  * @imp: the import
  * @reason: why
  *
- * On return no mapping of the import reaches the segment's memory, none will,
- * and no transfer is under way. Its words say so, and those who poll for
- * POLLRDHUP are told. From the moment that an importer can find out no post
- * begins.
+ * On return no mapping of the import reaches the segment's memory, none will, and no transfer
+ * is under way. The import's generation word has changed, and poll() reports EPOLLRDHUP. Once
+ * the importer can find out about the abort, rsm_post() refuses its posts.
  */
 void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 {
@@ -90,16 +89,16 @@ void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 	down_write(&imp->map_lock);
 	old = imp->mem;
 	if (!imp->aborted) {
-		/* First, so that who sees another generation is refused by post. */
+		/* First: a process that sees another generation must not be able to post. */
 		WRITE_ONCE(imp->aborted, true);
-		/* Pairs with the way of an importer into rsm_post(). */
+		/* Pairs with the importer's read barrier before it calls rsm_post(). */
 		smp_wmb();
 		bump_generation(imp);
 		imp->reason = reason;
 	}
 	imp->mem = NULL;
 	rsm_import_zap(imp);
-	/* Last, so that who sees it in a poll can rely on the rest. */
+	/* Last: a process that sees EPOLLRDHUP may rely on all of the above. */
 	WRITE_ONCE(imp->hung_up, true);
 	tell_disconnect(imp, reason);
 	up_write(&imp->map_lock);
@@ -109,8 +108,9 @@ void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 EXPORT_SYMBOL_GPL(rsm_import_abort);
 
 /*
- * @imp has left its export. The export's slot, its controller and its process are not
- * held by who keeps the handle of an aborted connection open, nor is the ticket.
+ * @imp has left its export. Drop its references on the export and on the ticket: a process that
+ * keeps the handle of an aborted connection open must not hold the exporter's slot, controller
+ * and process.
  */
 void rsm_import_forget_export(struct rsm_import *imp)
 {
@@ -124,7 +124,7 @@ void rsm_import_forget_export(struct rsm_import *imp)
 	rsm_ticket_put(ticket);
 }
 
-/* Keep an import, whose handle may be closed and which may be aborted meanwhile. */
+/* Keep an import while its handle may be closed and its connection aborted. */
 void rsm_import_get(struct rsm_import *imp)
 {
 	kref_get(&imp->seg.ref);
@@ -187,8 +187,8 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
 }
 
 /*
- * Begin to make a blank handle an import. Unless this fails the handle is locked
- * until import_settle().
+ * Begin to make an import of a blank handle. Unless this fails, h->lock is held until
+ * import_settle().
  */
 static rsm_status_t import_begin(struct rsm_handle *h, struct rsm_import **imp)
 {
@@ -228,8 +228,8 @@ static rsm_status_t import_enter(struct rsm_import *imp)
 }
 
 /*
- * The generation that the caller is told is fixed before the connection
- * exists: an abort that comes at once is then seen, too.
+ * Read the generation for the caller before the connection exists: the caller then notices an
+ * abort that comes at once.
  */
 static rsm_status_t import_join(struct rsm_import *imp, struct rsm_handle *h,
 				const char *controller, struct rsm_table *table, u32 *generation)
@@ -332,7 +332,7 @@ rsm_status_t rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm
 	return status;
 }
 
-/* The handle is being closed; it has no mappings any more. */
+/* The handle is being closed; none of its mappings is left. */
 void rsm_import_close(struct rsm_import *imp)
 {
 	down_write(&imp->map_lock);

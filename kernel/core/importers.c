@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The importers of a segment that are on its node. There may be tens of thousands of
- * them: importers_lock, which faults and other importers wait for, is held for a few
- * of them at a time.
+ * The importers of a segment on the segment's own node. There may be tens of thousands. Page
+ * faults and other importers wait for importers_lock, so a visit of all importers holds it for
+ * a few of them at a time.
  */
 
 #include "internal.h"
 
 #include <linux/sched.h>
 
-/* Importers visited before others get importers_lock. */
+/* Importers visited before importers_lock is dropped for a moment. */
 #define VISIT_BATCH	64U
 
 /* @imp becomes an importer of @exp, and takes over the caller's reference on it. */
@@ -25,9 +25,9 @@ void rsm_local_join(struct rsm_import *imp, struct rsm_export *exp)
 }
 
 /*
- * @imp is no importer any more; the caller holds a reference on @exp of its own. The close
- * of @imp's handle waits for importers_lock only as long as @imp knows its export: from
- * then on nothing but the reference keeps @imp.
+ * @imp is no importer any more; the caller holds a reference of its own on @exp. Once @imp has
+ * forgotten its export, the close of its handle no longer waits for importers_lock and may
+ * drop the last reference on @imp.
  */
 static void importers_remove(struct rsm_export *exp, struct rsm_import *imp)
 {
@@ -85,11 +85,11 @@ void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
 typedef void visit_t(struct rsm_export *exp, struct rsm_import *imp, void *data);
 
 /**
- * struct tour - a way through the importers of an export
- * @mark: in the list, behind those that were visited
- * @left: how many more there may be that were there when it began
- * @visit: what to do
- * @data: for it
+ * struct tour - a visit of all importers of an export
+ * @mark: in the list, behind the importers that were visited
+ * @left: most importers that are still to visit; later ones were not there at the start
+ * @visit: called for each
+ * @data: for @visit
  */
 struct tour {
 	struct rsm_member mark;
@@ -98,7 +98,7 @@ struct tour {
 	void *data;
 };
 
-/* One step: an importer, or the mark of another tour. */
+/* One step: visit an importer, or pass the mark of another tour. */
 static void tour_step(struct rsm_export *exp, struct tour *tour)
 {
 	struct rsm_member *next = list_next_entry(&tour->mark, entry);
@@ -117,8 +117,8 @@ static bool tour_is_over(const struct rsm_export *exp, const struct tour *tour)
 }
 
 /*
- * Visit all importers that there are at this time. Those that come meanwhile are
- * behind them in the list, and are not waited for.
+ * Visit all importers that there are at this time. Those that join meanwhile are added behind
+ * them, and are not visited.
  */
 static void visit_importers(struct rsm_export *exp, visit_t *visit, void *data)
 {
@@ -160,7 +160,7 @@ static void set_mem_visit(struct rsm_export *exp, struct rsm_import *imp, void *
  * @exp: the export
  * @mem: its new memory; takes over the caller's reference
  *
- * Importers reach the new memory afterwards and the old one no more.
+ * On return importers reach the new memory and none reaches the old one.
  */
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
 {
@@ -198,7 +198,7 @@ static void abort_visit(struct rsm_export *exp, struct rsm_import *imp, void *da
 
 /**
  * rsm_importers_abort() - abort connections of this node
- * @exp: the export; nobody can become an importer in the same way any more
+ * @exp: the export; it has been closed to importers of this kind
  * @granted: the grant whose connections they are, NULL for all of them
  * @reason: why
  */

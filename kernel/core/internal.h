@@ -19,27 +19,27 @@
  *   i_mmap_rwsem         taken below map_lock when mappings are zapped
  *   controller->lock     which segments use it (spinlock)
  *
- * mmap and fault handlers run under mmap_lock and therefore take no lock
- * above view->lock. Nothing below mmap_lock copies from or to user space: transfers go
- * through a bounce page that is filled or emptied with no lock held.
+ * mmap and fault handlers run under mmap_lock and therefore take no lock above view->lock. Under
+ * mmap_lock and the locks below it no code copies from or to user space: transfers go through a
+ * bounce page that is filled or emptied with no lock held.
  *
- * handle->seg goes from NULL to a segment once and is read without a lock
- * (acquire, release). A segment lives until its kref is dropped: one is the
- * handle's, one each import's on the export it is connected to. The id table
- * hands out references under its own spinlock, and so does the table of tickets.
+ * handle->seg changes once, from NULL to a segment, and is read without a lock (acquire,
+ * release). References on a segment: the handle has one, and each import has one on the export
+ * it is connected to. The table of ids takes references under its own spinlock, and so does
+ * the table of tickets.
  *
- * A ticket is in that table and on its export's list for as long as it is live;
- * both change under export->lock. It stops to be live under importers_lock, before
- * the imports that it granted are aborted: a REDEEM that has found it in the table
- * looks again under that lock. Imports keep it, and it keeps the export.
+ * A live ticket is in that table and on its export's list; both change under export->lock. A
+ * revocation clears ticket->live under importers_lock, before it aborts the imports that the
+ * ticket has granted. A REDEEM that has found the ticket in the table therefore checks
+ * ticket->live again under importers_lock. Imports hold the ticket, and the ticket holds the
+ * export.
  *
- * The notifier that watches an exporter's range may not sleep. It queues
- * export->death, which takes export->lock, or a look at the changed pages, which
- * takes mmap_lock only if it is free, and no other lock but the watcher's.
+ * The notifier that watches an exporter's range may not sleep. It queues export->death, which takes
+ * export->lock, or a look at the changed pages, which only tries to take mmap_lock and takes
+ * no other lock but the watcher's.
  *
- * Revocation: the generation word changes first, then mappings are zapped
- * under map_lock, then the reference on the memory is dropped, and with the
- * last one the pages are unpinned.
+ * Revocation of memory: change the generation word, zap the mappings under map_lock, drop the
+ * reference on the memory. The last reference unpins the pages.
  */
 #ifndef RSM_INTERNAL_H
 #define RSM_INTERNAL_H
@@ -64,18 +64,18 @@ struct rsm_user;
 /**
  * struct rsm_handle - an open of /dev/rsm for reading and writing
  * @ref: one for the open file, one for the segment, which may outlive it
- * @wq: those who wait for an event, also while the handle is blank
+ * @wq: waiters for an event; they may wait here while the handle is blank, too
  * @lock: held while the blank handle becomes a segment
  * @number: unique among open handles
- * @mapping: finds its mappings; those of all handles of the device node in one would
- *	make their owners wait for each other at each mmap(), fork() and munmap()
- * @seg: what it has become, NULL while blank
- * @user: who opened it
+ * @mapping: finds the handle's mappings. All handles in the one address_space of the device
+ *	node would make their owners wait for each other at each mmap(), fork() and munmap()
+ * @seg: the segment that the handle has become, NULL while blank
+ * @user: the user who opened it
  */
 struct rsm_handle {
 	struct kref ref;
 	wait_queue_head_t wq;
-	struct mutex lock; /* of the change from blank to segment */
+	struct mutex lock; /* guards the change from blank to segment */
 	u32 number;
 	struct address_space mapping;
 	struct rsm_segment *seg;
@@ -86,17 +86,17 @@ struct rsm_handle {
  * struct rsm_export_view - the exporter's side of a segment in a window
  * @exp: the export
  * @mm: exporter's address space; the segment, and later @copy, are charged to it
- * @memcg: exporter's memory cgroup, which pays for @copy
- * @life: tells of the end of @mm, for an exporter that has mapped nothing
+ * @memcg: exporter's memory cgroup, which is charged for @copy
+ * @life: notifies of the end of @mm, also for an exporter that has mapped nothing
  * @charged: pages charged, 0 when the export is dead and there is no @copy
- * @mappings: mappings of the export's handle
- * @lock: guards @copy and keeps the memory of the export from going; held while the copy
- *	is made, which only page faults of the exporter and its children wait for
- * @seen_at: address of the range that the exporter has seen the segment in; a
- *	mapping that failed half-way was never seen, and its end means nothing
- * @gone: part of that range has been unmapped or protected, or @mm has ended
- * @copy: what the mappings show when the export is dead; NULL for @scratch
- * @scratch: a page for that
+ * @mappings: how many mappings the export's handle has
+ * @lock: guards @copy and keeps the export from losing its memory. Held while the copy is made;
+ *	page faults of the exporter and its children, and nobody else, wait for it
+ * @seen_at: address of the range in which the exporter has accessed the segment; the end of a
+ *	mapping that was never accessed (mmap() failed half-way) does not end the export
+ * @gone: a part of that range has been unmapped or protected, or @mm has ended
+ * @copy: pages that the mappings show when the export is dead; NULL: they show @scratch
+ * @scratch: a zeroed page
  */
 struct rsm_export_view {
 	struct rsm_export *exp;
@@ -113,15 +113,15 @@ struct rsm_export_view {
 };
 
 /**
- * struct rsm_process - what a process has made under a user id
+ * struct rsm_process - the segments that a process has made under a user id
  * @node: its place among those with the same hash of the process id
- * @rcu: frees it
+ * @rcu: for freeing it after a grace period
  * @ref: one for each segment and each reader
  * @number: its place in dumps
  * @tgid: the process, referenced
  * @uid: effective user id
  * @segments: open segments of each kind
- * @pinned: bytes of its exports that live
+ * @pinned: bytes of those of its exports that live
  */
 struct rsm_process {
 	struct hlist_node node;
@@ -150,7 +150,7 @@ static inline struct rsm_import *to_import(struct rsm_segment *seg)
 	return container_of(seg, struct rsm_import, seg);
 }
 
-/* It has no id, and tickets may be made for it: see RSM_BIND_LOCAL. */
+/* Local: without an id; tickets may be made for it. See RSM_BIND_LOCAL. */
 static inline bool rsm_is_local(const struct rsm_export *exp)
 {
 	return exp->flags & RSM_BIND_LOCAL;

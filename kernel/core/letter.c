@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Letters: short messages from the holders of a ticket to the creator of the export
- * that granted it. Nobody but the creator reads one, and no sender can remove or replace
+ * that granted it. Only the creator can read them, and no sender can remove or replace
  * the letter of another. The creator gets the letters of all users in turn, so a user with
  * many letters delays the others by one letter each.
  */

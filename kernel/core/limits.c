@@ -26,8 +26,8 @@ module_param_cb(max_segments, &max_segments_ops, &rsm_max_segments, 0644);
 MODULE_PARM_DESC(max_segments, "Most export and import segments on this node (default 65535)");
 
 /*
- * The part that is kept for processes with CAP_SYS_ADMIN when others have taken theirs:
- * an administrator can always look around and export a bit.
+ * Processes without CAP_SYS_ADMIN get all but this part of a limit, so an administrator can
+ * still look around and export a little when they have used up theirs.
  */
 #define RESERVE_PART	16
 
@@ -68,11 +68,11 @@ MODULE_PARM_DESC(max_exported_memory,
 		 "Most memory that exports may pin, in percent of all memory, 0 to 100 (default 0: no limit)");
 
 static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
-/* Pages among them that a rebind is about to give back. */
+/* Pages of @pinned_pages that a rebind is about to give back. */
 static atomic_long_t leaving_pages = ATOMIC_LONG_INIT(0);
 static atomic64_t hits[RSM_LIMIT_COUNT];
 
-/* As the log has them, and the administrator who can change them. */
+/* Names for the log, by which an administrator finds the setting. */
 static const char *const limit_name[] = {
 	[RSM_LIMIT_MEMLOCK] = "RLIMIT_MEMLOCK of the process",
 	[RSM_LIMIT_EXPORTED_MEMORY] = "parameter max_exported_memory of module rsm",
@@ -89,8 +89,8 @@ static const char *const limit_name[] = {
  * rsm_limit_hit() - a limit has refused something to the caller's process
  * @kind: which one
  * @wanted: how much there would have been, in the unit of the limit
- * @value: how much there may be, 0 if nobody says
- * @ctl: the controller if it is one of its own, or NULL
+ * @value: how much there may be, in the same unit; 0 if that is unknown
+ * @ctl: the controller if the limit is that of a controller, or NULL
  *
  * May sleep.
  */
@@ -114,7 +114,7 @@ unsigned long rsm_pinned_pages(void)
 	return atomic_long_read(&pinned_pages);
 }
 
-/* Even without a limit nobody can pin more than there is. */
+/* Pages that all exports may pin; without max_exported_memory, all pages of the node. */
 unsigned long rsm_pinned_most(void)
 {
 	unsigned int percent = READ_ONCE(max_exported_memory) ?: 100;
@@ -133,8 +133,8 @@ static unsigned long limits_percent_of(unsigned long whole, unsigned int percent
 }
 
 /*
- * An address space to which pages are charged, and with it a user: that of the
- * process when the first of the pages was.
+ * An address space to which pages are charged, and the user who is charged for them: the one
+ * that the process had when the first of the pages was charged.
  */
 struct rsm_account {
 	struct hlist_node node;
@@ -158,7 +158,7 @@ static struct rsm_account *account_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/* One that nobody finds. */
+/* A new account, not in the table yet. */
 static struct rsm_account *account_alloc(struct mm_struct *mm)
 {
 	struct rsm_account *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
@@ -182,7 +182,7 @@ static void account_free(struct rsm_account *account)
 	kfree(account);
 }
 
-/* The account with a reference more, or @fresh if there is none, or NULL. */
+/* Take a reference on the account; if there is none enter @fresh, or return NULL without @fresh. */
 static struct rsm_account *account_use(struct mm_struct *mm, struct rsm_account *fresh)
 {
 	struct rsm_account *account;
@@ -200,9 +200,9 @@ static struct rsm_account *account_use(struct mm_struct *mm, struct rsm_account 
 }
 
 /*
- * The account of the caller's own address space with a reference more, or NULL without
- * memory. That is allocated without accounts_lock: a cgroup that is full makes its own
- * processes wait.
+ * The account of the caller's own address space, referenced, or NULL without memory. The
+ * allocation is made without accounts_lock: in a full cgroup it makes the caller wait, and
+ * other processes must not wait with it.
  */
 static struct rsm_account *account_get(struct mm_struct *mm)
 {
@@ -287,8 +287,8 @@ static void account_sub(struct rsm_account *account, unsigned long npages)
  * @mm: address space of the process, the caller's own; the caller holds it until
  *	rsm_uncharge()
  * @npages: pages about to be pinned, at least one
- *
- * Return: 0, or -ENOMEM without memory or when max_exported_memory,
+ * Return: 0; or -ENOMEM without memory, or if it would exceed max_exported_memory,
+ * max_exported_memory_per_user or RLIMIT_MEMLOCK.
  * max_exported_memory_per_user or RLIMIT_MEMLOCK is in the way.
  */
 int rsm_charge(struct mm_struct *mm, unsigned long npages)
@@ -324,12 +324,12 @@ static void leaving(struct rsm_account *account, long npages)
 }
 
 /**
- * rsm_charge_lend() - let what replaces pages have their room
- * @mm: address space that the pages are charged to; the caller's own
+ * rsm_charge_lend() - allow pages to be charged that replace others
+ * @mm: address space that the others are charged to; the caller's own
  * @npages: how many are about to be given back
  *
- * The caller keeps the pages charged until rsm_charge_return(): so their room is
- * lent once only.
+ * The limits do not count these pages until rsm_charge_return(). The caller keeps them
+ * charged meanwhile, so that their room is lent once only.
  *
  * Return: what to give to rsm_charge_return(), NULL without memory.
  */
@@ -342,7 +342,7 @@ struct rsm_account *rsm_charge_lend(struct mm_struct *mm, unsigned long npages)
 	return account;
 }
 
-/* The pages have been given back, or will not be. */
+/* End the loan: the pages have been given back, or will not be. */
 void rsm_charge_return(struct rsm_account *account, unsigned long npages)
 {
 	leaving(account, -(long)npages);
@@ -358,10 +358,10 @@ u32 rsm_highest_handle(void)
 }
 
 /**
- * rsm_charge_handle() - one handle more for a user, or not
+ * rsm_charge_handle() - charge one more handle to a user
  * @user: the caller
  *
- * Return: 0, or -EAGAIN when max_segments_per_user is in the way.
+ * Return: 0, or -EAGAIN if it would exceed max_segments_per_user.
  */
 int rsm_charge_handle(struct rsm_user *user)
 {

@@ -14,8 +14,8 @@
  * @gid: the owner's group
  * @mode: what owner, group and others may do
  *
- * Notes in @imp whether the caller may read the segment, too: a caller who asks
- * for the right to write only may map it if so, see limit_rights().
+ * Sets @imp->may_read if the caller may also read the segment: a caller that asks for the
+ * right to write only may map the segment if so, see limit_rights().
  *
  * Return: true if the mode allows the rights, or the caller has CAP_IPC_OWNER.
  */
@@ -26,14 +26,15 @@ bool rsm_import_admit(struct rsm_import *imp, kuid_t uid, kgid_t gid, unsigned i
 	allowed = rsm_mode_allows(mode, uid_eq(current_euid(), uid), in_egroup_p(gid));
 	if (imp->rights & ~allowed && !capable(CAP_IPC_OWNER))
 		return false;
-	/* Nobody has asked to read: a refusal is no event for the audit log. */
+	/* The caller did not ask to read, so a refusal must not reach the audit log. */
 	imp->may_read = allowed & RSM_PERM_READ || imp->rights & RSM_PERM_READ ||
 			ns_capable_noaudit(&init_user_ns, CAP_IPC_OWNER);
 	return true;
 }
 
-/* May the caller connect? The node list binds everybody, the user check not
- * those with CAP_IPC_OWNER.
+/*
+ * May the caller connect? The node list holds for every process, the mode for processes without
+ * CAP_IPC_OWNER.
  */
 static rsm_status_t local_admit(struct rsm_export *exp, struct rsm_import *imp)
 {

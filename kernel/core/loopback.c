@@ -5,7 +5,7 @@
 
 #define ALL_WIDTHS	(1 | 2 | 4 | 8)
 
-/* The one entry names this node. */
+/* The controller accepts one entry at most (max_acl), and it must name this node. */
 static rsm_status_t loopback_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	if (acl->entry[0].node != rsm_node_id())

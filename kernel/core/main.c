@@ -7,9 +7,9 @@
 #include <linux/moduleparam.h>
 
 /*
- * Two settings of rsm.conf that have nothing to act on here, accepted so that
- * a configuration can be carried over: pinned pages are never hot-removed, and
- * the tables grow by themselves.
+ * Two settings of rsm.conf that have no meaning here. They are accepted so that administrators can
+ * take over their configuration: pinned pages are never hot-removed, and the tables grow by
+ * themselves.
  */
 static bool enable_dynamic_reconfiguration = true;
 module_param(enable_dynamic_reconfiguration, bool, 0444);
@@ -60,7 +60,7 @@ err_watch_exit:
 }
 module_init(rsm_init);
 
-/* Every handle holds the module, so there are none left here. */
+/* Each open handle holds a reference on the module, so no handle is open here. */
 static void __exit rsm_exit(void)
 {
 	rsm_device_unregister();
@@ -69,7 +69,7 @@ static void __exit rsm_exit(void)
 	rsm_loopback_unregister();
 	rsm_agent_exit();
 	rsm_watch_exit();
-	/* Entries of process.c that are being freed. */
+	/* Wait until the entries that process.c has freed are freed by RCU. */
 	rcu_barrier();
 }
 module_exit(rsm_exit);

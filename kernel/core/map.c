@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mappings of import segments: what a fault shows, and taking it away.
+ * Mappings of import segments: page faults, and revocation.
  *
- * Pages of another process can't be mapped as pages (anonymous ones belong to
- * their process), so mappings hold page frame numbers and nobody but us looks
- * behind them. Before 6.12 such mappings get no huge faults; a fault therefore
- * fills in everything around it that one page table holds.
+ * A process cannot map anonymous pages of another process as pages, so these mappings hold page
+ * frame numbers, which the memory management does not follow to a struct page. Before 6.12 such
+ * mappings get no huge faults; a fault therefore fills all entries around it that one page
+ * table holds.
  */
 
 #include "internal.h"
@@ -48,8 +48,8 @@ void rsm_zap_handle(struct rsm_handle *h)
 
 /**
  * struct fill - what to put into empty page table entries
- * @mem: memory to show, or NULL for @scratch everywhere
- * @scratch: page frame of the scratch page
+ * @mem: memory to show, or NULL for the scratch page everywhere
+ * @scratch: page frame number of the scratch page
  * @index: page of @mem for the next entry
  * @vma: the mapping
  */
@@ -61,8 +61,8 @@ struct fill {
 };
 
 /*
- * Where userfaultfd was asked to write-protect nothing there is a marker, and not
- * nothing. To leave the marker alone would be to fault for ever.
+ * userfaultfd leaves a marker in an empty entry that it is asked to write-protect. Replace the
+ * marker by a write-protected entry: if it stayed, the access would fault for ever.
  */
 static int fill_entry(pte_t *pte, unsigned long addr, void *data)
 {
@@ -91,8 +91,8 @@ static unsigned long segment_index(struct vm_area_struct *vma, unsigned long add
 }
 
 /*
- * Fill in the part of @vma that shares a page table with @addr: with pages of
- * @mem, or if there is none with @scratch. The caller keeps both from changing.
+ * Fill the entries of @vma that are in the same page table as @addr: with pages of @mem, or with
+ * @scratch if @mem is NULL. The caller holds the lock that keeps @mem and @scratch as they are.
  */
 int rsm_fill_around(struct vm_area_struct *vma, unsigned long addr,
 		    struct rsm_mem *mem, struct page *scratch)
@@ -115,8 +115,8 @@ static int fill_nothing(pte_t *pte, unsigned long addr, void *data)
 }
 
 /*
- * Have the page table for @addr, so that rsm_fill_around() need not allocate one: the
- * cgroup of who faults may be full, and others wait for the lock that is held then.
+ * Allocate the page table for @addr now, so that rsm_fill_around() need not: a full cgroup would
+ * make this process wait, and others with it for the lock that is held then.
  */
 int rsm_fill_prepare(struct vm_area_struct *vma, unsigned long addr)
 {
@@ -136,7 +136,7 @@ static vm_fault_t import_fault(struct vm_fault *vmf)
 	return err ? VM_FAULT_OOM : VM_FAULT_NOPAGE;
 }
 
-/* For debuggers, who can't follow page frame numbers by themselves. */
+/* ptrace() and /proc/PID/mem get here: they cannot follow page frame numbers by themselves. */
 static int import_access(struct vm_area_struct *vma, unsigned long addr, void *buf,
 			 int len, int write)
 {
@@ -144,10 +144,10 @@ static int import_access(struct vm_area_struct *vma, unsigned long addr, void *b
 	u64 offset = ((u64)segment_index(vma, addr) << PAGE_SHIFT) + offset_in_page(addr);
 	int n = min_t(u64, len, vma->vm_end - addr);
 
-	/*
-	 * A debugger may read what the process could give itself the right to
-	 * read, and writes only where the process can write now.
-	 */
+		/*
+		 * A debugger may read if the process could give itself the right to read. It may
+		 * write only if the process can write now.
+		 */
 	if (!(vma->vm_flags & (write ? VM_WRITE : VM_MAYREAD)))
 		return -EACCES;
 	down_read(&imp->map_lock);
@@ -183,8 +183,8 @@ int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma)
 EXPORT_SYMBOL_GPL(rsm_map_mem);
 
 /*
- * A mapping of a connection without any right that a mapping can use: a range
- * of addresses and nothing behind it. RSMAPI has such mappings.
+ * A mapping of a connection that has no right which a mapping could use. RSMAPI has such
+ * mappings: they take up addresses, and each access ends with SIGBUS or SIGSEGV.
  */
 static vm_fault_t hidden_fault(struct vm_fault *vmf)
 {
@@ -196,14 +196,14 @@ static const struct vm_operations_struct hidden_vm_ops = {
 };
 
 /**
- * rsm_import_mappable() - can the import's rights be used through a mapping?
+ * rsm_import_mappable() - can a mapping use the import's rights?
  * @imp: the import
  *
- * Page tables can't allow writes and refuse reads. A connection that has only
- * the right to write is therefore mapped for those only whom the segment's owner
- * allows to read as well, and who could have asked for that right.
+ * Page tables can't allow writes and refuse reads. A connection with only the right to write
+ * can therefore be mapped only if the segment's owner allows that user to read, too, so that
+ * the user could have asked for the right to read.
  *
- * Return: true if it has a right that a mapping can give.
+ * Return: true if the import has a right that a mapping can give.
  */
 bool rsm_import_mappable(const struct rsm_import *imp)
 {
@@ -212,8 +212,8 @@ bool rsm_import_mappable(const struct rsm_import *imp)
 }
 
 /*
- * The process that connected may read, by @imp->may_read; a process that has got
- * its descriptor has got the connection's rights, and no more.
+ * The process that has connected may read if @imp->may_read is set. A process that has received
+ * the descriptor has the connection's rights only.
  */
 static bool write_shows_no_more(const struct rsm_import *imp)
 {
@@ -221,7 +221,7 @@ static bool write_shows_no_more(const struct rsm_import *imp)
 	       (imp->may_read && imp->owner.tgid == task_tgid(current));
 }
 
-/* Rights asked for must be the connection's, now and after any mprotect. */
+/* Refuse rights that the connection does not have, now and for a later mprotect(). */
 static int limit_rights(struct rsm_import *imp, struct vm_area_struct *vma)
 {
 	vm_flags_t refused = VM_EXEC;
@@ -232,12 +232,12 @@ static int limit_rights(struct rsm_import *imp, struct vm_area_struct *vma)
 		refused |= VM_WRITE;
 	if (vma->vm_flags & refused)
 		return -EACCES;
-	/* VM_MAYREAD is VM_READ shifted by 4, and so are the others. */
+	/* VM_MAYREAD is VM_READ shifted by 4; so are VM_MAYWRITE and VM_MAYEXEC. */
 	vm_flags_clear(vma, refused << 4);
 	return 0;
 }
 
-/* No right is left, now and for ever: see limit_rights(). */
+/* Has limit_rights() left the mapping without any right, for ever? */
 static bool is_hidden(const struct vm_area_struct *vma)
 {
 	return !(vma->vm_flags & (VM_MAYREAD | VM_MAYWRITE));
@@ -251,8 +251,9 @@ static void map_nothing(struct rsm_import *imp, struct vm_area_struct *vma)
 }
 
 /*
- * A fault must not fail for want of a page to show when the connection is
- * gone, so that page is made here: without map_lock, for which the exporter would wait.
+ * A fault after the end of the connection shows the scratch page and must not fail for want of
+ * one, so mmap() allocates it. The allocation is made without map_lock, since the exporter may
+ * wait for that.
  */
 static int need_scratch(struct rsm_import *imp)
 {
@@ -275,7 +276,7 @@ static int need_scratch(struct rsm_import *imp)
 	return err;
 }
 
-/* Pages that are not the import's as a whole can't be mapped. */
+/* Only pages that lie in the import's range as a whole can be mapped. */
 static bool is_reachable(const struct rsm_import *imp, struct vm_area_struct *vma)
 {
 	return vma->vm_pgoff >= PAGE_ALIGN(imp->start) >> PAGE_SHIFT &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory behind segments, wherever it comes from. */
+/* The memory of segments, whichever controller or process it comes from. */
 
 #include "internal.h"
 

@@ -4,7 +4,7 @@
 #include "internal.h"
 #include "trace.h"
 
-/* Set while the module is loaded, before there can be an event, and never again. */
+/* Set once, when the module is loaded and before the first event. */
 static const struct rsm_listener *listener;
 
 void rsm_notify_listen(const struct rsm_listener *new)

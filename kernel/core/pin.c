@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporter's own pages as the memory of a segment: pinned for as long as
- * anybody may reach them, charged to the exporter, watched for the day when
- * the exporter no longer sees them.
+ * The exporter's own pages as the memory of a segment. They are pinned for as long as an import may
+ * reach them, charged to the exporter, and watched: the export ends when its exporter no longer
+ * sees them.
  */
 
 #include "internal.h"
@@ -15,15 +15,15 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-/* Pages pinned or unpinned before others get a turn. */
+/* Pages that are pinned or unpinned before the scheduler may run another task. */
 #define PIN_BATCH	8192UL
 
 /**
  * struct rsm_pinned - pinned pages of a process
  * @mem: as the core sees them
- * @mm: whom they are charged to
- * @charged: pages charged: those and the rest of the huge pages that they keep
- * @writable: they may be written
+ * @mm: address space that they are charged to
+ * @charged: pages charged: the pinned ones and the rest of the huge pages that they are part of
+ * @writable: they are pinned for writing
  * @page: the pages, in order
  */
 struct rsm_pinned {
@@ -111,10 +111,11 @@ static rsm_status_t pin_status(long err)
 }
 
 /*
- * Pin what will only be read. A private page must be the process's own already,
- * or its first store would go to another one; since 6.2 a long-term pin sees to
- * that. Before, it takes a pin for writing, forced where the mapping is not
- * writable; shared memory can't be forced, and need not be.
+ * Pin pages that nobody will write to. A private page must be the process's own already: the
+ * process's first store to a shared one would go to a copy, which is not pinned. Since 6.2 a
+ * long-term pin makes that copy. Older kernels do so for a pin for writing only; FOLL_FORCE
+ * allows that where the mapping is not writable. Shared memory refuses FOLL_FORCE and is never
+ * copied, so a pin for reading does.
  */
 static int pin_to_read(unsigned long addr, unsigned long npages, struct page **page)
 {
@@ -155,8 +156,8 @@ static rsm_status_t pin_pages(struct rsm_pinned *pinned, unsigned long vaddr)
 }
 
 /*
- * How many pages the pins keep: a pin of one page of a huge one keeps all of it.
- * A huge page that lies in the range in several pieces counts for each of them.
+ * How many pages the pins keep from being freed: a pin of one page of a huge page keeps the whole
+ * huge page. A huge page that appears in several places of the range counts once for each.
  */
 static unsigned long kept_pages(const struct rsm_pinned *pinned)
 {
@@ -172,7 +173,7 @@ static unsigned long kept_pages(const struct rsm_pinned *pinned)
 	return kept;
 }
 
-/* Charge also what the pins keep besides the range. */
+/* Charge the pages that the pins keep besides those of the range. */
 static rsm_status_t charge_kept(struct rsm_pinned *pinned)
 {
 	unsigned long kept = kept_pages(pinned);
@@ -245,8 +246,8 @@ err_free:
  * @vaddr: start of the range
  * @prepared: where to put the pages and the watch
  *
- * Watch first, pin second: a range that changes hands between the check of its
- * mappings and the pin is then noticed and refused.
+ * Watches the range before pinning it: a change of the range between the check of its mappings
+ * and the pin is then noticed, and rsm_pin_bind() refuses the range.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
@@ -281,7 +282,7 @@ rsm_status_t rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 EXPORT_SYMBOL_GPL(rsm_pin_bind);
 
 /**
- * rsm_pin_rebind() - the same for another range
+ * rsm_pin_rebind() - let importers reach the pages of another range
  * @exp: an export bound by rsm_pin_bind()
  * @prepared: what rsm_pin_prepare() has got for the new range
  *
@@ -316,10 +317,10 @@ void rsm_pin_unbind(struct rsm_export *exp)
 EXPORT_SYMBOL_GPL(rsm_pin_unbind);
 
 /*
- * Is it the page tables that say whether a process still sees a page pinned in
- * its range? Those of hugetlbfs can't be asked without a fault, and nobody else
- * maps a private page while it is pinned. A shared page may be mapped or not at
- * any moment, and stays the process's own until its file drops it.
+ * Do page tables tell whether a process still sees a page that is pinned in its range? Those of
+ * hugetlbfs can't be read without a fault; no other process maps a private huge page while it is
+ * pinned, so its map count tells. A shared page may be mapped or not at any moment, and belongs to
+ * the range until its file drops it.
  */
 static bool in_page_tables(struct page *page)
 {
@@ -327,8 +328,8 @@ static bool in_page_tables(struct page *page)
 }
 
 /*
- * A file unmaps a page first, which is when we are told, and drops the page then:
- * both with its inode locked. So with that lock the answer is final.
+ * A file first unmaps a page, which calls the notifier, and then drops the page, both with its
+ * inode locked. So if the lock is free, a page that the file still has was not dropped.
  */
 static enum rsm_pin_state look_in_file(struct folio *folio)
 {
@@ -365,7 +366,7 @@ static enum rsm_pin_state look_in_page_tables(struct mm_struct *mm, unsigned lon
 
 	if (!mmap_read_trylock(mm))
 		return RSM_PIN_BUSY;
-	/* FOLL_FORCE passes entries that NUMA balancing has made inaccessible. */
+	/* FOLL_FORCE also reads entries that NUMA balancing has made inaccessible. */
 	got = rsm_get_remote(mm, addr, n, FOLL_NOFAULT | FOLL_FORCE, now);
 	mmap_read_unlock(mm);
 	same = got == (long)n && !memcmp(page, now, n * sizeof(*now));
@@ -378,8 +379,8 @@ static enum rsm_pin_state look_in_page_tables(struct mm_struct *mm, unsigned lon
  * rsm_pin_charged() - what is charged for an export's pages
  * @mem: the pages
  *
- * Return: how many pages, until the last reference on @mem is gone; 0 if they
- * are not pinned ones.
+ * Return: how many pages are charged until the last reference on @mem is dropped; 0 for memory
+ * that is not pinned.
  */
 unsigned long rsm_pin_charged(const struct rsm_mem *mem)
 {
@@ -394,10 +395,10 @@ unsigned long rsm_pin_charged(const struct rsm_mem *mem)
  * @first: the first page to look at
  * @n: how many, at most RSM_PIN_LOOK_MAX
  *
- * Faults nothing in and waits for nobody.
+ * Faults nothing in and does not sleep.
  *
- * Return: RSM_PIN_KEPT, RSM_PIN_LOST, or RSM_PIN_BUSY when somebody has
- * mmap_lock, or the lock of a file's page or inode.
+ * Return: RSM_PIN_KEPT, RSM_PIN_LOST, or RSM_PIN_BUSY when another task holds mmap_lock or
+ * the lock of a file's page or inode.
  */
 enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,
 				unsigned long first, unsigned long n)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments added up by process. Each segment adds itself when it comes and takes itself away
- * when it goes, so whoever asks for a process pays for that process only. A process that
- * makes segments under several user ids has an entry for each of these.
+ * Segments added up by process. Each segment is counted in its process's entry from its start
+ * to its end, so a request for one process reads the entries of that process only. A process
+ * that makes segments under several user ids has one entry for each.
  */
 
 #include "internal.h"
@@ -17,7 +17,7 @@
 /* Guards the two tables; no allocation is made under this lock. */
 static DEFINE_MUTEX(processes_lock);
 static DEFINE_HASHTABLE(by_pid, 8);
-/* By number: the order of a dump. */
+/* The entries by number, which is the order of a dump. */
 static DEFINE_XARRAY_ALLOC1(processes);
 static atomic64_t looked_at = ATOMIC64_INIT(0);
 
@@ -41,7 +41,7 @@ static struct rsm_process *process_find(struct pid *tgid, kuid_t uid)
 	return NULL;
 }
 
-/* An entry that nobody finds. It has a number, and the table has room for it. */
+/* A new entry, not in the table by process id yet. It has a number, and an index for that. */
 static struct rsm_process *process_alloc(struct pid *tgid, kuid_t uid)
 {
 	struct rsm_process *process = kzalloc(sizeof(*process), GFP_KERNEL_ACCOUNT);
@@ -66,7 +66,7 @@ static void free_process(struct rcu_head *rcu)
 	kfree(process);
 }
 
-/* Readers look at the entry, and at its process id, until a grace period is over. */
+/* Frees the entry after a grace period: readers may still look at it and at its process id. */
 static void process_free(struct rsm_process *process)
 {
 	xa_erase(&processes, process->number);
@@ -95,7 +95,7 @@ struct rsm_process *rsm_process_get(void)
 	process = process_find(tgid, current_euid());
 	if (!process) {
 		hash_add_rcu(by_pid, &fresh->node, pid_nr(tgid));
-		/* The number is taken already, so this needs no memory. */
+		/* process_alloc() has reserved the number, so this store allocates nothing. */
 		xa_store(&processes, fresh->number, fresh, 0);
 	}
 	mutex_unlock(&processes_lock);

@@ -110,8 +110,8 @@ static void set_open(struct rsm_export *exp, bool open)
 }
 
 /*
- * The id is in the table before the controller has said yes, so that nobody
- * else can take it; connects are let in last.
+ * Enter the id before asking the controller, so that no other export can take the id. Open the
+ * export to connects last.
  */
 static rsm_status_t publish_under_id(struct rsm_export *exp, u32 *id, struct rsm_acl *acl)
 {
@@ -154,7 +154,7 @@ static rsm_status_t publish_locked(struct rsm_export *exp, struct rsm_publish *a
 	return status;
 }
 
-/* Use a list that was read; take it over unless that fails. */
+/* Uses an access list that was read, and takes it over unless that fails. */
 typedef rsm_status_t acl_user_t(struct rsm_export *exp, struct rsm_publish *arg,
 				struct rsm_acl *acl);
 
@@ -210,7 +210,7 @@ rsm_status_t rsm_republish(struct rsm_export *exp, struct rsm_publish *arg)
 	return use_acl(exp, arg, republish_locked);
 }
 
-/* Importers are told of what the exporter does in other words than itself. */
+/* Events give importers and exporters different reasons for one change. */
 static enum rsm_reason reason_for_importers(enum rsm_reason reason)
 {
 	return reason == RSM_REASON_ASKED || reason == RSM_REASON_RANGE_GONE ?
@@ -218,7 +218,7 @@ static enum rsm_reason reason_for_importers(enum rsm_reason reason)
 }
 
 /**
- * rsm_export_withdraw_begin() - let nobody connect any more, and ask other nodes to let go
+ * rsm_export_withdraw_begin() - refuse new connections, and ask other nodes to let go
  * @exp: an export, published or not
  *
  * Waits for no node. rsm_export_withdraw() follows.
@@ -238,8 +238,7 @@ void rsm_export_withdraw_begin(struct rsm_export *exp)
  * @exp: an export, published or not
  * @reason: why
  *
- * It is bound afterwards if it was published, and no local importer can reach
- * its memory.
+ * A published export is bound afterwards. On return no local importer reaches its memory.
  */
 void rsm_export_withdraw(struct rsm_export *exp, enum rsm_reason reason)
 {

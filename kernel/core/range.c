@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ranges: do they fit, and may this memory of a process stand behind a segment? */
+/* Ranges: do they fit, and may this memory of a process become a segment? */
 
 #include "internal.h"
 
@@ -12,9 +12,9 @@
  * rsm_range_ok() - does a range lie within a limit?
  * @offset: its start
  * @length: its length
- * @limit: where it must have ended
+ * @limit: the range must not reach beyond this
  *
- * Return: true if it does, for any values of all three.
+ * Return: true if it does. Any values are allowed, also those whose sum overflows.
  */
 bool rsm_range_ok(u64 offset, u64 length, u64 limit)
 {
@@ -22,7 +22,7 @@ bool rsm_range_ok(u64 offset, u64 length, u64 limit)
 }
 
 /**
- * rsm_range_exportable() - may a segment have this range, as far as its numbers tell?
+ * rsm_range_exportable() - do the numbers of a range allow an export?
  * @vaddr: start of the range
  * @length: bytes
  * @max_length: most bytes that the controller takes, 0 for any number
@@ -43,17 +43,17 @@ rsm_status_t rsm_range_exportable(u64 vaddr, u64 length, u64 max_length)
 }
 
 /*
- * Memory that only mappings and descriptors name (System V segments, memfd,
- * shared anonymous memory) may be exported. A named file may not: it can be
- * truncated and written back behind everybody's back. On tmpfs it is never
- * written back, and who has it truncated under a segment that has no id harms
- * nobody but the segment's owner and those whom he has given a ticket.
+ * Memory without a file name (System V segments, memfd, shared anonymous memory) may be exported.
+ * A file with a name may not: other processes could truncate it, and the kernel writes it back
+ * while importers write. tmpfs never writes back. A truncated file of tmpfs under a segment without
+ * an id harms the segment's owner and the holders of its tickets only, so RSM_BIND_LOCAL
+ * allows it.
  */
 static bool is_refused_file(struct file *file, u32 flags)
 {
 	unsigned long magic = file_inode(file)->i_sb->s_magic;
 
-	/* A device on devtmpfs has the magic number of tmpfs and memory of its driver's. */
+	/* A device node on devtmpfs has the magic number of tmpfs, and memory of its driver. */
 	if (!S_ISREG(file_inode(file)->i_mode))
 		return true;
 	if (file->f_path.mnt->mnt_flags & MNT_INTERNAL)
@@ -80,8 +80,7 @@ static rsm_status_t check_vma(struct vm_area_struct *vma, vm_flags_t refused, u3
  * @refused: kinds of mappings that will not do
  * @flags: those of BIND
  *
- * The answer is good until a mapping of the range is replaced, which the
- * range's watch notices.
+ * The answer holds until a mapping of the range is replaced; the range's watch notices that.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED or RSMERR_INTERRUPTED.
  */

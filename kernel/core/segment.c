@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The life of a segment, as far as exports and imports share it. */
+/* The life of a segment: the part that exports and imports share. */
 
 #include "internal.h"
 
@@ -79,9 +79,9 @@ void rsm_segment_cancel(struct rsm_segment *seg)
  * rsm_segment_enter() - begin to use the controller of a segment
  * @seg: the segment
  *
- * Unless this fails, the removal of the controller waits for
- * rsm_segment_complete() or rsm_controller_leave(): until then the caller waits
- * for nobody's page faults.
+ * Unless this fails, the removal of the controller waits until the caller has called
+ * rsm_segment_complete() or rsm_controller_leave(): until then the caller must not wait for a
+ * page fault of any process.
  *
  * Return: RSM_SUCCESS, or RSMERR_CTLR_NOT_PRESENT if the controller was removed.
  */
@@ -90,13 +90,13 @@ rsm_status_t rsm_segment_enter(struct rsm_segment *seg)
 	return rsm_controller_enter(seg->ctl) ? RSM_STS_SUCCESS : RSM_STS_CTLR_NOT_PRESENT;
 }
 
-/* After rsm_segment_enter(): @h is that segment from now on. */
+/* After rsm_segment_enter(): make @seg the segment of the handle @h. */
 void rsm_segment_complete(struct rsm_segment *seg, struct rsm_handle *h)
 {
 	rsm_controller_add(seg);
 	/* Pairs with rsm_handle_segment(). */
 	smp_store_release(&h->seg, seg);
-	/* A poll of the blank handle has not seen what happened to @seg up to here. */
+	/* A poll of the blank handle may have missed what happened to @seg up to here. */
 	if (wq_has_sleeper(&h->wq))
 		wake_up_interruptible_poll(&h->wq, EPOLLIN | EPOLLRDNORM | EPOLLRDHUP);
 	rsm_segment_count_in(seg);
@@ -117,7 +117,7 @@ void rsm_segment_put(struct rsm_segment *seg)
 	kref_put(&seg->ref, segment_free);
 }
 
-/* The caller is about to create a segment. The reference on its pid is kept. */
+/* Note the caller as the creator of a segment. The owner holds a reference on its pid. */
 void rsm_owner_init(struct rsm_owner *owner)
 {
 	owner->tgid = get_pid(task_tgid(current));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words of a process's handles, in pages that it can map: a wait that finds an
- * event, and a check that a connection lives, then need no system call.
+ * Tables of words of a process's handles, in pages that the process can map: it then needs no
+ * system call to find an event, or to check that a connection lives.
  */
 
 #include "internal.h"
@@ -16,10 +16,10 @@
 #define TABLE_PAGES	(RSM_TABLE_SLOTS / SLOTS_PER_PAGE)
 
 /**
- * struct rsm_table - the words' home, one for each control handle
+ * struct rsm_table - the words of handles, one table for each control handle
  * @ref: one for the control handle, one for each slot in use
- * @mm: who opened the control handle; nobody else may map consumed words.
- *	Held so that the pointer can't come to mean somebody else.
+ * @mm: address space of the process that opened the control handle; only that process may map
+ *	the consumed words. Referenced, so that no other address space gets this pointer.
  * @mapping: finds the mappings of the control handle
  * @slots: which slots are in use
  * @lock: serialises the growing of the two arrays
@@ -86,7 +86,7 @@ void rsm_table_put(struct rsm_table *table)
 		kref_put(&table->ref, table_free);
 }
 
-/* The page at @index, made if there is none yet; NULL if out of memory. */
+/* The page at @index, which is allocated if there is none yet; NULL without memory. */
 static struct page *table_page(struct rsm_table *table, struct xarray *xa,
 			       unsigned long index)
 {
@@ -146,8 +146,8 @@ static int take_slot(struct rsm_words *words, struct rsm_table *table)
  * @words: where they are described
  * @table: table to take a slot from, or NULL
  *
- * No event is pending afterwards. The generation goes on from what the slot's
- * last user left.
+ * No event is pending afterwards. The generation continues from the value that the slot's
+ * former user has left.
  *
  * Return: 0, -ENOSPC when the table is full, or -ENOMEM.
  */
@@ -225,8 +225,8 @@ static bool within(struct vm_area_struct *vma, unsigned long offset)
  * @table: its table
  * @vma: where to
  *
- * The consumed words are not inherited by fork: a child that has given up
- * rights must not be able to eat its parent's events.
+ * fork() does not hand down the mapping of the consumed words: a child that has given up rights
+ * must not be able to consume its parent's events.
  *
  * Return: 0 or -errno, see RSM_MMAP_STATUS.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RSM_IOC_TOPOLOGY: which controllers there are and whom they reach. */
+/* RSM_IOC_TOPOLOGY: the controllers, and the nodes that each of them reaches. */
 
 #include "internal.h"
 
@@ -8,7 +8,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* More than any node has; bounds what a caller can make us allocate. */
+/* More than any node has; limits how much memory a caller can make the kernel allocate. */
 #define MAX_CONTROLLERS	64U
 #define MAX_PEERS	(MAX_CONTROLLERS * (RSM_NODE_MAX + 1))
 

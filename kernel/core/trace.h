@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints rsm:*, one for each change of state. Their names and fields are as much of an
- * interface as those of other tracepoints: fields may come, but don't change their meaning.
+ * Tracepoints rsm:*, one for each change of state. Names and fields are an interface: fields may
+ * be added, and the meaning of a field does not change.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rsm
@@ -40,7 +40,7 @@
 	EM(RSM_DENIAL_USER, "user")			\
 	EM_LAST(RSM_DENIAL_NODE, "node")
 
-/* First for tools, which read the numbers of the names, ... */
+/* First expansion of the lists: tell tracing tools the numbers of the names. */
 #undef EM
 #undef EM_LAST
 #define EM(value, name)		TRACE_DEFINE_ENUM(value);
@@ -49,7 +49,7 @@ RSM_TRACE_REASONS
 RSM_TRACE_LIMITS
 RSM_TRACE_DENIALS
 
-/* ... then for us. */
+/* Second expansion, below: tables that print the names. */
 #undef EM
 #undef EM_LAST
 #define EM(value, name)		{ value, name },
@@ -81,15 +81,15 @@ DECLARE_EVENT_CLASS(rsm_segment,
 		  __entry->flags, __entry->vaddr, __entry->length)
 );
 
-/* An export has its memory, ... */
+/* An export has its memory. */
 DEFINE_EVENT(rsm_segment, segment_bind,
 	TP_PROTO(const struct rsm_export *exp), TP_ARGS(exp));
 
-/* ... has it somewhere else in its owner's address space, ... */
+/* An export has its memory at another address of its owner. */
 DEFINE_EVENT(rsm_segment, segment_rebind,
 	TP_PROTO(const struct rsm_export *exp), TP_ARGS(exp));
 
-/* ... has an id. */
+/* An export has a segment id. */
 DEFINE_EVENT(rsm_segment, segment_publish,
 	TP_PROTO(const struct rsm_export *exp), TP_ARGS(exp));
 
@@ -115,11 +115,11 @@ DECLARE_EVENT_CLASS(rsm_segment_reason,
 		  __print_symbolic(__entry->reason, RSM_TRACE_REASONS))
 );
 
-/* It has none any more, ... */
+/* An export has no segment id any more. */
 DEFINE_EVENT(rsm_segment_reason, segment_unpublish,
 	TP_PROTO(const struct rsm_export *exp, enum rsm_reason reason), TP_ARGS(exp, reason));
 
-/* ... is dead. */
+/* An export has ended. */
 DEFINE_EVENT(rsm_segment_reason, segment_end,
 	TP_PROTO(const struct rsm_export *exp, enum rsm_reason reason), TP_ARGS(exp, reason));
 
@@ -149,7 +149,7 @@ TRACE_EVENT(import_connect,
 		  __entry->pid, __entry->rights, __entry->length)
 );
 
-/* Its process has closed it or the connection was aborted. */
+/* The process has closed the import, or the connection was aborted. */
 TRACE_EVENT(import_disconnect,
 	TP_PROTO(const struct rsm_import *imp, enum rsm_reason reason),
 	TP_ARGS(imp, reason),
@@ -188,12 +188,12 @@ DECLARE_EVENT_CLASS(rsm_importer,
 	TP_printk("number=%u id=%#x node=%u", __entry->number, __entry->id, __entry->node)
 );
 
-/* Another node has become an importer of a segment of this one, ... */
+/* Another node has become an importer of a segment of this node. */
 DEFINE_EVENT(rsm_importer, importer_connect,
 	TP_PROTO(const struct rsm_export *exp, const struct rsm_link *link),
 	TP_ARGS(exp, link));
 
-/* ... is none any more. */
+/* Another node is no importer of a segment of this node any more. */
 DEFINE_EVENT(rsm_importer, importer_disconnect,
 	TP_PROTO(const struct rsm_export *exp, const struct rsm_link *link),
 	TP_ARGS(exp, link));
@@ -253,7 +253,7 @@ TRACE_EVENT(limit_hit,
 		  __entry->value)
 );
 
-/* A connect was denied to a process of this node, or, without one, to another node. */
+/* A connect was denied to a process of this node, or to another node if no process is named. */
 TRACE_EVENT(denied,
 	TP_PROTO(const struct rsm_denied *denied),
 	TP_ARGS(denied),
@@ -298,7 +298,7 @@ TRACE_EVENT(post,
 		  __entry->flags)
 );
 
-/* An entry of a PUTV or GETV has failed after it was found good. */
+/* An entry of a PUTV or GETV has failed after its check has succeeded. */
 TRACE_EVENT(transfer_error,
 	TP_PROTO(const struct rsm_import *imp, const struct rsm_transfer_entry *e,
 		 enum rsm_direction direction, rsm_status_t status),

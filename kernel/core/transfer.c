@@ -2,9 +2,9 @@
 /*
  * PUTV, GETV and barriers: access to a segment by way of the kernel.
  *
- * Data goes through a page of ours. Copying from one process to the other
- * under map_lock would let a caller whose own memory faults slowly, or never,
- * hold up the exporter.
+ * Data goes through a bounce page of the kernel, which is filled from or emptied into user space
+ * without map_lock. Otherwise a caller whose own memory faults slowly, or never, would hold up
+ * the exporter.
  */
 
 #include "internal.h"
@@ -36,7 +36,7 @@ static rsm_status_t write_local(struct rsm_local *local, u64 done, const void *f
 	return RSM_STS_SUCCESS;
 }
 
-/* Between the bounce page and the segment, unless the connection is gone. */
+/* Copy between the bounce page and the segment, unless the connection is gone. */
 static rsm_status_t copy_remote(struct rsm_import *imp, u64 offset, void *page, size_t n,
 				enum rsm_direction direction)
 {
@@ -74,8 +74,8 @@ static rsm_status_t copy_piece(struct rsm_import *imp, struct rsm_local *local, 
  * @length: bytes; the core has checked that they are there
  * @direction: RSM_PUT: to the segment, RSM_GET: from it
  *
- * A signal ends it after a page at least, so that who goes on from @local's done comes
- * to the end however often signals come.
+ * Copies at least one page before a signal ends it: a caller that continues from @local->done
+ * gets to the end however often signals come.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED or
  * RSMERR_INSUFFICIENT_MEM.
@@ -106,9 +106,9 @@ rsm_status_t rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
 EXPORT_SYMBOL_GPL(rsm_local_transfer);
 
 /*
- * Memory that the caller's process bound to the handle @fd, or NULL, and whether
- * it was bound for reading only. NULL also if the process has unmapped or protected
- * the memory, and the end of the handle is still to come.
+ * The memory that the caller's process has bound to the handle @fd, and whether the memory was
+ * bound for reading only; or NULL. NULL also if the process has unmapped or protected the memory
+ * and the export has not ended yet.
  */
 static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 {
@@ -132,9 +132,8 @@ static struct rsm_mem *local_handle_mem(int fd, bool *read_only)
 }
 
 /*
- * An offset that has been checked, for use as an index: also where the processor
- * guesses that the check has succeeded it is less than @size. An offset of @size,
- * of no bytes, becomes 0.
+ * A checked offset for use as an index: less than @size, also where the processor speculates that
+ * the check has succeeded. An offset equal to @size, which is that of no bytes, becomes 0.
  */
 static u64 bounded(u64 offset, u64 size)
 {
@@ -193,7 +192,7 @@ static rsm_status_t check_entry(struct rsm_import *imp, struct rsm_transfer_entr
 	return find_local(e, local, direction);
 }
 
-/* The entries of one call, checked, and their local ends. */
+/* The entries of one call, copied and checked, and their local ends. */
 struct batch {
 	struct rsm_transfer_entry entry[RSM_MAX_SGIOREQS];
 	struct rsm_local local[RSM_MAX_SGIOREQS];
@@ -228,7 +227,7 @@ static void count_bytes(struct rsm_segment *seg, u64 bytes, enum rsm_direction d
 	atomic64_add(bytes, direction == RSM_PUT ? &seg->put_bytes : &seg->get_bytes);
 }
 
-/* Count a transfer at the import, and at the export if that is of this node. */
+/* Count a transfer at the import, and also at the export if it is on this node. */
 static void count(struct rsm_import *imp, u64 bytes, enum rsm_direction direction)
 {
 	if (!bytes)
@@ -304,7 +303,7 @@ rsm_status_t rsm_barrier(struct rsm_import *imp, struct rsm_barrier_request *arg
 {
 	rsm_status_t status = RSM_STS_SUCCESS;
 
-	/* Accesses through mappings, on either side of the call, stay there. */
+	/* Keep accesses through mappings on their side of the barrier. */
 	smp_mb();
 	if (imp->ops->order)
 		status = imp->ops->order(imp, arg->op);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The share of the node that each user has, in all of the user's processes. A user is a
- * user id together with those who own the user namespaces that it is from: what
- * a user of a namespace takes counts for the namespace's owner, too. So nobody
- * gets more by making user ids up.
+ * How much of the node's limits each user has taken, in all of the user's processes. A user is a
+ * user id together with the owners of the user namespaces that it is from: what a user of a
+ * namespace takes counts for the namespace's owner, too. So a process cannot get more by
+ * making up user ids.
  */
 
 #include "internal.h"
@@ -13,18 +13,18 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-/* User namespaces are nested no deeper than that. */
+/* The kernel nests user namespaces no deeper than this. */
 #define NESTED_MAX	34
 
 /**
- * struct rsm_user - a user who has something
+ * struct rsm_user - a user who has handles or pages
  * @node: its place among all
  * @uid: user id
  * @owner: owner of the user namespace, referenced; NULL in the initial one
  * @refs: handles and address spaces that hold it, and users whose owner it is
  * @handles: open segment handles
  * @pages: pages charged
- * @leaving: pages among them that a rebind is about to give back
+ * @leaving: those of @pages that a rebind is about to give back
  */
 struct rsm_user {
 	struct hlist_node node;
@@ -61,7 +61,7 @@ static struct rsm_user *user_find(kuid_t uid, const struct rsm_user *owner)
 	return NULL;
 }
 
-/* The user with a reference more, or @fresh if there is none, or NULL. */
+/* Take a reference on the user; if there is none enter @fresh, or return NULL without @fresh. */
 static struct rsm_user *user_use(kuid_t uid, struct rsm_user *owner, struct rsm_user *fresh)
 {
 	struct rsm_user *user;
@@ -80,8 +80,9 @@ static struct rsm_user *user_use(kuid_t uid, struct rsm_user *owner, struct rsm_
 }
 
 /*
- * The user, referenced, or NULL without memory; takes over the reference on @owner. Memory
- * is allocated without users_lock: a cgroup that is full makes its own processes wait.
+ * The user, referenced, or NULL without memory; takes over the reference on @owner. The allocation
+ * is made without users_lock: in a full cgroup it makes the caller wait, and other processes must
+ * not wait with it.
  */
 static struct rsm_user *user_enter(kuid_t uid, struct rsm_user *owner)
 {
@@ -134,7 +135,7 @@ void rsm_user_put(struct rsm_user *user)
 	mutex_unlock(&users_lock);
 }
 
-/* Returns the most handles that the user, or one who owns its namespace, has now. */
+/* Returns how many handles the user has now, or an owner of its namespaces if that has more. */
 unsigned int rsm_user_add_handle(struct rsm_user *user)
 {
 	unsigned int most = 0;
@@ -150,7 +151,7 @@ void rsm_user_sub_handle(struct rsm_user *user)
 		atomic_dec(&user->handles);
 }
 
-/* Returns the most pages that the user, or an owner, is left with, those that leave apart. */
+/* Likewise for pages; those that a rebind is about to give back do not count. */
 long rsm_user_add_pages(struct rsm_user *user, unsigned long npages)
 {
 	long most = LONG_MIN;
@@ -167,7 +168,7 @@ void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages)
 		atomic_long_sub(npages, &user->pages);
 }
 
-/* @npages more of the user's pages are about to be given back; fewer if negative. */
+/* A rebind is about to give back @npages of the user's pages; negative: has given them back. */
 void rsm_user_leaving(struct rsm_user *user, long npages)
 {
 	for (; user; user = user->owner)

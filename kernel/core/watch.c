@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Notice that an exporter's range goes away: unmapped, protected, discarded,
- * or its process exits or execs, perhaps while a forked child still holds the
- * descriptor. Pins alone would let such an export live on with pages that its
- * exporter no longer sees.
+ * Watches notice that an exporter's range goes away: the exporter unmaps, protects or discards it,
+ * exits or calls exec(), perhaps while a forked child still holds the descriptor. Pins alone
+ * would let such an export live on with pages that its exporter no longer sees.
  *
- * The kernel tells an address space's notifier of each change when the change
- * is complete. An unmap or a lost right ends the export at once. After any
- * other change a work item looks at the pages that the change named, and at
- * no others. The work item never faults memory in and never waits for the
- * exporter's mmap_lock: an exporter whose page faults hang delays nothing but
- * the end of its own exports.
+ * The kernel calls an address space's notifier after each change. An unmap or a lost right ends the
+ * export at once. After any other change a work item looks at the pages that the change named, and
+ * at no others. The work item never faults memory in and never waits for the exporter's mmap_lock:
+ * an exporter whose page faults hang delays only the end of its own exports.
  */
 
 #include "internal.h"
@@ -26,10 +23,10 @@
 #define WATCH_BATCH	RSM_PIN_LOOK_MAX
 
 /**
- * struct rsm_watcher - what is watched in an address space
- * @notifier: the kernel's; holds the address space
+ * struct rsm_watcher - the watches in an address space
+ * @notifier: registered with the kernel; holds the address space
  * @lock: guards the tree and its watches
- * @watches: watches by address
+ * @watches: the tree, by address
  */
 struct rsm_watcher {
 	struct mmu_notifier notifier;
@@ -41,15 +38,15 @@ struct rsm_watcher {
  * struct rsm_watch - a watch on a range
  * @node: the range, in bytes
  * @watcher: of the address space
- * @exp: whose range it is
+ * @exp: the export that has this range
  * @right: right that the exporter's mappings must keep: VM_WRITE or VM_READ
  * @mem: the pages pinned there, NULL until rsm_watch_arm()
- * @gone: the range, or the right to it, is not there any more
- * @stopped: nobody wants to know
+ * @gone: the range was unmapped, or the right was taken away
+ * @stopped: rsm_watch_stop() was called: ignore all changes
  * @look: looks at the changed pages
- * @patience: jiffies before the next try after mmap_lock was taken
- * @low: no changed page is below
- * @high: no changed page is here or above
+ * @patience: jiffies before the next try if mmap_lock is not free
+ * @low: no changed page has a lower index
+ * @high: no changed page has this index or a higher one
  * @changed: pages that changed since the last look, one bit for each
  */
 struct rsm_watch {
@@ -97,7 +94,7 @@ void rsm_export_range_gone(struct rsm_export *exp)
 	queue_work(watch_wq, &exp->death);
 }
 
-/* Before the watch is armed, rsm_watch_arm() tells the exporter itself. */
+/* Before the watch is armed this only sets a flag, which rsm_watch_arm() reads. */
 static void watch_lose(struct rsm_watch *watch)
 {
 	lockdep_assert_held(&watch->watcher->lock);
@@ -106,7 +103,7 @@ static void watch_lose(struct rsm_watch *watch)
 		rsm_export_range_gone(watch->exp);
 }
 
-/* After [@start, @last], in bytes, has changed. */
+/* Note that the bytes from @start to @last have changed. */
 static void watch_note(struct rsm_watch *watch, unsigned long start, unsigned long last)
 {
 	unsigned long first = watch_page(watch, max(start, watch->node.start));
@@ -121,8 +118,8 @@ static void watch_note(struct rsm_watch *watch, unsigned long start, unsigned lo
 }
 
 /*
- * mprotect() changes the rights of a VMA, and the balancing of memory between
- * nodes those of page table entries only. Both hold mmap_lock here.
+ * Did the change leave the right in place? mprotect() changes the rights of a VMA; NUMA balancing
+ * changes page table entries only. Both hold mmap_lock here.
  */
 static bool keeps_right(const struct rsm_watch *watch, const struct mmu_notifier_range *range)
 {
@@ -214,7 +211,7 @@ static const struct mmu_notifier_ops watcher_ops = {
 	.free_notifier = watcher_free,
 };
 
-/* Take up to WATCH_BATCH neighbours from the changed pages: how many, 0 if none are left. */
+/* Take up to WATCH_BATCH adjacent changed pages; returns how many, 0 if none are left. */
 static unsigned long take_changed(struct rsm_watch *watch, unsigned long *first)
 {
 	unsigned long n = 0;
@@ -237,7 +234,7 @@ static unsigned long take_changed(struct rsm_watch *watch, unsigned long *first)
 	return n;
 }
 
-/* Put back what was taken, for a later look. */
+/* Mark the pages as changed again, for a later look. */
 static void look_later(struct rsm_watch *watch, unsigned long first, unsigned long n)
 {
 	watch->patience = clamp(watch->patience * 2, 1UL, (unsigned long)HZ);
@@ -277,7 +274,7 @@ static void look(struct work_struct *work)
 	struct mm_struct *mm = watch->watcher->notifier.mm;
 	unsigned long first, n;
 
-	/* space_ends() tells of an address space without users. */
+	/* An address space without users is at its end: space_ends() handles that. */
 	if (!mmget_not_zero(mm))
 		return;
 	while ((n = take_changed(watch, &first))) {
@@ -306,7 +303,7 @@ static struct rsm_watch *watch_alloc(struct rsm_export *exp, u64 vaddr, u64 leng
 	return watch;
 }
 
-/* A page fault of another thread may hold mmap_lock for long: a kill ends the wait. */
+/* A page fault of another thread may hold mmap_lock for long: a fatal signal ends the wait. */
 static struct mmu_notifier *notifier_get(struct mm_struct *mm)
 {
 	struct mmu_notifier *notifier;
@@ -326,7 +323,7 @@ static struct mmu_notifier *notifier_get(struct mm_struct *mm)
  * @length: bytes
  * @watch: where to put the watch
  *
- * The watch remembers what happens to the range and tells nobody before
+ * The watch records what happens to the range; it ends the export only after
  * rsm_watch_arm().
  *
  * Return: RSM_SUCCESS, RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
@@ -354,13 +351,13 @@ rsm_status_t rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
 }
 
 /**
- * rsm_watch_arm() - from now on the export dies with the range
+ * rsm_watch_arm() - let the export end with the range from now on
  * @watch: the watch
- * @mem: the pages that were pinned there since rsm_watch_start(); stay until
+ * @mem: the pages that were pinned there since rsm_watch_start(); must stay until
  *	rsm_watch_stop()
  *
- * Return: true, or false when the range, or a part of it, has been unmapped or
- * protected since rsm_watch_start(): @mem may then be anybody's.
+ * Return: true; or false when a part of the range was unmapped or protected since
+ * rsm_watch_start(): @mem may then be memory of another process.
  */
 bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem)
 {
@@ -376,7 +373,7 @@ bool rsm_watch_arm(struct rsm_watch *watch, struct rsm_mem *mem)
 	return intact;
 }
 
-/* The watch touches neither its export nor its pages afterwards; the death may be queued. */
+/* On return the watch touches neither its export nor its pages; export->death may be queued. */
 void rsm_watch_stop(struct rsm_watch *watch)
 {
 	struct rsm_watcher *watcher;
@@ -393,7 +390,7 @@ void rsm_watch_stop(struct rsm_watch *watch)
 	kvfree(watch);
 }
 
-/* Has the exporter lost the range, or the right to it? */
+/* Was the exporter's range unmapped, or the right to it taken away? */
 bool rsm_watch_range_is_gone(const struct rsm_watch *watch)
 {
 	return watch && READ_ONCE(watch->gone);
@@ -405,7 +402,7 @@ int rsm_watch_init(void)
 	return watch_wq ? 0 : -ENOMEM;
 }
 
-/* The module is being unloaded: all watches are stopped, and their watchers freed after this. */
+/* The module is being unloaded: all watches were stopped. Waits until their watchers are freed. */
 void rsm_watch_exit(void)
 {
 	destroy_workqueue(watch_wq);

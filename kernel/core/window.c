@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments in memory of the interconnect, its window. Binding copies the
- * exporter's range there, and the exporter then maps its handle over the range
- * (librsm does), so that its pointers stay good and show what importers see.
+ * Segments in memory of the interconnect, its window. A bind copies the exporter's range to the
+ * window; the exporter (librsm does) then maps its handle over the range, so that its pointers stay
+ * valid and show what importers see.
  */
 
 #include "internal.h"
@@ -13,14 +13,14 @@
 #include <linux/slab.h>
 
 /*
- * The range must not contain some kinds of memory: memory that others share would stay behind,
- * and small pages can't be mapped over part of a huge one of hugetlbfs.
+ * Memory that a bind refuses to copy: other processes that share the memory would not see the
+ * window, and small pages can't be mapped over a part of a huge page of hugetlbfs.
  */
 #define NOT_MOVABLE	(VM_MAYSHARE | VM_HUGETLB)
 
 /*
- * The exporter's address space ends, although its descriptor may live on with somebody
- * else. The mappings tell of all other ends, but only of those that were seen.
+ * The exporter's address space ends; another process may still hold the descriptor. A mapping
+ * reports its own end, but there may be no mapping.
  */
 static bool exporter_changes(struct mmu_interval_notifier *notifier,
 			     const struct mmu_notifier_range *range, unsigned long seq)
@@ -58,7 +58,7 @@ static struct rsm_export_view *export_view_alloc(struct rsm_export *exp)
 	return view;
 }
 
-/* Each charge is given back once. */
+/* Give the charge back, once. */
 static void export_view_uncharge(struct rsm_export_view *view)
 {
 	if (view->charged)
@@ -77,7 +77,7 @@ static void export_view_free(struct rsm_export_view *view)
 	kfree(view);
 }
 
-/* The export is being freed; its mappings have gone before its handle. */
+/* Called when the export is freed: the handle's last mapping is gone already. */
 void rsm_window_free(struct rsm_export *exp)
 {
 	if (exp->view)
@@ -85,8 +85,9 @@ void rsm_window_free(struct rsm_export *exp)
 }
 
 /*
- * Whatever the range, the end of the address space comes to all notifiers. A page fault of
- * another thread may hold mmap_lock for long: a kill ends the wait.
+ * The range of the notifier does not matter: the end of the address space is reported to all
+ * notifiers. A page fault of another thread may hold mmap_lock for long: a fatal signal ends
+ * the wait.
  */
 static int watch_life(struct rsm_export_view *view, u64 vaddr)
 {
@@ -100,7 +101,7 @@ static int watch_life(struct rsm_export_view *view, u64 vaddr)
 	return err;
 }
 
-/* The exporter's view of a segment that is about to be bound. */
+/* Make the exporter's view of a segment that is about to be bound. */
 static rsm_status_t view_create(struct rsm_export *exp, struct rsm_export_view **result)
 {
 	struct rsm_export_view *view = export_view_alloc(exp);
@@ -117,7 +118,7 @@ static rsm_status_t view_create(struct rsm_export *exp, struct rsm_export_view *
 	return RSM_STS_SUCCESS;
 }
 
-/* The segment was not bound after all. */
+/* Free the view of a segment that was not bound after all. */
 void rsm_window_discard(struct rsm_export_view *view)
 {
 	if (!view)
@@ -132,8 +133,8 @@ void rsm_window_discard(struct rsm_export_view *view)
  * @vaddr: start of the range
  * @prepared: where to put the pages of the range
  *
- * The range is pinned until it is copied, so that the copy can't stop half-way. Where
- * the exporter sees the segment already there is nothing to copy.
+ * Pins the range until rsm_window_bind() or rsm_window_rebind() has copied it, so that the
+ * copy can't stop half-way. If the exporter maps the segment there already, nothing is copied.
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR (also for memory shared with others or
  * of hugetlbfs), RSMERR_PERM_DENIED, RSMERR_INSUFFICIENT_MEM or
@@ -154,7 +155,7 @@ rsm_status_t rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_pr
 }
 EXPORT_SYMBOL_GPL(rsm_window_prepare);
 
-/* The range, with what it is charged, is given back at once. */
+/* Copy the range; unpin and uncharge it at once. */
 static void copy_prepared(struct rsm_mem *to, struct rsm_prepared *prepared)
 {
 	rsm_mem_copy(to, prepared->mem);
@@ -193,9 +194,9 @@ EXPORT_SYMBOL_GPL(rsm_window_bind);
  * @exp: an export bound by rsm_window_bind()
  * @prepared: what rsm_window_prepare() has got for the new range
  *
- * Importers stay where they are. The old range is to be given ordinary memory
- * by the exporter, who has kept a copy. Where the exporter sees the segment
- * already nothing is copied: so it can go back.
+ * Importers keep their memory. The exporter, which has kept a copy of the old contents, has to map
+ * ordinary memory over the old range. If the exporter maps the segment at the new range
+ * already, nothing is copied: this is how it goes back after a failure.
  *
  * Return: RSM_SUCCESS, or RSMERR_BAD_SEG_HNDL (the old range is gone);
  * on failure nothing has changed.
@@ -214,8 +215,8 @@ rsm_status_t rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prep
 EXPORT_SYMBOL_GPL(rsm_window_rebind);
 
 /*
- * The end of an export may be noticed by a worker, or by somebody else's process. The
- * exporter's cgroup pays; if it has no room, nobody is killed for it.
+ * A worker or another process may be the one that ends an export, so this charges the exporter's
+ * cgroup by name. Without room there the copy is not made; the OOM killer is not called.
  */
 static struct rsm_mem *copy_alloc(const struct rsm_export_view *view, unsigned long npages)
 {
@@ -227,8 +228,8 @@ static struct rsm_mem *copy_alloc(const struct rsm_export_view *view, unsigned l
 }
 
 /*
- * Make the exporter's mappings show a copy, without losing a store. The copy stays
- * charged to the exporter's address space until the export's handle is closed.
+ * Make the exporter's mappings show a copy of the contents that has every store made so far. The
+ * copy stays charged to the exporter's address space until the export's handle is closed.
  */
 static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 {
