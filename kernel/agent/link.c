@@ -318,8 +318,8 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	sema_init(&link->requests, RSM_LINK_REQUESTS);
 	INIT_LIST_HEAD(&link->unsent);
 	INIT_LIST_HEAD(&link->unanswered);
-	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	mutex_lock(&rsm_agent_lock);
 	link->serial = ++last_serial;

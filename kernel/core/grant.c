@@ -39,7 +39,7 @@ struct rsm_ticket {
 };
 
 /* The live tickets by number. Lookups take their reference under xa_lock. */
-static DEFINE_XARRAY_ALLOC(tickets);
+static DEFINE_XARRAY_FLAGS(tickets, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 static atomic_t grant_count = ATOMIC_INIT(0);
 
 unsigned int rsm_grant_count(void)

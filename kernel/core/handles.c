@@ -11,7 +11,7 @@
  * While a handle is being closed its number stays taken and has no entry: listeners identify the
  * segment that ends by this number. Lookups take their reference on a segment under xa_lock.
  */
-static DEFINE_XARRAY_ALLOC1(handles);
+static DEFINE_XARRAY_FLAGS(handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static atomic_t handle_count = ATOMIC_INIT(0);
 static atomic_t segment_count[2];
 static atomic_t changes = ATOMIC_INIT(1);

@@ -18,7 +18,7 @@
 static DEFINE_MUTEX(processes_lock);
 static DEFINE_HASHTABLE(by_pid, 8);
 /* The entries by number, which is the order of a dump. */
-static DEFINE_XARRAY_ALLOC1(processes);
+static DEFINE_XARRAY_FLAGS(processes, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static atomic64_t looked_at = ATOMIC64_INIT(0);
 
 /* Entries that readers have looked at since the module was loaded. */

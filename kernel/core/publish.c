@@ -11,7 +11,7 @@
 #include <linux/xarray.h>
 
 /* Published segments by id. Lookups take their reference under xa_lock. */
-static DEFINE_XARRAY_ALLOC(published);
+static DEFINE_XARRAY_FLAGS(published, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 static u32 next_system_id = RSM_USER_APP_ID_BASE;
 static atomic_t published_count = ATOMIC_INIT(0);
 

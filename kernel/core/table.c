@@ -48,8 +48,8 @@ struct rsm_table *rsm_table_create(struct file *file)
 	mmgrab(table->mm);
 	ida_init(&table->slots);
 	mutex_init(&table->lock);
-	xa_init(&table->status);
-	xa_init(&table->consumed);
+	xa_init_flags(&table->status, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&table->consumed, XA_FLAGS_ACCOUNT);
 	return table;
 }
 

@@ -83,7 +83,7 @@ static rsm_status_t copy_piece(struct rsm_import *imp, struct rsm_local *local, 
 rsm_status_t rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local, u64 offset,
 				u64 length, enum rsm_direction direction)
 {
-	void *page = (void *)__get_free_page(GFP_KERNEL);
+	void *page = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	rsm_status_t status = RSM_STS_SUCCESS;
 	u64 n;
 
@@ -277,7 +277,7 @@ rsm_status_t rsm_transfer(struct rsm_import *imp, struct rsm_transfer *arg,
 	arg->residual = arg->count;
 	if (!(imp->rights & right))
 		return RSM_STS_PERM_DENIED;
-	b = kzalloc(sizeof(*b), GFP_KERNEL);
+	b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
 	if (!b)
 		return RSM_STS_INSUFFICIENT_MEM;
 	status = run_batch(imp, arg, b, direction);

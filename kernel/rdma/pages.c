@@ -25,7 +25,7 @@ struct rsm_rdma_op *rsm_rdma_op_alloc(u32 npages, enum rsm_direction direction)
 	struct rsm_rdma_op *op;
 	size_t size = struct_size(op, sg, npages);
 
-	op = kvmalloc(size + npages * sizeof(*op->page), GFP_KERNEL);
+	op = kvmalloc(size + npages * sizeof(*op->page), GFP_KERNEL_ACCOUNT);
 	if (!op)
 		return NULL;
 	memset(op, 0, sizeof(*op));

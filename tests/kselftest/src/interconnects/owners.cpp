@@ -3,14 +3,19 @@
 // keeps nobody else from working. Documentation/limits.md names the bounds.
 #include "interconnects/node.hpp"
 #include "interconnects/testctl.hpp"
+#include "netlink/support/client.hpp"
 #include "support/child.hpp"
+#include "support/hanging.hpp"
 #include "support/raw.hpp"
 
 #include <csignal>
+#include <deque>
+#include <latch>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -21,6 +26,7 @@ using raw::success;
 namespace {
 
 constexpr std::size_t share = 32;
+constexpr std::uint32_t first_free_id = 0x400000; // lower ones are for others
 constexpr std::size_t table_size = std::size_t{RSM_TABLE_SLOTS} * RSM_SLOT_SIZE;
 
 void expect_to_work()
@@ -204,6 +210,121 @@ TEST_F(Owners, words_are_charged_to_the_cgroup)
     const int ended = holder.wait();
     EXPECT_TRUE(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL) << ended;
     expect_others_to_work();
+}
+
+// Ids so far apart that each has nodes of the index to itself, on three levels of 64 entries.
+TEST_F(Owners, ids_that_lie_far_apart_are_charged_to_the_cgroup)
+{
+    constexpr std::uint64_t count = 1000, distance = 64 * 64 * 64, node_at_least = 512;
+    const MemoryGroup group;
+    if (!group.available())
+        GTEST_SKIP() << "this kernel has no memory cgroups";
+    ASSERT_TRUE(segments.set(std::to_string(2 * count)));
+    Child holder([&](Link &link) {
+        const rlimit many{2 * count, 2 * count};
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &many), 0);
+        const Pages memory(1);
+        std::vector<Fd> handles(count);
+        link.hear();
+        for (Fd &each : handles) {
+            each = raw::open_segment();
+            ASSERT_EQ(raw::bind(each.get(), memory.data(), memory.size()), success);
+        }
+        link.tell();
+        link.hear();
+        std::uint32_t id = first_free_id;
+        for (const Fd &each : handles) {
+            ASSERT_EQ(raw::publish(each.get(), id), success);
+            id += distance;
+        }
+        link.tell();
+        link.hear();
+    });
+    ASSERT_TRUE(group.enter(holder.pid()));
+    holder.tell();
+    holder.hear();
+    const std::uint64_t before = group.current();
+    holder.tell();
+    holder.hear();
+    EXPECT_GE(group.current() - before, count * 3 * node_at_least);
+    holder.tell();
+    holder.expect_success();
+}
+
+// Each thread's own memory does not come, for as long as the test wants.
+TEST_F(Owners, pages_that_transfers_copy_through_are_charged_to_the_cgroup)
+{
+    constexpr std::size_t count = 512;
+    const MemoryGroup group;
+    if (!group.available())
+        GTEST_SKIP() << "this kernel has no memory cgroups";
+    const HangingPage page;
+    Child holder([&](Link &link) {
+        link.hear();
+        const raw::Published segment;
+        const Fd handle = raw::open_segment();
+        ASSERT_EQ(raw::connect(handle.get(), segment.id), success);
+        const Pages memory = page.map();
+        const rsm_transfer_entry entry = raw::entry(memory.data(), 0, 8);
+        std::latch begin(1);
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < count; ++i)
+            threads.emplace_back([&] {
+                begin.wait();
+                EXPECT_EQ(raw::transfer(handle.get(), RSM_IOC_PUTV, {&entry, 1}), success);
+            });
+        link.tell();
+        link.hear();
+        begin.count_down();
+    });
+    ASSERT_TRUE(group.enter(holder.pid()));
+    holder.tell();
+    holder.hear();
+    const std::uint64_t before = group.current();
+    holder.tell();
+    EXPECT_TRUE(eventually([&] { return group.current() >= before + count * page_size(); }));
+    page.give();
+    holder.expect_success();
+}
+
+// An administrator's revoke ends a segment: its memory of the window goes, and a copy for the mappings of
+// its exporter comes, on the same account. A segment of window0 has 16 pages at most, which is less than a
+// cgroup's figure may be wrong by.
+TEST_F(Owners, copies_of_dead_window_segments_are_charged_to_the_cgroup)
+{
+    static constexpr std::size_t count = 32, page_count = 16;
+    const MemoryGroup group;
+    if (!group.available())
+        GTEST_SKIP() << "this kernel has no memory cgroups";
+    Child exporter([](Link &link) {
+        link.hear();
+        Controller controller("window0");
+        std::deque<Pages> memory;
+        std::deque<ExportSegment> segments;
+        for (std::size_t i = 0; i < count; ++i) {
+            ExportSegment &each = segments.emplace_back(controller, memory.emplace_back(page_count));
+            ASSERT_EQ(each.publish(), RSM_SUCCESS);
+            memory.back().at() = i;
+            link.tell(each.id());
+        }
+        link.tell();
+        link.hear();
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_EQ(memory[i].at(), i);
+    });
+    ASSERT_TRUE(group.enter(exporter.pid()));
+    exporter.tell();
+    std::vector<std::uint32_t> ids(count);
+    for (std::uint32_t &id : ids)
+        id = static_cast<std::uint32_t>(exporter.hear());
+    exporter.hear();
+    const std::uint64_t before = group.current();
+    netlink::Client administrator;
+    for (const std::uint32_t id : ids)
+        ASSERT_EQ(administrator.ask(netlink::Request(RSM_CMD_SEGMENT_REVOKE).put(RSM_A_SEGMENT_ID, id)).error, 0);
+    EXPECT_GE(group.current() + count * page_count / 2 * page_size(), before);
+    exporter.tell();
+    exporter.expect_success();
 }
 
 TEST_F(Owners, pages_that_imports_show_after_their_end)
