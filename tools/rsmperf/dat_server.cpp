@@ -9,21 +9,29 @@ namespace {
 constexpr rlim_t per_endpoint = 4;
 constexpr rlim_t spare_descriptors = 300;
 
+// Receives that a sink has posted: as many as programs that stream have.
+constexpr std::size_t sink_receives = 64;
+
 void accept_all(DatSide &side) {
     for (std::size_t endpoint = 0; endpoint < side.endpoints(); endpoint++) {
         side.accept(endpoint);
     }
 }
 
-// The other side ends when it has measured enough; the receive that waits for it then is flushed.
+// Answers each message.
 void echo(DatSide &side, std::size_t size, void (DatSide::*wait)()) {
-    try {
-        for (;;) {
-            (side.*wait)();
-            side.send(size);
-            side.post_receive(size);
-        }
-    } catch (const ConnectionEnded &) {
+    for (;;) {
+        (side.*wait)();
+        side.send(size);
+        side.post_receive(size);
+    }
+}
+
+// Takes each message.
+void sink(DatSide &side, std::size_t size) {
+    for (;;) {
+        side.reap();
+        side.post_receive(size);
     }
 }
 
@@ -54,11 +62,31 @@ void play(DatRole role, DatSide &side, Channel &channel, std::size_t size) {
     case DatRole::echo_sleeping:
         echo(side, size, &DatSide::sleep_until_done);
         break;
+    case DatRole::sink:
+        sink(side, size);
+        break;
     case DatRole::echo_writes:
         echo_writes(side, size, incoming_half(channel.expect<DatMemory>(), size));
         break;
     default:
         channel.wait_closed();
+    }
+}
+
+void post_receives_of(DatRole role, DatSide &side, std::size_t size) {
+    if (role == DatRole::echo || role == DatRole::echo_sleeping) {
+        post_receives(side, size);
+    }
+    for (std::size_t posted = 0; role == DatRole::sink && posted < sink_receives; posted++) {
+        side.post_receive(size);
+    }
+}
+
+// The other side ends when it has measured enough; the receives that wait for it then are flushed.
+void play_until_end(DatRole role, DatSide &side, Channel &channel, std::size_t size) {
+    try {
+        play(role, side, channel, size);
+    } catch (const ConnectionEnded &) {
     }
 }
 
@@ -69,13 +97,11 @@ void serve_side(DatRole role, const DatShape &shape, Channel &channel) {
         regions.push_back(side.add_region(region));
     }
     last_byte_in(side, shape.size) = 0;
-    if (role == DatRole::echo || role == DatRole::echo_sleeping) {
-        post_receives(side, shape.size);
-    }
+    post_receives_of(role, side, shape.size);
     side.listen();
     channel.send(side.qualifier());
     channel.send_all(regions);
-    play(role, side, channel, shape.size);
+    play_until_end(role, side, channel, shape.size);
 }
 
 // Limits are those of this process, too: it has as many endpoints.

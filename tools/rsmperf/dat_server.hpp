@@ -14,6 +14,7 @@ enum class DatRole {
     stay,           // accepts for each endpoint, and does nothing
     echo,           // answers each message, polling
     echo_sleeping,  // the same, waiting in dat_evd_wait()
+    sink,           // receives messages, polling
     echo_writes,    // waits for the last byte of a write to change, and writes the same back
     accept_for_ever // accepts as often as somebody connects
 };

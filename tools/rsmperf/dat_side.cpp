@@ -12,6 +12,7 @@ namespace {
 constexpr DAT_TIMEOUT patience_us = 60 * 1000 * 1000;
 constexpr DAT_COUNT queue_length = 256;
 constexpr DAT_COUNT most_requests = 64;
+constexpr DAT_COUNT most_receives = 64;
 
 [[noreturn, gnu::cold]] void fail_transfer(const DAT_EVENT &event) {
     if (event.event_number != DAT_DTO_COMPLETION_EVENT) {
@@ -87,7 +88,10 @@ void DatSide::add_endpoint() {
     eps_.push_back(ep);
     DAT_EP_PARAM wanted{};
     wanted.ep_attr.max_request_dtos = most_requests;
-    check_dat(dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, &wanted), "dat_ep_modify");
+    wanted.ep_attr.max_recv_dtos = most_receives;
+    constexpr auto fields = static_cast<DAT_EP_PARAM_MASK>(DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS |
+                                                           DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS);
+    check_dat(dat_ep_modify(ep, fields, &wanted), "dat_ep_modify");
 }
 
 DatMemory DatSide::add_region(const DatRegion &region) {
@@ -177,17 +181,26 @@ void DatSide::write(const DatMemory &to, std::size_t size) {
     reap();
 }
 
-void DatSide::write_many(const DatMemory &to, std::size_t size, std::size_t count,
-                         std::size_t window) {
+template <typename Post>
+void DatSide::post_many(std::size_t count, std::size_t window, Post post) {
     for (std::size_t posted = 0; posted < count; posted++) {
         if (posted >= window) {
             reap();
         }
-        post_write(to, size);
+        post();
     }
     for (std::size_t left = std::min(count, window); left > 0; left--) {
         reap();
     }
+}
+
+void DatSide::write_many(const DatMemory &to, std::size_t size, std::size_t count,
+                         std::size_t window) {
+    post_many(count, window, [&] { post_write(to, size); });
+}
+
+void DatSide::send_many(std::size_t size, std::size_t count, std::size_t window) {
+    post_many(count, window, [&] { post_send(size, DAT_COMPLETION_DEFAULT_FLAG); });
 }
 
 void DatSide::write_quietly(const DatMemory &to, std::size_t size, std::size_t count,
@@ -209,10 +222,13 @@ void DatSide::read(const DatMemory &from, std::size_t size) {
     reap();
 }
 
-void DatSide::send(std::size_t size) {
+void DatSide::post_send(std::size_t size, DAT_COMPLETION_FLAGS flags) {
     auto local = piece(size);
-    check_dat(dat_ep_post_send(eps_[0], 1, &local, {}, DAT_COMPLETION_SUPPRESS_FLAG),
-              "dat_ep_post_send");
+    check_dat(dat_ep_post_send(eps_[0], 1, &local, {}, flags), "dat_ep_post_send");
+}
+
+void DatSide::send(std::size_t size) {
+    post_send(size, DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
 void DatSide::post_receive(std::size_t size) {

@@ -93,6 +93,8 @@ class DatSide {
     void write_quietly(const DatMemory &to, std::size_t size, std::size_t count,
                        std::size_t window);
     void send(std::size_t size);
+    // Sends `count` times, with a window of sends that are under way.
+    void send_many(std::size_t size, std::size_t count, std::size_t window);
     void post_receive(std::size_t size);
     void reap();                     // spins
     void sleep_until_done();         // the same in dat_evd_wait()
@@ -106,6 +108,10 @@ class DatSide {
     void add_endpoint();
     void post_write(const DatMemory &to, std::size_t size,
                     DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG);
+    void post_send(std::size_t size, DAT_COMPLETION_FLAGS flags);
+    // Posts `count` times, and reaps so that no more than a window of requests is under way.
+    template <typename Post>
+    void post_many(std::size_t count, std::size_t window, Post post);
     DAT_EVENT next(DAT_EVENT_NUMBER number) const; // sleeps
 
     DatAdapter adapter_;

@@ -40,6 +40,7 @@ Times dat_read(const Settings &settings);
 Times dat_write_stream(const Settings &settings);
 Times dat_write_pingpong(const Settings &settings);
 Times dat_send(const Settings &settings);
+Times dat_send_stream(const Settings &settings);
 Times dat_send_ucx(const Settings &settings);
 Times dat_send_fabric(const Settings &settings);
 Times dat_send_tcp(const Settings &settings);

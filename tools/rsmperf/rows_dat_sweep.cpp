@@ -116,6 +116,20 @@ Times dat_write_stream(const Settings &settings) {
                     single([size = size] { return ucx_latency("ucp_put_bw", size); }));
 }
 
+Times dat_send_stream(const Settings &settings) {
+    const auto [size, window] = std::pair(settings.point.size, settings.point.window);
+    DatServer server(DatRole::sink, {.size = size});
+    DatSide side(whole_pages(size));
+    server.connect(side);
+
+    return in_turns(settings,
+                    batches(settings,
+                            [&side, size = size, window = window](std::size_t count) {
+                                side.send_many(size, count, window);
+                            }),
+                    single([size = size] { return ucx_latency("tag_bw", size); }));
+}
+
 Times dat_write_pingpong(const Settings &settings) {
     const auto size = settings.point.size;
     DatServer server(DatRole::echo_writes, {.size = size});

@@ -10,8 +10,8 @@ namespace rsmperf {
 std::size_t iterations_of(std::size_t size);
 
 // Half a round trip of messages of the given size, in ns, between two processes on the two
-// processors that a measurement uses. `test`: "ucp_put_lat" or "tag_lat"; of "ucp_put_bw", the time
-// of each. Throws when ucx_perftest is missing or fails.
+// processors that a measurement uses. `test`: "ucp_put_lat" or "tag_lat"; of "ucp_put_bw" and
+// "tag_bw", the time of each. Throws when ucx_perftest is missing or fails.
 double ucx_latency(const std::string &test, std::size_t size);
 
 } // namespace rsmperf
