@@ -16,7 +16,7 @@ class Checker {
     Checker(const Program &program, std::span<const Record, sides> records,
             const Latitude &latitude)
         : program_(program), records_(records), latitude_(latitude), facts_(program, records),
-          clock_(facts_), memory_(facts_) {}
+          clock_(facts_), memory_(facts_, [this](int post) { return must_be_refused(post); }) {}
     Verdict run();
 
   private:

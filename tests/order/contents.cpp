@@ -19,15 +19,17 @@ void unite(Contents &all, const Contents &more) {
 
 } // namespace
 
-Memory::Memory(const Facts &facts)
+Memory::Memory(const Facts &facts, const std::function<bool(int)> &must_be_refused)
     : facts_(facts), carried_(facts.program.posts.size()), writes_(facts.program.buffers.size()),
-      filled_by_(facts.program.buffers.size(), -1) {
+      filled_by_(facts.program.buffers.size(), -1), must_be_refused_(facts.program.posts.size()) {
     for (int index = 0; index < facts.count(); index++) {
         const Post &post = facts.post(index);
         if (post.work == Work::READ)
             filled_by_[static_cast<std::size_t>(post.buffer)] = index;
-        if (post.work == Work::WRITE && facts.fact(index).posted >= 0)
-            writes_[static_cast<std::size_t>(post.target)].push_back(index);
+        if (post.work != Work::WRITE || facts.fact(index).posted < 0)
+            continue;
+        writes_[static_cast<std::size_t>(post.target)].push_back(index);
+        must_be_refused_[static_cast<std::size_t>(index)] = must_be_refused(index);
     }
     run();
 }
@@ -49,7 +51,8 @@ void Memory::run() {
 }
 
 bool Memory::refused(int write) const {
-    return facts_.fact(write).place >= facts_.refusal(Facts::stream_of(facts_.post(write)));
+    return must_be_refused_[static_cast<std::size_t>(write)] ||
+           facts_.fact(write).place > facts_.refusal(Facts::stream_of(facts_.post(write)));
 }
 
 bool Memory::ordered(int read, int later) const {

@@ -17,7 +17,8 @@ enum class Effect { YES, MAYBE, NO };
 
 class Memory {
   public:
-    explicit Memory(const Facts &facts);
+    // `must_be_refused`: the target of this post was gone, or never there, when it was posted.
+    Memory(const Facts &facts, const std::function<bool(int post)> &must_be_refused);
 
     // The bytes that a send or write takes along, or a read brings.
     const Contents &carried(int post) const { return carried_[static_cast<std::size_t>(post)]; }
@@ -33,7 +34,8 @@ class Memory {
     }
     // The read that fills the buffer, or -1.
     int read_into(int buffer) const { return filled_by_[static_cast<std::size_t>(buffer)]; }
-    // Nothing of it may ever be in place.
+    // Nothing of it may ever be in place. A write whose target goes while the write is carried out
+    // fails as well, but may have come so far.
     bool refused(int write) const;
     // The read has surely completed before the later request starts.
     bool ordered(int read, int later) const;
@@ -47,6 +49,7 @@ class Memory {
     std::vector<Contents> carried_;
     std::vector<std::vector<int>> writes_;
     std::vector<int> filled_by_;
+    std::vector<bool> must_be_refused_; // by post; only writes
 };
 
 } // namespace order

@@ -474,6 +474,43 @@ TEST_F(History, that_writes_to_a_freed_region_breaks_refused) {
     expect_broken(Rule::REFUSED);
 }
 
+// A write to a region that its owner frees, before or after it is posted.
+class WriteToFreed : public History {
+  protected:
+    void SetUp() override {
+        History::SetUp();
+        target = buffer(1, 6);
+        program.buffers.back().doomed = true;
+        late = write(0, buffer(0, 5), target);
+    }
+    void refuse_it() {
+        completed(late, Status::REMOTE_ACCESS);
+        ended(0, What::BROKEN);
+        ended(1, What::BROKEN);
+        finish({0});
+    }
+    int target = -1;
+    int late = -1;
+};
+
+TEST_F(WriteToFreed, which_the_free_overtakes_may_have_come_so_far) {
+    posted(late);
+    did(1, What::FREES_LMR);
+    refuse_it();
+    in_the_end(target, {5, 6});
+    expect_kept();
+}
+
+TEST_F(WriteToFreed, which_comes_too_late_leaves_no_byte) {
+    did(1, What::FREES_LMR);
+    did(1, What::TELLS);
+    did(0, What::HEARS);
+    posted(late);
+    refuse_it();
+    in_the_end(target, {5, 6});
+    expect_broken(Rule::BEHIND_REFUSAL);
+}
+
 // A write, then a message that says so.
 class Written : public History {
   protected:
