@@ -20,8 +20,8 @@ class Controller:
     drivers = []
     # Modules of the network between the guests, if there is one.
     network = []
-    # Modules that tests load, where tools/build-modules was asked for them.
-    optional = []
+    # Modules that tests load, where there are such: brd is a disk, since no file system of the guests takes O_DIRECT.
+    optional = ["brd"]
     threads = Threads.ONE
 
     @contextmanager
@@ -92,7 +92,7 @@ class Rdma(Controller):
 
     name = "rdma"
     modules = ["rsm", "rsm_rdma"]
-    optional = network.OPTIONAL
+    optional = [*Controller.optional, *network.OPTIONAL]
     network = network.MODULES
     max_nodes = 3
 

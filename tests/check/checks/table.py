@@ -110,7 +110,7 @@ def _stock(depth):
               kind="tap", needs=BUILT),
         # All but machines that are killed and networks and devices that fail.
         Stage("kselftest-rdma-stock", "stock", 120,
-              ("tests/check/kselftest-rdma", "stock", "net.Net[/NSIK]*", "net.Net*Net[KUw]*"), kind="tap",
+              ("tests/check/kselftest-rdma", "stock", "net.NetAccess* net.Net[/NSIK]*", "net.Net*Net[KUw]*"), kind="tap",
               needs=BUILT),
     ]
 

@@ -226,7 +226,7 @@ class AccessMatrix : public testing::TestWithParam<std::tuple<const char *, End>
 protected:
     const std::string controller = std::get<0>(GetParam());
     const End end = std::get<1>(GetParam());
-    CorePattern cores;
+    Surroundings surroundings;
 };
 
 std::string matrix_name(const testing::TestParamInfo<std::tuple<const char *, End>> &info)
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(, AccessMatrix,
 
 class AccessTickets : public testing::TestWithParam<End> {
 protected:
-    CorePattern cores;
+    Surroundings surroundings;
 };
 
 // UNPUBLISH is the revocation of the ticket.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "access/matrix.hpp"
 
+#include <cstdlib>
 #include <poll.h>
+#include <set>
+#include <sys/stat.h>
 
 namespace rsmtest::access {
 namespace {
@@ -81,6 +84,7 @@ struct Visit {
     bool mappable;
     std::uint64_t serial = 0; // of secrets and tokens
     unsigned cells = 0;
+    std::set<std::string> absent{};
 };
 
 // The outcome of a way, when the exporter has told what is in the segment.
@@ -97,8 +101,10 @@ void compare(Visit &visit, const Phase &phase, const std::vector<Outcome> &said,
     const auto words = visit.exporter.lives() ? visit.exporter.words(slot_of(ways.size()) / 8)
                                               : std::vector<std::uint64_t>();
     for (std::size_t i = 0; i < ways.size(); i++) {
-        if (said[i] == Outcome::ABSENT)
+        if (said[i] == Outcome::ABSENT) {
+            visit.absent.insert(ways[i].name);
             continue;
+        }
         const bool arrived = !words.empty() && words.at(slot_of(i) / 8) == token + i;
         const Outcome outcome = judge(said[i], arrived);
         const Outcome wanted = expected(ways[i], visit.rights, phase, visit.mappable);
@@ -148,6 +154,7 @@ void go_all_ways(const std::string &where, Exporter &exporter, std::span<const R
                  bool mappable)
 {
     unsigned cells = 0;
+    std::set<std::string> absent;
     for (const Rights each : rights) {
         exporter.open(each);
         if (testing::Test::HasFatalFailure())
@@ -163,18 +170,25 @@ void go_all_ways(const std::string &where, Exporter &exporter, std::span<const R
         importer.tell(LEAVE);
         importer.expect_success();
         cells += visit.cells;
+        absent.merge(visit.absent);
     }
+    for (const std::string &name : absent)
+        std::cout << "note: this machine does not have the way: " << name << '\n';
     std::cout << "note: " << where << ", " << name_of(end) << ": " << cells << " cells\n";
 }
 
-CorePattern::CorePattern() : before_(read_line(core_pattern).value_or("core"))
+Surroundings::Surroundings() : before_(read_line(core_pattern).value_or("core"))
 {
     EXPECT_TRUE(write_text(core_pattern, "/tmp/access-core.%p"));
+    if (std::system("modprobe brd rd_nr=1 2>/dev/null") == 0) {
+        EXPECT_EQ(chmod(ram_disk, 0666), 0);
+    }
 }
 
-CorePattern::~CorePattern()
+Surroundings::~Surroundings()
 {
     write_text(core_pattern, before_);
+    (void)!std::system("modprobe -r brd 2>/dev/null");
 }
 
 } // namespace rsmtest::access

@@ -37,13 +37,14 @@ public:
 void go_all_ways(const std::string &where, Exporter &exporter, std::span<const Rights> rights, End end,
                  bool mappable);
 
-// Cores are written to where the way "core" looks for them.
-class CorePattern {
+// The machine as the ways need it: cores are written to where the way "core" looks for them, and where
+// the kernel has brd.ko there is a disk that everybody may write.
+class Surroundings {
 public:
-    CorePattern();
-    ~CorePattern();
-    CorePattern(const CorePattern &) = delete;
-    CorePattern &operator=(const CorePattern &) = delete;
+    Surroundings();
+    ~Surroundings();
+    Surroundings(const Surroundings &) = delete;
+    Surroundings &operator=(const Surroundings &) = delete;
 
 private:
     std::string before_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "access/ways.hpp"
 
+#include "support/child.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <csetjmp>
@@ -98,6 +100,20 @@ template <class Action> Outcome by_child(const Action &action)
     return static_cast<Outcome>(WEXITSTATUS(status));
 }
 
+// The same in a process that has the handle only by SCM_RIGHTS.
+template <class Action> Outcome by_receiver(Importer &importer, const Action &action)
+{
+    Child receiver([&](Link &link) {
+        importer.handle.reset();
+        importer.handle = link.receive_fd();
+        link.tell(static_cast<std::uint64_t>(action(importer)));
+    });
+    receiver.link().send_fd(importer.handle.get());
+    const auto outcome = static_cast<Outcome>(receiver.hear());
+    receiver.expect_success();
+    return outcome;
+}
+
 // A child that stands still and may be debugged; its copy of the mapping is at the same place.
 template <class Action> Outcome of_debugged(const Action &action)
 {
@@ -192,6 +208,16 @@ Outcome passed_putv(Importer &importer)
     return by_child([&] { return putv(importer); });
 }
 
+Outcome sent_getv(Importer &importer)
+{
+    return by_receiver(importer, getv);
+}
+
+Outcome sent_putv(Importer &importer)
+{
+    return by_receiver(importer, putv);
+}
+
 Outcome second_getv(Importer &importer)
 {
     const Fd again = importer.connect_again();
@@ -267,6 +293,7 @@ template <int protection, auto use> Outcome protect_and(Importer &importer)
 
 constexpr auto protect_read = protect_and<PROT_READ, load_at>;
 constexpr auto protect_write = protect_and<PROT_WRITE, store_at>;
+constexpr auto protect_exec = protect_and<PROT_READ | PROT_EXEC, load_at>;
 
 Outcome passed_map_read(Importer &importer)
 {
@@ -276,6 +303,16 @@ Outcome passed_map_read(Importer &importer)
 Outcome passed_map_write(Importer &importer)
 {
     return by_child([&] { return map_write(importer); });
+}
+
+Outcome sent_map_read(Importer &importer)
+{
+    return by_receiver(importer, map_read);
+}
+
+Outcome sent_map_write(Importer &importer)
+{
+    return by_receiver(importer, map_write);
 }
 
 // ---- The mapping that there is --------------------------------------------------------------
@@ -361,13 +398,13 @@ public:
     Ring &operator=(const Ring &) = delete;
     bool there() const { return queues_ && queues_->valid() && requests_; }
     int descriptor() const { return fd_.get(); }
-    // Bytes written, or -errno.
-    int write(int to, const void *from, unsigned length)
+    // Bytes that IORING_OP_READ or IORING_OP_WRITE has moved, or -errno.
+    int move(io_uring_op operation, int file, const void *memory, unsigned length)
     {
         *requests_ = {};
-        requests_->opcode = IORING_OP_WRITE;
-        requests_->fd = to;
-        requests_->addr = reinterpret_cast<std::uintptr_t>(from);
+        requests_->opcode = static_cast<std::uint8_t>(operation);
+        requests_->fd = file;
+        requests_->addr = reinterpret_cast<std::uintptr_t>(memory);
         requests_->len = length;
         requests_->off = ~0ull;
         queues_->at<unsigned>(params_.sq_off.array) = 0;
@@ -390,7 +427,19 @@ Outcome uring_plain(Importer &importer)
     Ring ring;
     if (!ring.there())
         return ABSENT;
-    return pipe.brought(importer, ring.write(pipe.ends[1], importer.base, 8) == 8);
+    return pipe.brought(importer,
+                        ring.move(IORING_OP_WRITE, pipe.ends[1], importer.base, 8) == 8);
+}
+
+Outcome uring_read(Importer &importer)
+{
+    const Pipe pipe;
+    Ring ring;
+    if (!ring.there() ||
+        write(pipe.ends[1], &importer.token, sizeof(importer.token)) != sizeof(importer.token))
+        return ABSENT;
+    return stored_if(
+        ring.move(IORING_OP_READ, pipe.ends[0], importer.base + importer.slot, 8) == 8);
 }
 
 Outcome uring_fixed(Importer &importer)
@@ -426,19 +475,44 @@ off_t address_of(const void *place)
     return static_cast<off_t>(reinterpret_cast<std::uintptr_t>(place));
 }
 
-Outcome mem_read(Importer &importer)
+std::string mem_of(pid_t process)
 {
-    const Fd mem(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+    return "/proc/" + std::to_string(process) + "/mem";
+}
+
+Outcome read_mem(const Importer &importer, pid_t process)
+{
+    const Fd mem(open(mem_of(process).c_str(), O_RDONLY | O_CLOEXEC));
     std::uint64_t word = 0;
     const auto got = pread(mem.get(), &word, sizeof(word), address_of(importer.base));
     return found_if(got == sizeof(word), importer, word);
 }
 
-Outcome mem_write(Importer &importer)
+Outcome write_mem(const Importer &importer, pid_t process)
 {
-    const Fd mem(open("/proc/self/mem", O_WRONLY | O_CLOEXEC));
+    const Fd mem(open(mem_of(process).c_str(), O_WRONLY | O_CLOEXEC));
     return stored_if(pwrite(mem.get(), &importer.token, sizeof(importer.token),
                             address_of(importer.base + importer.slot)) > 0);
+}
+
+Outcome mem_read(Importer &importer)
+{
+    return read_mem(importer, getpid());
+}
+
+Outcome mem_write(Importer &importer)
+{
+    return write_mem(importer, getpid());
+}
+
+Outcome other_mem_read(Importer &importer)
+{
+    return of_debugged([&](pid_t child) { return read_mem(importer, child); });
+}
+
+Outcome other_mem_write(Importer &importer)
+{
+    return of_debugged([&](pid_t child) { return write_mem(importer, child); });
 }
 
 Outcome peek(Importer &importer)
@@ -496,19 +570,40 @@ Outcome core(Importer &importer)
 
 // ---- Pages of the process's own -------------------------------------------------------------
 
-Outcome vm_readv(Importer &importer)
+Outcome readv_of(const Importer &importer, pid_t process)
 {
     std::uint64_t word = 0;
     const iovec here{&word, sizeof(word)};
     const iovec there{importer.base, sizeof(word)};
-    return found_if(process_vm_readv(getpid(), &here, 1, &there, 1, 0) > 0, importer, word);
+    return found_if(process_vm_readv(process, &here, 1, &there, 1, 0) > 0, importer, word);
+}
+
+Outcome writev_of(const Importer &importer, pid_t process)
+{
+    std::uint64_t token = importer.token;
+    const iovec here{&token, sizeof(token)};
+    const iovec there{importer.base + importer.slot, sizeof(token)};
+    return stored_if(process_vm_writev(process, &here, 1, &there, 1, 0) > 0);
+}
+
+Outcome vm_readv(Importer &importer)
+{
+    return readv_of(importer, getpid());
 }
 
 Outcome vm_writev(Importer &importer)
 {
-    const iovec here{&importer.token, sizeof(importer.token)};
-    const iovec there{importer.base + importer.slot, sizeof(importer.token)};
-    return stored_if(process_vm_writev(getpid(), &here, 1, &there, 1, 0) > 0);
+    return writev_of(importer, getpid());
+}
+
+Outcome other_vm_readv(Importer &importer)
+{
+    return of_debugged([&](pid_t child) { return readv_of(importer, child); });
+}
+
+Outcome other_vm_writev(Importer &importer)
+{
+    return of_debugged([&](pid_t child) { return writev_of(importer, child); });
 }
 
 Outcome vmsplice_from(Importer &importer)
@@ -525,15 +620,30 @@ bool on_tmpfs(const Fd &file)
     return fstatfs(file.get(), &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
-Outcome direct(Importer &importer)
+// A disk of brd.ko if there is one, which the test has opened to all. Its node lies on devtmpfs, which
+// has the magic number of tmpfs.
+Fd direct_file()
 {
-    const Fd file(open("/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
-    // Where there is no such file everything would be refused.
-    const Pages own(1);
-    if (!file.valid() || on_tmpfs(file) || pwrite(file.get(), own.data(), own.size(), 0) < 0)
-        return ABSENT;
-    return pwrite(file.get(), importer.base, page_size(), 0) < 0 ? REFUSED : WRONG;
+    Fd disk(open(ram_disk, O_RDWR | O_DIRECT | O_CLOEXEC));
+    if (disk.valid())
+        return disk;
+    Fd file(open("/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
+    return on_tmpfs(file) ? Fd() : std::move(file);
 }
+
+// Where there is no such file, or it does not take pages of the process's own, all would be refused.
+template <auto move> Outcome direct(Importer &importer)
+{
+    const Fd file = direct_file();
+    const Pages own(1);
+    const auto whole = static_cast<ssize_t>(page_size());
+    if (!file.valid() || move(file.get(), own.data(), page_size(), 0) != whole)
+        return ABSENT;
+    return move(file.get(), importer.base, page_size(), 0) < 0 ? REFUSED : WRONG;
+}
+
+constexpr auto direct_write = direct<pwrite>;
+constexpr auto direct_read = direct<pread>;
 
 // ---- The table ------------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@ enum class Outcome : std::uint64_t { REFUSED, SEGMENT, OWN, STORED, WRONG, ABSEN
 
 const char *name_of(Outcome outcome);
 
+// Takes O_DIRECT, which no file system of the guests does.
+inline constexpr const char *ram_disk = "/dev/ram0";
+
 // With which rights a connection is made; see matrix.def.
 enum Rights : std::size_t { NONE, READ, WRITE, BLIND, BOTH };
 inline constexpr std::array ALL_RIGHTS{NONE, READ, WRITE, BLIND, BOTH};

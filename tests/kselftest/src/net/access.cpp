@@ -43,6 +43,9 @@ class RemotePublisher : public Exporter {
             EXPECT_EQ(segment_->unpublish(), RSM_SUCCESS);
         } else if (end == End::DESTROY) {
             EXPECT_EQ(segment_->destroy(), RSM_SUCCESS);
+        } else if (end == End::REVOKE) {
+            const std::string command = "sh rsmctl segment revoke " + std::to_string(segment_->id());
+            EXPECT_EQ(session_->call(command).status, 0);
         } else {
             session_->kill();
             lives_ = false;
@@ -105,10 +108,11 @@ class NetAccess : public NetTest, public testing::WithParamInterface<End> {
             go_all_ways(where, exporter, {&rights, 1}, GetParam(), mapped);
         }
     }
-    CorePattern cores;
+    Surroundings surroundings;
 };
 
-INSTANTIATE_TEST_SUITE_P(, NetAccess, testing::Values(End::UNPUBLISH, End::DESTROY, End::DEATH),
+INSTANTIATE_TEST_SUITE_P(, NetAccess,
+                         testing::Values(End::UNPUBLISH, End::DESTROY, End::REVOKE, End::DEATH),
                          [](const testing::TestParamInfo<End> &info) {
                              return std::string(access::name_of(info.param));
                          });
