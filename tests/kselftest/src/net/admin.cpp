@@ -300,6 +300,13 @@ TEST_F(NetNodes, are_shown_where_they_are_said_to_be) {
     EXPECT_EQ(rsmctl({"node", "set", "60", "fd00::60"}).status, 0);
     EXPECT_EQ(shown(60)["address"], "fd00::60");
     EXPECT_NE(shown(60)["state"], "active");
+    EXPECT_EQ(rsmctl({"node", "add", "61", "fd00::60"}).status, 1) << "node 60 has the address";
+    Client client;
+    for (const unsigned node : {first.node(), second.node(), 60u})
+        EXPECT_EQ(client.ask(node_request(RSM_CMD_NODE_GET, configuration.controller, node))
+                      .one()
+                      .number(RSM_A_NODE_NODE_ID),
+                  node);
     const auto bad = rsmctl({"node", "set", "60", "nowhere"});
     EXPECT_EQ(bad.status, 1);
     EXPECT_EQ(bad.err, "rsmctl: " + configuration.controller +
@@ -388,6 +395,19 @@ TEST_F(NetNodes, lists_survive_those_that_come_and_go) {
     std::cout << "note: " << changes << " nodes came and went" << std::endl;
     EXPECT_EQ(client.dump(RSM_CMD_NODE_GET).messages.size(), 2u);
     expect_it_works(first);
+}
+
+// Without a node that an administrator has meant, the module does not begin.
+TEST_F(NetNodes, wrong_parameter_keeps_the_module_out) {
+    ASSERT_EQ(shell_here("rmmod rsm_rdma"), 0);
+    for (const char *nodes : {"nowhere", "x=10.77.1.2", "0=10.77.1.2", "2=nowhere",
+                              "2=10.77.1.2,2=10.77.1.3", "2=10.77.1.2,3=10.77.1.2"}) {
+        EXPECT_NE(shell_here(std::string("modprobe rsm_rdma nodes=") + nodes + " 2>/dev/null"), 0)
+            << nodes;
+        EXPECT_NE(access("/sys/module/rsm_rdma", F_OK), 0) << nodes;
+    }
+    EXPECT_EQ(shell_here("modprobe rsm_rdma"), 0);
+    EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
 }
 
 // The text of netlink's refusal outlives the module that refused.

@@ -346,6 +346,7 @@ TEST_F(NetlinkGet, unknown_and_malformed_requests_are_refused)
     const std::uint8_t byte[] = {1};
     const std::uint8_t open_end[] = {'l', 'o'};
     const std::uint32_t id = 0x600000;
+    const std::uint8_t secret[RSM_SECRET_SIZE] = {1};
     // A type that the command does not know, one that it only answers, wrong sizes, no NUL.
     for (const Request &bad : {
              Request(RSM_CMD_SEGMENT_GET).put(RSM_A_SEGMENT_MAX + 1, id),
@@ -360,6 +361,8 @@ TEST_F(NetlinkGet, unknown_and_malformed_requests_are_refused)
              Request(RSM_CMD_CONTROLLER_GET)
                  .put(RSM_A_CONTROLLER_NAME, std::string(RSM_NAME_SIZE, 'x')),
              Request(RSM_CMD_NODE_GET).put(RSM_A_NODE_NODE_ID, 1),
+             Request(RSM_CMD_SECRET_SET).raw(RSM_A_SECRET_USE, secret),
+             Request(RSM_CMD_SECRET_SET).put(RSM_A_SECRET_CONTROLLER, "loopback"),
              Request(RSM_CMD_STATS_GET).put(RSM_A_STATS_HANDLES, 1),
              Request(RSM_CMD_STATS_GET).put(RSM_A_STATS_MAX + 7, 1),
          })
