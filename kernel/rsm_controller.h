@@ -28,7 +28,7 @@ struct rsm_handle;
 struct rsm_import;
 struct rsm_mem;
 struct rsm_place;
-struct rsm_remote;
+struct rsm_remote_segment;
 struct rsm_segment;
 struct rsm_export_view;
 struct rsm_table;
@@ -272,7 +272,7 @@ struct rsm_member {
  *	importer can see of that, and cleared never
  * @hung_up: none of its mappings shows the segment any more
  * @reason: why
- * @told: listeners have been told of it, and are to be told of its end; @map_lock
+ * @notified: listeners were notified of the connection, and are notified of its end; @map_lock
  * @scratch: what mappings show after that
  * @exp: local export it is connected to, referenced, or NULL; changed under
  *	@map_lock and the export's importers_lock
@@ -302,13 +302,13 @@ struct rsm_import {
 	bool aborted;
 	bool hung_up;
 	enum rsm_reason reason;
-	bool told;
+	bool notified;
 	struct page *scratch;
 	struct rsm_export *exp;
 	u32 exporter;
 	struct rsm_member member;
 	struct list_head link;
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	void *priv;
 };
 
@@ -340,7 +340,7 @@ enum rsm_direction { RSM_PUT, RSM_GET };
  * @watch: a watch on it, or NULL
  * @vaddr: window memory only: its start
  * @view: window memory only: what a new export needs besides, or NULL
- * @shown: window memory only: the exporter sees the segment there already
+ * @in_view: window memory only: the exporter maps the segment there already
  *
  * The core gives back whatever is left in it.
  */
@@ -349,7 +349,7 @@ struct rsm_prepared {
 	struct rsm_watch *watch;
 	struct rsm_export_view *view;
 	u64 vaddr;
-	bool shown;
+	bool in_view;
 };
 
 /**

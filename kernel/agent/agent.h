@@ -47,7 +47,7 @@ struct rsm_lease {
 };
 
 /**
- * struct rsm_importer - a node that imports a segment
+ * struct rsm_remote_importer - a node that imports a segment
  * @link: the way there
  * @peer: incarnation of that node
  * @exp: the segment, referenced
@@ -69,7 +69,7 @@ struct rsm_lease {
  * @serial: importers of a segment are in the order of their serials
  * @on_export: place among the segment's importers
  */
-struct rsm_importer {
+struct rsm_remote_importer {
 	struct rsm_link *link;
 	u64 peer;
 	struct rsm_export *exp;
@@ -100,7 +100,7 @@ static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
 u32 rsm_link_changes(void);
-bool rsm_link_is_shown(const struct rsm_link *link);
+bool rsm_link_is_listed(const struct rsm_link *link);
 bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since);
 
 /* message.c */
@@ -118,39 +118,39 @@ void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell)
 void rsm_connection_init(struct rsm_link *link, struct rsm_msg_connection *message,
 			 enum rsm_message_type type, u32 cookie, u32 handle);
 
-/* remote.c: segments of other nodes that are imported here */
-void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected *msg);
-void rsm_remote_unpublished(struct rsm_link *link,
-			    const struct rsm_msg_connection *msg);
-void rsm_remote_republished(struct rsm_link *link,
-			    const struct rsm_msg_connection *msg);
-void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg);
-void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
-void rsm_remote_deliver_bells(struct rsm_link *link);
-void rsm_remote_link_down(struct rsm_link *link);
+/* remote_segment.c: segments of other nodes that are imported here */
+void rsm_remote_segment_connected(struct rsm_link *link, const struct rsm_msg_connected *msg);
+void rsm_remote_segment_unpublished(struct rsm_link *link,
+				    const struct rsm_msg_connection *msg);
+void rsm_remote_segment_republished(struct rsm_link *link,
+				    const struct rsm_msg_connection *msg);
+void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *msg);
+void rsm_remote_segment_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_remote_segment_deliver_bells(struct rsm_link *link);
+void rsm_remote_segment_link_down(struct rsm_link *link);
 
-/* importer.c: importers at other nodes of segments exported here */
-void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg);
-void rsm_importer_disconnect(struct rsm_link *link,
-			     const struct rsm_msg_connection *msg);
-void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
-void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg);
-void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg);
-void rsm_importer_remove(struct rsm_importer *importer);
-void rsm_importer_link_down(struct rsm_link *link);
+/* remote_importer.c: importers at other nodes of segments exported here */
+void rsm_remote_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg);
+void rsm_remote_importer_disconnect(struct rsm_link *link,
+				    const struct rsm_msg_connection *msg);
+void rsm_remote_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
+void rsm_remote_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg);
+void rsm_remote_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg);
+void rsm_remote_importer_remove(struct rsm_remote_importer *importer);
+void rsm_remote_importer_link_down(struct rsm_link *link);
 rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 			    struct rsm_lease *lease);
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
-int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
+int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
 u32 rsm_mode_rights(int mode);
-extern atomic64_t rsm_importer_serial;
+extern atomic64_t rsm_remote_importer_serial;
 
 /* request.c: what importers' nodes are asked, and what is waited for */
-void rsm_request(struct rsm_importer *importer, enum rsm_message_type type);
-void rsm_request_end(struct rsm_importer *importer);
+void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type);
+void rsm_request_end(struct rsm_remote_importer *importer);
 void rsm_request_slot_free(struct rsm_link *link);
 void rsm_requests_run(struct rsm_link *link, bool drained);
-void rsm_importers_changed(void);
-bool rsm_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp));
+void rsm_remote_importers_changed(void);
+bool rsm_remote_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp));
 
 #endif /* RSM_AGENT_H */

@@ -256,8 +256,8 @@ static void finish(struct rsm_link *link)
 	timer_delete_sync(&link->timer);
 	WRITE_ONCE(link->outbox_head, link->outbox_tail);
 	link->up = false;
-	rsm_remote_link_down(link);
-	rsm_importer_link_down(link);
+	rsm_remote_segment_link_down(link);
+	rsm_remote_importer_link_down(link);
 	pr_info_ratelimited("rsm: %s: node %u is down: %s\n", link->ctl->name, link->node,
 			    link->why);
 	if (was_up)
@@ -276,7 +276,7 @@ static void link_work(struct work_struct *work)
 	kcov_remote_start(kcov_remote_handle(KCOV_SUBSYSTEM_COMMON,
 					     READ_ONCE(link->kcov_handle)));
 	drained = handle_inbox(link);
-	rsm_remote_deliver_bells(link);
+	rsm_remote_segment_deliver_bells(link);
 	rsm_requests_run(link, drained);
 	spin_lock_irq(&link->lock);
 	state = link->state;
@@ -508,7 +508,7 @@ static bool has_fitting_interval(struct rsm_link *link, const struct rsm_msg_hel
 static bool take_greeting(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
-	switch (rsm_greeting_verdict(link, hello)) {
+	switch (rsm_greeting_classify(link, hello)) {
 	case RSM_GREETING_PEER:
 		if (!has_fitting_interval(link, hello))
 			return false;
@@ -591,10 +591,10 @@ static bool put_into_inbox(struct rsm_link *link, const void *message, size_t le
  * The fate of a message: drop it, deliver it at once, or leave it to
  * process context if there is room.
  */
-enum verdict { DROP, DELIVER, LEAVE, NO_ROOM };
+enum link_message_class { DROP, DELIVER, LEAVE, NO_ROOM };
 
-static enum verdict judge(struct rsm_link *link, const struct rsm_msg_header *header,
-			  size_t len)
+static enum link_message_class classify(struct rsm_link *link,
+					const struct rsm_msg_header *header, size_t len)
 {
 	lockdep_assert_held(&link->lock);
 	if (!rsm_message_is_sound(header, len) || !is_current(link, header)) {
@@ -630,15 +630,15 @@ static enum verdict judge(struct rsm_link *link, const struct rsm_msg_header *he
  */
 bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len)
 {
-	enum verdict verdict;
+	enum link_message_class class;
 	unsigned long flags;
 
 	spin_lock_irqsave(&link->lock, flags);
-	verdict = judge(link, message, len);
+	class = classify(link, message, len);
 	spin_unlock_irqrestore(&link->lock, flags);
-	if (verdict == DELIVER)
+	if (class == DELIVER)
 		rsm_bell_ring(link, message);
-	return verdict != NO_ROOM;
+	return class != NO_ROOM;
 }
 EXPORT_SYMBOL_GPL(rsm_link_receive);
 
@@ -681,7 +681,7 @@ u32 rsm_link_changes(void)
 }
 
 /* Is it one that people are to see? The topology has only those that were there once. */
-bool rsm_link_is_shown(const struct rsm_link *link)
+bool rsm_link_is_listed(const struct rsm_link *link)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	return (link->known || link->expected_node) && !is_superseded(link);

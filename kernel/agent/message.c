@@ -161,9 +161,9 @@ void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell)
 	u32 flags = le32_to_cpu(bell->value) & RSM_SIGPOST_NO_ACCUMULATE;
 
 	if (bell->to_exporter)
-		rsm_importer_bell(link, cookie, handle, flags);
+		rsm_remote_importer_bell(link, cookie, handle, flags);
 	else
-		rsm_remote_bell(link, cookie, handle, flags);
+		rsm_remote_segment_bell(link, cookie, handle, flags);
 }
 
 /* A message that is sound and current, in the link's work. */
@@ -180,28 +180,28 @@ void rsm_message_handle(struct rsm_link *link, const void *message)
 		rsm_link_fail(link, "left");
 		break;
 	case RSM_MSG_CONNECT:
-		rsm_importer_connect(link, message);
+		rsm_remote_importer_connect(link, message);
 		break;
 	case RSM_MSG_CONNECTED:
-		rsm_remote_connected(link, message);
+		rsm_remote_segment_connected(link, message);
 		break;
 	case RSM_MSG_DISCONNECT:
-		rsm_importer_disconnect(link, message);
+		rsm_remote_importer_disconnect(link, message);
 		break;
 	case RSM_MSG_UNPUBLISH:
-		rsm_remote_unpublished(link, message);
+		rsm_remote_segment_unpublished(link, message);
 		break;
 	case RSM_MSG_REPUBLISH:
-		rsm_remote_republished(link, message);
+		rsm_remote_segment_republished(link, message);
 		break;
 	case RSM_MSG_MOVE:
-		rsm_remote_move(link, message);
+		rsm_remote_segment_move(link, message);
 		break;
 	case RSM_MSG_MOVED:
-		rsm_importer_moved(link, message);
+		rsm_remote_importer_moved(link, message);
 		break;
 	case RSM_MSG_PLACE:
-		rsm_importer_place(link, message);
+		rsm_remote_importer_place(link, message);
 		break;
 	}
 }

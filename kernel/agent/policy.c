@@ -39,14 +39,14 @@ const char *rsm_requests_objection(const struct rsm_requests *requests)
 }
 
 /**
- * rsm_greeting_verdict() - what a HELLO or WELCOME means
+ * rsm_greeting_classify() - what a HELLO or WELCOME means
  * @link: the link that it came by, as it is now
  * @hello: the message, sound
  *
- * Return: see &enum rsm_greeting_verdict.
+ * Return: see &enum rsm_greeting.
  */
-enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
-					       const struct rsm_msg_hello *hello)
+enum rsm_greeting rsm_greeting_classify(const struct rsm_link *link,
+					const struct rsm_msg_hello *hello)
 {
 	u64 from = le64_to_cpu(hello->header.from);
 

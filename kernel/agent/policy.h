@@ -35,13 +35,13 @@ struct rsm_requests {
 const char *rsm_requests_objection(const struct rsm_requests *requests);
 
 /**
- * enum rsm_greeting_verdict - what a HELLO or WELCOME means
+ * enum rsm_greeting - what a HELLO or WELCOME means
  * @RSM_GREETING_STRANGER: it is not from the node that the link was started for
  * @RSM_GREETING_RESTARTED: it is from a later incarnation of the peer
  * @RSM_GREETING_OTHER_VERSION: the peer speaks another version of the protocol
  * @RSM_GREETING_PEER: it is from the peer
  */
-enum rsm_greeting_verdict {
+enum rsm_greeting {
 	RSM_GREETING_STRANGER,
 	RSM_GREETING_RESTARTED,
 	RSM_GREETING_OTHER_VERSION,
@@ -62,7 +62,7 @@ struct rsm_bells {
 
 void rsm_bells_add(struct rsm_bells *bells, u32 flags);
 
-enum rsm_greeting_verdict rsm_greeting_verdict(const struct rsm_link *link,
-					       const struct rsm_msg_hello *hello);
+enum rsm_greeting rsm_greeting_classify(const struct rsm_link *link,
+					const struct rsm_msg_hello *hello);
 
 #endif /* RSM_POLICY_H */

@@ -18,7 +18,7 @@ static DECLARE_WAIT_QUEUE_HEAD(changed);
 static atomic_t changes = ATOMIC_INIT(0);
 
 /* Wake those who wait for importers to fulfil requests. */
-void rsm_importers_changed(void)
+void rsm_remote_importers_changed(void)
 {
 	atomic_inc(&changes);
 	wake_up_all(&changed);
@@ -31,7 +31,7 @@ static bool may_wait(void)
 }
 
 /**
- * rsm_importers_wait() - wait until importers have fulfilled their requests
+ * rsm_remote_importers_wait() - wait until importers have fulfilled their requests
  * @exp: their segment
  * @is_done: have they?
  *
@@ -39,7 +39,7 @@ static bool may_wait(void)
  *
  * Return: true if they have, false if the caller has been killed or may not wait.
  */
-bool rsm_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp))
+bool rsm_remote_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp))
 {
 	int seen;
 
@@ -52,7 +52,7 @@ bool rsm_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_expor
 	}
 }
 
-static void queue_request(struct rsm_importer *importer, enum rsm_message_type type)
+static void queue_request(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
 	lockdep_assert_held(&importer->link->lock);
 	importer->request = type;
@@ -66,7 +66,7 @@ static void queue_request(struct rsm_importer *importer, enum rsm_message_type t
  * @type: RSM_MSG_UNPUBLISH, RSM_MSG_MOVE to the place of importer->next, or RSM_MSG_CONNECTED,
  *	which has no answer: it tells of importer->status and takes the importer away
  */
-void rsm_request(struct rsm_importer *importer, enum rsm_message_type type)
+void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
 	struct rsm_link *link = importer->link;
 
@@ -88,7 +88,7 @@ void rsm_request(struct rsm_importer *importer, enum rsm_message_type type)
  *
  * The link's work only.
  */
-void rsm_request_end(struct rsm_importer *importer)
+void rsm_request_end(struct rsm_remote_importer *importer)
 {
 	struct rsm_link *link = importer->link;
 	bool asked;
@@ -116,17 +116,17 @@ void rsm_request_slot_free(struct rsm_link *link)
 }
 
 /* The oldest request that has not been sent, or NULL. The link's work only. */
-static struct rsm_importer *next_unsent(struct rsm_link *link)
+static struct rsm_remote_importer *next_unsent(struct rsm_link *link)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 
 	spin_lock_irq(&link->lock);
-	importer = list_first_entry_or_null(&link->unsent, struct rsm_importer, on_link);
+	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);
 	spin_unlock_irq(&link->lock);
 	return importer;
 }
 
-static int send_move(const struct rsm_importer *importer)
+static int send_move(const struct rsm_remote_importer *importer)
 {
 	struct rsm_msg_move message;
 
@@ -138,7 +138,7 @@ static int send_move(const struct rsm_importer *importer)
 	return rsm_send_in_turn(importer->link, &message);
 }
 
-static int send_unpublish(const struct rsm_importer *importer)
+static int send_unpublish(const struct rsm_remote_importer *importer)
 {
 	struct rsm_msg_connection message;
 
@@ -147,7 +147,7 @@ static int send_unpublish(const struct rsm_importer *importer)
 	return rsm_send_in_turn(importer->link, &message);
 }
 
-static void note_sent(struct rsm_importer *importer, enum rsm_message_type type)
+static void note_sent(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
 	struct rsm_link *link = importer->link;
 
@@ -173,7 +173,7 @@ static void note_blocked(struct rsm_link *link)
 	mod_timer(&link->timer, jiffies + 1);
 }
 
-static int send_refusal(struct rsm_importer *importer)
+static int send_refusal(struct rsm_remote_importer *importer)
 {
 	struct rsm_msg_connected message;
 	int err;
@@ -183,11 +183,11 @@ static int send_refusal(struct rsm_importer *importer)
 	message.status = cpu_to_le32(rsm_status_to_number(importer->status));
 	err = rsm_send_in_turn(importer->link, &message);
 	if (!err)
-		rsm_importer_remove(importer);
+		rsm_remote_importer_remove(importer);
 	return err;
 }
 
-static int send_question(struct rsm_importer *importer, enum rsm_message_type type)
+static int send_question(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
 	int err;
 
@@ -202,7 +202,7 @@ static int send_question(struct rsm_importer *importer, enum rsm_message_type ty
 }
 
 /* False if no more requests can be sent now. */
-static bool send_request(struct rsm_importer *importer)
+static bool send_request(struct rsm_remote_importer *importer)
 {
 	enum rsm_message_type type = READ_ONCE(importer->request);
 	struct rsm_link *link = importer->link;
@@ -218,7 +218,7 @@ static bool send_request(struct rsm_importer *importer)
 
 static void look_at_requests(struct rsm_link *link, struct rsm_requests *requests)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 
 	spin_lock_irq(&link->lock);
 	requests->now = jiffies;
@@ -226,10 +226,10 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	requests->silence = link->silence;
 	requests->blocked = link->blocked;
 	requests->blocked_since = link->blocked_since;
-	importer = list_first_entry_or_null(&link->unsent, struct rsm_importer, on_link);
+	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);
 	requests->unsent = importer;
 	requests->unsent_since = importer ? importer->since : 0;
-	importer = list_first_entry_or_null(&link->unanswered, struct rsm_importer, on_link);
+	importer = list_first_entry_or_null(&link->unanswered, struct rsm_remote_importer, on_link);
 	requests->unanswered = importer;
 	requests->unanswered_since = importer ? importer->since : 0;
 	spin_unlock_irq(&link->lock);
@@ -246,7 +246,7 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 void rsm_requests_run(struct rsm_link *link, bool drained)
 {
 	struct rsm_requests requests = { .drained = drained };
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	const char *why;
 
 	while ((importer = next_unsent(link)))

@@ -21,7 +21,7 @@ bool rsm_window_range_is_gone(const struct rsm_export *exp)
  * range of the export as it is now, the export ends; a part of a range before a rebind does not
  * count. The kernel calls this under mmap_lock, also when mmap() or mremap() fail half-way.
  */
-static void lose(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+static void revoke_view(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	struct rsm_export *exp = vma->vm_private_data;
 	u64 vaddr = READ_ONCE(exp->vaddr);
@@ -45,14 +45,14 @@ static void export_view_close(struct vm_area_struct *vma)
 	struct rsm_export *exp = vma->vm_private_data;
 
 	atomic_dec(&exp->view->mappings);
-	lose(vma, vma->vm_start, vma->vm_end);
+	revoke_view(vma, vma->vm_start, vma->vm_end);
 }
 
 static int export_view_mprotect(struct vm_area_struct *vma, unsigned long start,
 				unsigned long end, unsigned long flags)
 {
 	if ((flags & (VM_READ | VM_WRITE)) != (VM_READ | VM_WRITE))
-		lose(vma, start, end);
+		revoke_view(vma, start, end);
 	return 0;
 }
 
@@ -143,14 +143,14 @@ static bool shows(const struct vm_area_struct *vma, const struct rsm_export *exp
  * rsm_export_view_at() - is an export mapped at some address of the caller?
  * @exp: the export
  * @vaddr: where; the range is as long as the export
- * @shown: set if all of the range is mappings of the export, to read and write
+ * @in_view: set if all of the range is mappings of the export, to read and write
  *
  * Takes the mmap_lock, which a page fault of the exporter may hold for long: the caller
  * holds no lock.
  *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
-rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
+rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view)
 {
 	unsigned long addr = vaddr, end = vaddr + exp->length;
 	struct mm_struct *mm = current->mm;
@@ -164,7 +164,7 @@ rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown)
 			break;
 		addr = vma->vm_end;
 	}
-	*shown = addr >= end;
+	*in_view = addr >= end;
 	mmap_read_unlock(mm);
 	return RSM_STS_SUCCESS;
 }
@@ -190,16 +190,16 @@ static rsm_status_t note_range(struct rsm_export *exp, u64 vaddr)
 /* RSM_IOC_RANGE */
 rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg)
 {
-	bool shown = false;
+	bool in_view = false;
 	rsm_status_t status;
 
 	if (!rsm_is_creator(exp))
 		return RSM_STS_NOT_CREATOR;
 	arg->vaddr = READ_ONCE(exp->vaddr);
 	arg->length = exp->length;
-	status = rsm_export_view_at(exp, arg->vaddr, &shown);
-	if (!status && shown)
+	status = rsm_export_view_at(exp, arg->vaddr, &in_view);
+	if (!status && in_view)
 		status = note_range(exp, arg->vaddr);
-	arg->shown = shown;
+	arg->shown = in_view;
 	return status;
 }

@@ -60,16 +60,16 @@ static void tell_connect(struct rsm_import *imp)
 	if (imp->aborted)
 		rsm_notify_disconnect(imp, imp->reason);
 	else
-		imp->told = true;
+		imp->notified = true;
 	up_write(&imp->map_lock);
 }
 
 static void tell_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 {
 	lockdep_assert_held_write(&imp->map_lock);
-	if (!imp->told)
+	if (!imp->notified)
 		return;
-	imp->told = false;
+	imp->notified = false;
 	rsm_notify_disconnect(imp, reason);
 }
 
@@ -188,7 +188,7 @@ static struct rsm_import *import_alloc(struct rsm_handle *h)
 
 /*
  * Begin to make an import of a blank handle. Unless this fails, h->lock is held until
- * import_settle().
+ * import_finish().
  */
 static rsm_status_t import_begin(struct rsm_handle *h, struct rsm_import **imp)
 {
@@ -206,7 +206,7 @@ static rsm_status_t import_begin(struct rsm_handle *h, struct rsm_import **imp)
 	return status;
 }
 
-static void import_settle(struct rsm_handle *h, struct rsm_import *imp, rsm_status_t status)
+static void import_finish(struct rsm_handle *h, struct rsm_import *imp, rsm_status_t status)
 {
 	if (status)
 		import_free(imp);
@@ -285,7 +285,7 @@ rsm_status_t rsm_connect(struct rsm_handle *h, struct rsm_connect *arg, struct r
 	if (status)
 		return status;
 	status = import_connect(imp, h, arg, table);
-	import_settle(h, imp, status);
+	import_finish(h, imp, status);
 	return status;
 }
 
@@ -328,7 +328,7 @@ rsm_status_t rsm_redeem(struct rsm_handle *h, struct rsm_redeem *arg, struct rsm
 	if (status)
 		return status;
 	status = import_redeem(imp, h, arg, table);
-	import_settle(h, imp, status);
+	import_finish(h, imp, status);
 	return status;
 }
 

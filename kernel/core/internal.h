@@ -366,7 +366,7 @@ void rsm_window_free(struct rsm_export *exp);
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
-rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *shown);
+rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view);
 rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /* agent/link.c */

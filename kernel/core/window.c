@@ -146,10 +146,10 @@ rsm_status_t rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_pr
 
 	prepared->vaddr = vaddr;
 	if (exp->view)
-		status = rsm_export_view_at(exp, vaddr, &prepared->shown);
+		status = rsm_export_view_at(exp, vaddr, &prepared->in_view);
 	else
 		status = view_create(exp, &prepared->view);
-	if (status || prepared->shown)
+	if (status || prepared->in_view)
 		return status;
 	return rsm_pin_range(vaddr, exp->length, NOT_MOVABLE, 0, &prepared->mem);
 }
@@ -206,7 +206,7 @@ rsm_status_t rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prep
 	lockdep_assert_held(&exp->lock);
 	if (rsm_window_range_is_gone(exp))
 		return RSM_STS_BAD_SEG_HNDL;
-	if (prepared->shown)
+	if (prepared->in_view)
 		rsm_window_seen_at(exp, prepared->vaddr);
 	else
 		copy_prepared(exp->mem, prepared);

@@ -9,7 +9,7 @@
  * node table) belongs to the tick: a work item that never runs twice at a time.
  * probe works before it starts and remove after it has ended for good. Two
  * things are said to it by others, each with a store of its own and then
- * window_kick(): a link's down() clears peer->running (release) when it has set
+ * window_wake_tick(): a link's down() clears peer->running (release) when it has set
  * peer->dead, and remove sets window->leaving.
  *
  * peer->receive_lock: one at a time takes messages of a peer: the interrupt, the
@@ -252,7 +252,7 @@ void window_queues_repair(struct window_peer *peer);
 /* member.c */
 void window_link_down(struct rsm_link *link, u64 incarnation);
 bool window_stirs(struct rsm_link *link);
-void window_kick(struct window *w);
+void window_wake_tick(struct window *w);
 void window_tick(struct work_struct *work);
 void window_leave(struct window *w);
 

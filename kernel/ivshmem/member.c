@@ -17,18 +17,18 @@ static void beat(struct window *w)
 }
 
 /* Empty a slot, unless somebody else is in it by now. */
-static void bury(struct window *w, u32 slot, u64 incarnation)
+static void free_member(struct window *w, u32 slot, u64 incarnation)
 {
 	sync_cmpxchg(&window_node(w, slot)->incarnation, cpu_to_le64(incarnation), 0);
 }
 
 /**
- * window_kick() - have the node table looked at now
+ * window_wake_tick() - have the node table looked at now
  * @w: the window
  *
  * Any context.
  */
-void window_kick(struct window *w)
+void window_wake_tick(struct window *w)
 {
 	mod_delayed_work(system_unbound_wq, &w->tick, 0);
 }
@@ -46,11 +46,11 @@ void window_link_down(struct rsm_link *link, u64 incarnation)
 	if (!peer->keep) {
 		peer->dead = peer->started;
 		if (own && window_incarnation(w, w->slot) == own)
-			bury(w, peer->slot, peer->started);
+			free_member(w, peer->slot, peer->started);
 	}
 	/* The tick may look at the above once it sees this. */
 	smp_store_release(&peer->running, false);
-	window_kick(w);
+	window_wake_tick(w);
 }
 
 /*
@@ -188,7 +188,7 @@ static bool is_found_dead(struct window_peer *peer, u64 incarnation)
 		refuse_to_join(peer, incarnation);
 	if (!rsm_silence_is_death(&peer->silence, jiffies, window_grace(w) / 2, stirred))
 		return false;
-	bury(w, peer->slot, incarnation);
+	free_member(w, peer->slot, incarnation);
 	return true;
 }
 
@@ -342,5 +342,5 @@ void window_leave(struct window *w)
 	stop_all(w, "leaving");
 	WRITE_ONCE(w->incarnation, 0);
 	if (own)
-		bury(w, w->slot, own);
+		free_member(w, w->slot, own);
 }

@@ -136,7 +136,7 @@ static void receive_all(struct window_peer *peer)
 		cond_resched();
 	}
 	if (more)
-		window_kick(peer->w);
+		window_wake_tick(peer->w);
 }
 
 /**
@@ -179,18 +179,18 @@ void window_answer_bells(struct window *w)
 	/* Cleared first: what is put in from here on is announced again. */
 	u64 bells = le64_to_cpu(xchg(&window_node(w, w->slot)->bell, 0));
 	unsigned int budget = INTERRUPT_BUDGET;
-	bool kick = false;
+	bool wake = false;
 
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
 		if (!(bells & BIT_ULL(slot)))
 			continue;
 		if (window_is_running(&w->peer[slot]))
-			kick |= receive(&w->peer[slot], &budget);
+			wake |= receive(&w->peer[slot], &budget);
 		else
-			kick = true;
+			wake = true;
 	}
-	if (kick)
-		window_kick(w);
+	if (wake)
+		window_wake_tick(w);
 }
 
 /**

@@ -58,7 +58,7 @@ static int start_window(struct window *w)
 	err = request_interrupt(w);
 	if (err)
 		goto err_remove;
-	window_kick(w);
+	window_wake_tick(w);
 	/* After the module is loaded, the node is in the window. */
 	flush_delayed_work(&w->tick);
 	pci_set_drvdata(w->pdev, w);

@@ -12,7 +12,7 @@ unsigned int rsm_link_count(const struct rsm_controller *ctl)
 
 	mutex_lock(&rsm_agent_lock);
 	list_for_each_entry(link, &rsm_links, entry)
-		if (link->ctl == ctl && rsm_link_is_shown(link))
+		if (link->ctl == ctl && rsm_link_is_listed(link))
 			count++;
 	mutex_unlock(&rsm_agent_lock);
 	return count;

@@ -85,7 +85,7 @@ int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 
 static bool node_is_wanted(const struct rsm_link *link, struct genl_info *info)
 {
-	return rsm_link_is_shown(link) &&
+	return rsm_link_is_listed(link) &&
 	       link->node == nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]) &&
 	       !strcmp(link->ctl->name, nla_data(info->attrs[RSM_A_NODE_CONTROLLER]));
 }
@@ -139,7 +139,7 @@ int rsm_node_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	mutex_lock(&rsm_agent_lock);
 	cb->seq = rsm_link_changes();
 	list_for_each_entry(link, &rsm_links, entry) {
-		if (link->serial <= done || !rsm_link_is_shown(link))
+		if (link->serial <= done || !rsm_link_is_listed(link))
 			continue;
 		err = node_dump_one(skb, cb, link);
 		if (err)

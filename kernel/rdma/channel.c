@@ -202,7 +202,7 @@ static void park(struct rsm_rdma_channel *channel)
 	if (former)
 		channel_close(former);
 	/* The device may have been removed before anybody could see this. */
-	rsm_rdma_kick(node);
+	rsm_rdma_wake(node);
 }
 
 /**

@@ -43,12 +43,12 @@ struct rsm_rdma_node *rsm_rdma_node(u32 id)
 }
 
 /**
- * rsm_rdma_kick() - let a node's work look at what there is to do
+ * rsm_rdma_wake() - let a node's work look at what there is to do
  * @node: the node
  *
  * Any context.
  */
-void rsm_rdma_kick(struct rsm_rdma_node *node)
+void rsm_rdma_wake(struct rsm_rdma_node *node)
 {
 	mod_delayed_work(rsm_rdma_wq, &node->work, 0);
 }

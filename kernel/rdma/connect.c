@@ -105,15 +105,15 @@ void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer 
 }
 
 /**
- * rsm_rdma_hear() - look at what a peer says when connecting
+ * rsm_rdma_check_greeting() - look at what a peer says when connecting
  * @param: what it says
  * @greeting: where to put its greeting
  * @peer: what it says of itself
  *
  * Return: what is wrong with it, or NULL.
  */
-const char *rsm_rdma_hear(const struct rdma_conn_param *param,
-			  struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer)
+const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
+				    struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer)
 {
 	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
 						 rsm_node_id(), greeting, peer);
@@ -146,7 +146,7 @@ static const char *read_answer(struct rsm_rdma_channel *channel,
 {
 	struct rsm_rdma_greeting reply;
 	struct rsm_rdma_peer peer;
-	const char *why = rsm_rdma_hear(param, &reply, &peer);
+	const char *why = rsm_rdma_check_greeting(param, &reply, &peer);
 
 	if (!why && peer.node != channel->node->id)
 		why = "another node is there";
@@ -218,7 +218,7 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		WRITE_ONCE(channel->removed, true);
 		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
 		/* Nobody else knows of it if it is parked. */
-		rsm_rdma_kick(channel->node);
+		rsm_rdma_wake(channel->node);
 		break;
 	default:
 		/* Errors of all kinds, disconnection, loss of the address. */

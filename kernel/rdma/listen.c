@@ -128,7 +128,7 @@ static int listen_hand_over(struct rdma_cm_id *cm_id, const struct request *requ
 		rsm_rdma_channel_put(channel);
 		return -EBUSY;
 	}
-	rsm_rdma_kick(node);
+	rsm_rdma_wake(node);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static int look_at_request(struct rdma_cm_id *cm_id, const struct rdma_conn_para
 	int err = -EACCES;
 
 	if (!why)
-		why = rsm_rdma_hear(param, &request.said.request, &request.peer);
+		why = rsm_rdma_check_greeting(param, &request.said.request, &request.peer);
 	request.said.request_qp = cpu_to_le32(param->qp_num);
 	if (!why)
 		why = listen_objection(cm_id, &request);

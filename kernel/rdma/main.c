@@ -109,11 +109,11 @@ static void leave_all(void)
 			rsm_rdma_leave(rsm_rdma_node(id));
 }
 
-static void kick_all(void)
+static void wake_all_nodes(void)
 {
 	for (u32 id = 1; id <= RSM_NODE_MAX; id++)
 		if (rsm_rdma_node(id))
-			rsm_rdma_kick(rsm_rdma_node(id));
+			rsm_rdma_wake(rsm_rdma_node(id));
 }
 
 /* Is there something that tells us who is who? */
@@ -160,7 +160,7 @@ static int start_nodes(void)
 	rsm_rdma_ready = !err;
 	mutex_unlock(&rsm_rdma_config_lock);
 	if (!err)
-		kick_all();
+		wake_all_nodes();
 	return err;
 }
 

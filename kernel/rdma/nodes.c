@@ -132,7 +132,7 @@ static void node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage
 	spin_unlock_irq(&node->lock);
 	node->complaint = NULL;
 	WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
-	rsm_rdma_kick(node);
+	rsm_rdma_wake(node);
 }
 
 static int node_refuse(struct netlink_ext_ack *extack, int err, const char *why)

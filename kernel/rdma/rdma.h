@@ -262,7 +262,7 @@ extern struct mutex rsm_rdma_config_lock;
 extern bool rsm_rdma_ready;
 extern ushort rsm_rdma_port;
 extern struct workqueue_struct *rsm_rdma_wq;
-void rsm_rdma_kick(struct rsm_rdma_node *node);
+void rsm_rdma_wake(struct rsm_rdma_node *node);
 void rsm_rdma_set_own_address(const struct sockaddr_storage *address);
 void rsm_rdma_node_enter(struct rsm_rdma_node *node);
 const char *rsm_rdma_newcomer_objection(unsigned int id, const struct sockaddr_storage *address);
@@ -304,8 +304,8 @@ void rsm_rdma_unlisten(void);
 /* connect.c */
 const char *rsm_rdma_connect(struct rsm_rdma_channel *channel);
 const char *rsm_rdma_accept(struct rsm_rdma_channel *channel);
-const char *rsm_rdma_hear(const struct rdma_conn_param *param,
-			  struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer);
+const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
+				    struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer);
 const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port);
 void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
 int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);

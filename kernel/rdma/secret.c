@@ -93,7 +93,7 @@ enum rsm_rdma_refusal_code rsm_rdma_secret_find(const struct rsm_rdma_transcript
  * A connection that was made without a secret ends: the node at its other end may be
  * anybody. One that was made with a secret stays, whichever that was.
  */
-static void judge_channels(void)
+static void check_channels(void)
 {
 	struct rsm_rdma_node *node;
 
@@ -107,7 +107,7 @@ static void judge_channels(void)
 		spin_unlock_irq(&node->lock);
 		WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
 		if (!READ_ONCE(node->leaving))
-			rsm_rdma_kick(node);
+			rsm_rdma_wake(node);
 	}
 }
 
@@ -119,7 +119,7 @@ static void set_secrets(const struct secrets *new)
 	/* Pairs with rsm_rdma_channel_is_welcome(): one of the two sees the other's store. */
 	smp_mb();
 	if (new->count)
-		judge_channels();
+		check_channels();
 }
 
 /**

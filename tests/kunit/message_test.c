@@ -37,7 +37,7 @@ void rsm_link_fail(struct rsm_link *link, const char *why)
 	failed++;
 }
 
-void window_kick(struct window *w)
+void window_wake_tick(struct window *w)
 {
 	kicked++;
 }

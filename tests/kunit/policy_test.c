@@ -86,8 +86,7 @@ static void nothing_is_missed_after_a_standstill(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "does not answer", rsm_requests_objection(&requests));
 }
 
-static enum rsm_greeting_verdict greeting(u64 expected, u64 known, u32 node, u64 from,
-					  u16 version)
+static enum rsm_greeting greeting(u64 expected, u64 known, u32 node, u64 from, u16 version)
 {
 	struct rsm_link link = { .node = 7, .expected = expected, .peer = known };
 	struct rsm_msg_hello hello = {
@@ -96,7 +95,7 @@ static enum rsm_greeting_verdict greeting(u64 expected, u64 known, u32 node, u64
 		.node = cpu_to_le32(node),
 	};
 
-	return rsm_greeting_verdict(&link, &hello);
+	return rsm_greeting_classify(&link, &hello);
 }
 
 static void greetings(struct kunit *test)

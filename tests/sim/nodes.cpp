@@ -32,7 +32,7 @@ World::World(Runtime &runtime, const Scenario &scenario) : runtime_(runtime), sc
     with_keys.place_ms = static_cast<unsigned int>(place_time() / ms);
     INIT_LIST_HEAD(&rsm_links);
     rsm_agent_lock.lock.held = false;
-    rsm_importer_serial.counter = 0;
+    rsm_remote_importer_serial.counter = 0;
     for (std::uint32_t i = 0; i < scenario.nodes; i++) {
         auto &node = *nodes_.emplace_back(std::make_unique<Node>());
         node.id = i + 1;

@@ -21,7 +21,7 @@
 enum remote_state { CONNECTING, CONNECTED, ENDED };
 
 /**
- * struct rsm_remote - a segment of another node
+ * struct rsm_remote_segment - a segment of another node
  * @link: the way there
  * @peer: incarnation of that node
  * @id: segment id there
@@ -41,7 +41,7 @@ enum remote_state { CONNECTING, CONNECTED, ENDED };
  * @gid: group, likewise
  * @mem: its memory, if the controller has any to show
  */
-struct rsm_remote {
+struct rsm_remote_segment {
 	struct rsm_link *link;
 	u64 peer;
 	u32 id;
@@ -80,7 +80,7 @@ static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *st
 }
 
 /* Makes @remote, zeroed, a segment of the peer; false without memory for the index. */
-static bool enter_remote(struct rsm_remote *remote, struct rsm_link *link, u32 id)
+static bool enter_remote(struct rsm_remote_segment *remote, struct rsm_link *link, u32 id)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	remote->link = link;
@@ -102,10 +102,11 @@ static bool enter_remote(struct rsm_remote *remote, struct rsm_link *link, u32 i
  * The record for what @imp asks for, with the caller as a user, or NULL: the one that is
  * there, or *@fresh, which is NULL then.
  */
-static struct rsm_remote *remote_get(const struct rsm_import *imp, struct rsm_remote **fresh,
-				     rsm_status_t *status)
+static struct rsm_remote_segment *remote_get(const struct rsm_import *imp,
+					     struct rsm_remote_segment **fresh,
+					     rsm_status_t *status)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	struct rsm_link *link;
 
 	lockdep_assert_held(&rsm_agent_lock);
@@ -130,7 +131,7 @@ static void ring_import(struct rsm_import *imp, const struct rsm_bells *bells)
 }
 
 /* Give all imports the bells that were left to process context. */
-static void deliver_bells(struct rsm_remote *remote)
+static void deliver_bells(struct rsm_remote_segment *remote)
 {
 	struct xarray *remotes = &remote->link->remotes;
 	struct rsm_bells bells;
@@ -151,9 +152,9 @@ static void deliver_bells(struct rsm_remote *remote)
 }
 
 /* The link's work: bells of segments that have many imports. */
-void rsm_remote_deliver_bells(struct rsm_link *link)
+void rsm_remote_segment_deliver_bells(struct rsm_link *link)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	unsigned long cookie;
 
 	if (!xa_marked(&link->remotes, HAS_BELLS))
@@ -166,9 +167,9 @@ void rsm_remote_deliver_bells(struct rsm_link *link)
 
 /*
  * Nobody can connect to it and no event reaches it any more. The caller gets the
- * reference on its memory, for lose_mem().
+ * reference on its memory, for detach_mem().
  */
-static struct rsm_mem *end_remote(struct rsm_remote *remote, rsm_status_t status)
+static struct rsm_mem *end_remote(struct rsm_remote_segment *remote, rsm_status_t status)
 {
 	struct rsm_mem *mem = remote->mem;
 
@@ -186,7 +187,7 @@ static struct rsm_mem *end_remote(struct rsm_remote *remote, rsm_status_t status
 	return mem;
 }
 
-static struct rsm_mem *abort_remote(struct rsm_remote *remote, enum rsm_reason reason)
+static struct rsm_mem *abort_remote(struct rsm_remote_segment *remote, enum rsm_reason reason)
 {
 	struct rsm_mem *mem;
 	struct rsm_import *imp;
@@ -199,14 +200,14 @@ static struct rsm_mem *abort_remote(struct rsm_remote *remote, enum rsm_reason r
 }
 
 /* Memory that no import reaches any more: its exporter is about to be told so. */
-static void lose_mem(struct rsm_link *link, struct rsm_mem *mem)
+static void detach_mem(struct rsm_link *link, struct rsm_mem *mem)
 {
 	if (mem && link->ops->detach)
 		link->ops->detach(link, mem);
 	rsm_mem_put(mem);
 }
 
-static void disconnect(struct rsm_remote *remote)
+static void disconnect(struct rsm_remote_segment *remote)
 {
 	struct rsm_msg_connection message;
 
@@ -216,26 +217,26 @@ static void disconnect(struct rsm_remote *remote)
 }
 
 /* Give up a use; the last one tells the exporter's node. */
-static void remote_put(struct rsm_remote *remote)
+static void remote_put(struct rsm_remote_segment *remote)
 {
 	struct rsm_mem *mem;
-	bool tell;
+	bool notify;
 
 	mutex_lock(&rsm_agent_lock);
 	if (--remote->users) {
 		mutex_unlock(&rsm_agent_lock);
 		return;
 	}
-	tell = remote->state == CONNECTED;
+	notify = remote->state == CONNECTED;
 	mem = end_remote(remote, RSM_STS_CONN_ABORTED);
 	mutex_unlock(&rsm_agent_lock);
-	lose_mem(remote->link, mem);
-	if (tell)
+	detach_mem(remote->link, mem);
+	if (notify)
 		disconnect(remote);
 	kfree(remote);
 }
 
-static bool is_connecting(struct rsm_remote *remote)
+static bool is_connecting(struct rsm_remote_segment *remote)
 {
 	return READ_ONCE(remote->state) == CONNECTING;
 }
@@ -245,7 +246,7 @@ static bool is_connecting(struct rsm_remote *remote)
  * everybody who waits for the answer asks. A node that lives and does not answer
  * has failed: nobody is to wait for it once more.
  */
-static rsm_status_t ask(struct rsm_remote *remote)
+static rsm_status_t ask(struct rsm_remote_segment *remote)
 {
 	struct rsm_link *link = remote->link;
 	unsigned long start = jiffies;
@@ -269,7 +270,7 @@ static rsm_status_t ask(struct rsm_remote *remote)
 	return RSM_STS_SUCCESS;
 }
 
-static rsm_status_t negotiate(struct rsm_remote *remote)
+static rsm_status_t negotiate(struct rsm_remote_segment *remote)
 {
 	rsm_status_t status;
 
@@ -283,7 +284,7 @@ static rsm_status_t negotiate(struct rsm_remote *remote)
 }
 
 /* Does its owner let the caller have a segment that is connected? */
-static rsm_status_t may_join(struct rsm_remote *remote, struct rsm_import *imp)
+static rsm_status_t may_join(struct rsm_remote_segment *remote, struct rsm_import *imp)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	if (remote->state == ENDED)
@@ -294,7 +295,7 @@ static rsm_status_t may_join(struct rsm_remote *remote, struct rsm_import *imp)
 		       RSM_STS_SUCCESS : RSM_STS_PERM_DENIED;
 }
 
-static bool is_placed(const struct rsm_remote *remote)
+static bool is_placed(const struct rsm_remote_segment *remote)
 {
 	return READ_ONCE(remote->placed) || READ_ONCE(remote->state) == ENDED;
 }
@@ -304,7 +305,7 @@ static bool is_placed(const struct rsm_remote *remote)
  * to make keys, which takes time in proportion to the memory: a peer that needs too much of it
  * costs this connect and no other.
  */
-static rsm_status_t get_placed(struct rsm_remote *remote)
+static rsm_status_t get_placed(struct rsm_remote_segment *remote)
 {
 	struct rsm_link *link = remote->link;
 	struct rsm_msg_connection message;
@@ -323,7 +324,7 @@ static rsm_status_t get_placed(struct rsm_remote *remote)
 }
 
 /* Become an import of a segment that is placed. */
-static rsm_status_t join(struct rsm_remote *remote, struct rsm_import *imp)
+static rsm_status_t join(struct rsm_remote_segment *remote, struct rsm_import *imp)
 {
 	rsm_status_t status = may_join(remote, imp);
 
@@ -342,9 +343,9 @@ static rsm_status_t join(struct rsm_remote *remote, struct rsm_import *imp)
 	return RSM_STS_SUCCESS;
 }
 
-typedef rsm_status_t join_step_t(struct rsm_remote *remote, struct rsm_import *imp);
+typedef rsm_status_t join_step_t(struct rsm_remote_segment *remote, struct rsm_import *imp);
 
-static rsm_status_t step_locked(join_step_t *step, struct rsm_remote *remote,
+static rsm_status_t step_locked(join_step_t *step, struct rsm_remote_segment *remote,
 				struct rsm_import *imp)
 {
 	rsm_status_t status;
@@ -359,10 +360,10 @@ static rsm_status_t step_locked(join_step_t *step, struct rsm_remote *remote,
  * As remote_get(). Memory is allocated without rsm_agent_lock: a cgroup that is full makes
  * its own processes wait.
  */
-static struct rsm_remote *remote_use(const struct rsm_import *imp, rsm_status_t *status)
+static struct rsm_remote_segment *remote_use(const struct rsm_import *imp, rsm_status_t *status)
 {
-	struct rsm_remote *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	struct rsm_remote_segment *remote;
 
 	*status = RSM_STS_INSUFFICIENT_MEM;
 	if (!fresh)
@@ -376,7 +377,7 @@ static struct rsm_remote *remote_use(const struct rsm_import *imp, rsm_status_t 
 
 static rsm_status_t connect_remote(struct rsm_import *imp)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	rsm_status_t status;
 
 	remote = remote_use(imp, &status);
@@ -414,7 +415,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_connect);
  */
 void rsm_agent_disconnect(struct rsm_import *imp)
 {
-	struct rsm_remote *remote = imp->remote;
+	struct rsm_remote_segment *remote = imp->remote;
 
 	if (!remote) {
 		rsm_local_disconnect(imp);
@@ -442,7 +443,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_disconnect);
  */
 rsm_status_t rsm_agent_post(struct rsm_import *imp, u32 flags)
 {
-	struct rsm_remote *remote = imp->remote;
+	struct rsm_remote_segment *remote = imp->remote;
 	struct rsm_msg_connection message;
 
 	if (!remote)
@@ -466,7 +467,8 @@ static void decline(struct rsm_link *link, __le32 cookie, __le32 handle)
 	rsm_answer(link, &message);
 }
 
-static rsm_status_t attach(struct rsm_remote *remote, const __le64 *words, struct rsm_mem **mem)
+static rsm_status_t attach(struct rsm_remote_segment *remote, const __le64 *words,
+			   struct rsm_mem **mem)
 {
 	struct rsm_place place = { { le64_to_cpu(words[0]), le64_to_cpu(words[1]) } };
 	struct rsm_link *link = remote->link;
@@ -476,7 +478,7 @@ static rsm_status_t attach(struct rsm_remote *remote, const __le64 *words, struc
 				   RSM_STS_SUCCESS;
 }
 
-static rsm_status_t accept(struct rsm_remote *remote, const struct rsm_msg_connected *msg)
+static rsm_status_t accept(struct rsm_remote_segment *remote, const struct rsm_msg_connected *msg)
 {
 	u64 length = le64_to_cpu(msg->length);
 
@@ -511,7 +513,7 @@ static rsm_status_t refusal(u32 number)
 /* CONNECTED; false if the exporter's node is to forget what it said. */
 static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *msg)
 {
-	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
+	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
 	u32 number = le32_to_cpu(msg->status);
 	rsm_status_t status;
 
@@ -534,7 +536,7 @@ static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *m
 	return true;
 }
 
-void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected *msg)
+void rsm_remote_segment_connected(struct rsm_link *link, const struct rsm_msg_connected *msg)
 {
 	bool taken;
 
@@ -545,9 +547,10 @@ void rsm_remote_connected(struct rsm_link *link, const struct rsm_msg_connected 
 		decline(link, msg->cookie, msg->handle);
 }
 
-static struct rsm_remote *remote_find_named(struct rsm_link *link, __le32 cookie, __le32 handle)
+static struct rsm_remote_segment *remote_find_named(struct rsm_link *link, __le32 cookie,
+						    __le32 handle)
 {
-	struct rsm_remote *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
+	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
 
 	lockdep_assert_held(&rsm_agent_lock);
 	if (!remote || remote->state != CONNECTED || remote->handle != le32_to_cpu(handle))
@@ -556,9 +559,9 @@ static struct rsm_remote *remote_find_named(struct rsm_link *link, __le32 cookie
 }
 
 /* UNPUBLISH: the answer says that nothing here reaches the segment any more. */
-void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
+void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&rsm_agent_lock);
@@ -566,7 +569,7 @@ void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connecti
 	if (remote)
 		mem = abort_remote(remote, RSM_REASON_EXPORTER);
 	mutex_unlock(&rsm_agent_lock);
-	lose_mem(link, mem);
+	detach_mem(link, mem);
 	decline(link, msg->cookie, msg->handle);
 }
 
@@ -574,7 +577,7 @@ void rsm_remote_unpublished(struct rsm_link *link, const struct rsm_msg_connecti
  * Put other memory behind all imports. Returns what is to be lost: the old memory,
  * or with a bad place, which ends the connection, the same.
  */
-static struct rsm_mem *move(struct rsm_remote *remote, const __le64 *words, bool *moved)
+static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *words, bool *moved)
 {
 	struct rsm_mem *mem, *old = remote->mem;
 	struct rsm_import *imp;
@@ -592,10 +595,10 @@ static struct rsm_mem *move(struct rsm_remote *remote, const __le64 *words, bool
 }
 
 /* MOVE: the answer says that nothing here reaches the former memory any more. */
-void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg)
+void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *msg)
 {
 	struct rsm_msg_connection answer;
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	struct rsm_mem *old = NULL;
 	bool moved = false;
 
@@ -604,16 +607,16 @@ void rsm_remote_move(struct rsm_link *link, const struct rsm_msg_move *msg)
 	if (remote)
 		old = move(remote, msg->place, &moved);
 	mutex_unlock(&rsm_agent_lock);
-	lose_mem(link, old);
+	detach_mem(link, old);
 	rsm_connection_init(link, &answer, moved ? RSM_MSG_MOVED : RSM_MSG_DISCONNECT,
 			    le32_to_cpu(msg->cookie), le32_to_cpu(msg->handle));
 	rsm_answer(link, &answer);
 }
 
 /* REPUBLISH: counts for those who connect from now on. */
-void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connection *msg)
+void rsm_remote_segment_republished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 
 	mutex_lock(&rsm_agent_lock);
 	remote = remote_find_named(link, msg->cookie, msg->handle);
@@ -624,7 +627,7 @@ void rsm_remote_republished(struct rsm_link *link, const struct rsm_msg_connecti
 	mutex_unlock(&rsm_agent_lock);
 }
 
-static void ring(struct rsm_remote *remote, u32 flags)
+static void ring(struct rsm_remote_segment *remote, u32 flags)
 {
 	struct rsm_link *link = remote->link;
 	struct rsm_import *imp;
@@ -640,9 +643,9 @@ static void ring(struct rsm_remote *remote, u32 flags)
 }
 
 /* BELL from the exporter; any context. */
-void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
+void rsm_remote_segment_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	unsigned long irq_flags;
 
 	xa_lock_irqsave(&link->remotes, irq_flags);
@@ -653,9 +656,9 @@ void rsm_remote_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
 }
 
 /* The link is down: every connection over it is gone. */
-void rsm_remote_link_down(struct rsm_link *link)
+void rsm_remote_segment_link_down(struct rsm_link *link)
 {
-	struct rsm_remote *remote;
+	struct rsm_remote_segment *remote;
 	unsigned long cookie;
 
 	mutex_lock(&rsm_agent_lock);

@@ -11,7 +11,7 @@
 #include <linux/cred.h>
 #include <linux/slab.h>
 
-atomic64_t rsm_importer_serial = ATOMIC64_INIT(0);
+atomic64_t rsm_remote_importer_serial = ATOMIC64_INIT(0);
 
 /* The rights of all users together of a node with this mode. */
 u32 rsm_mode_rights(int mode)
@@ -55,10 +55,10 @@ void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease)
 }
 
 /* @others: how many other importers the peer has for this segment */
-static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_link *link,
-					  u32 cookie, unsigned int *others)
+static struct rsm_remote_importer *find_importer(struct rsm_export *exp, struct rsm_link *link,
+						 u32 cookie, unsigned int *others)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 
 	lockdep_assert_held(&exp->importers_lock);
 	*others = 0;
@@ -72,10 +72,10 @@ static struct rsm_importer *find_importer(struct rsm_export *exp, struct rsm_lin
 	return NULL;
 }
 
-static struct rsm_importer *find_named(struct rsm_link *link,
-				       const struct rsm_msg_connection *msg)
+static struct rsm_remote_importer *find_named(struct rsm_link *link,
+					      const struct rsm_msg_connection *msg)
 {
-	struct rsm_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
+	struct rsm_remote_importer *importer = xa_load(&link->importers, le32_to_cpu(msg->handle));
 
 	return importer && importer->cookie == le32_to_cpu(msg->cookie) ? importer : NULL;
 }
@@ -90,7 +90,7 @@ static bool is_placed_later(const struct rsm_link *link)
 }
 
 /* A node that has left meanwhile is forgotten now. */
-static void end_placing(struct rsm_importer *importer)
+static void end_placing(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
 	importer->is_placing = false;
@@ -101,7 +101,7 @@ static void end_placing(struct rsm_importer *importer)
 }
 
 /* The memory that @importer is to reach now, referenced, or NULL if there is none. */
-static struct rsm_mem *get_wanted(struct rsm_importer *importer, u32 *rights)
+static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rights)
 {
 	struct rsm_export *exp = importer->exp;
 	struct rsm_mem *mem = NULL;
@@ -111,23 +111,24 @@ static struct rsm_mem *get_wanted(struct rsm_importer *importer, u32 *rights)
 		mem = rsm_mem_get(exp->mem);
 	else
 		end_placing(importer);
-	*rights = rsm_mode_rights(rsm_importer_mode(exp, importer->link));
+	*rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
 	mutex_unlock(&exp->importers_lock);
 	return mem;
 }
 
 /* Is that what the importer is to get now? */
-static bool is_wanted(const struct rsm_importer *importer, const struct rsm_mem *mem, u32 rights)
+static bool is_wanted(const struct rsm_remote_importer *importer, const struct rsm_mem *mem,
+		      u32 rights)
 {
 	const struct rsm_export *exp = importer->exp;
 
 	lockdep_assert_held(&exp->importers_lock);
 	return exp->mem == mem && !importer->leaving && !READ_ONCE(importer->request) &&
-	       rsm_mode_rights(rsm_importer_mode(exp, importer->link)) == rights;
+	       rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link)) == rights;
 }
 
 /* Offer what was made for @mem. Returns false if that is not wanted any more. */
-static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem, u32 rights,
+static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *mem, u32 rights,
 		  struct rsm_lease *lease, rsm_status_t status)
 {
 	struct rsm_export *exp = importer->exp;
@@ -149,7 +150,7 @@ static bool offer(struct rsm_importer *importer, const struct rsm_mem *mem, u32 
 /* Again if the segment was given other memory, or another access list, meanwhile. */
 static void place(struct work_struct *work)
 {
-	struct rsm_importer *importer = container_of(work, struct rsm_importer, placing);
+	struct rsm_remote_importer *importer = container_of(work, typeof(*importer), placing);
 	struct rsm_lease lease = {};
 	struct rsm_mem *mem;
 	rsm_status_t status;
@@ -169,9 +170,9 @@ static void place(struct work_struct *work)
 }
 
 /* PLACE: a user there may have the segment. Without memory no request has been made for it. */
-void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg)
+void rsm_remote_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_importer *importer = find_named(link, msg);
+	struct rsm_remote_importer *importer = find_named(link, msg);
 	struct rsm_export *exp;
 
 	if (!importer)
@@ -185,10 +186,10 @@ void rsm_importer_place(struct rsm_link *link, const struct rsm_msg_connection *
 	mutex_unlock(&exp->importers_lock);
 }
 
-static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_link *link,
-					  u32 cookie)
+static struct rsm_remote_importer *make_importer(struct rsm_export *exp, struct rsm_link *link,
+						 u32 cookie)
 {
-	struct rsm_importer *importer = kzalloc(sizeof(*importer), GFP_KERNEL);
+	struct rsm_remote_importer *importer = kzalloc(sizeof(*importer), GFP_KERNEL);
 
 	if (!importer)
 		return NULL;
@@ -201,9 +202,9 @@ static struct rsm_importer *make_importer(struct rsm_export *exp, struct rsm_lin
 }
 
 static rsm_status_t add_importer(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
-				 int mode, struct rsm_importer **added)
+				 int mode, struct rsm_remote_importer **added)
 {
-	struct rsm_importer *importer = make_importer(exp, link, cookie);
+	struct rsm_remote_importer *importer = make_importer(exp, link, cookie);
 	rsm_status_t status;
 
 	lockdep_assert_held(&exp->importers_lock);
@@ -216,7 +217,7 @@ static rsm_status_t add_importer(struct rsm_export *exp, struct rsm_link *link, 
 	}
 	/* One peer may not use up our memory. */
 	status = RSM_STS_INSUFFICIENT_RESOURCES;
-	importer->serial = atomic64_inc_return(&rsm_importer_serial);
+	importer->serial = atomic64_inc_return(&rsm_remote_importer_serial);
 	if (xa_alloc_cyclic_irq(&link->importers, &importer->handle, importer,
 				XA_LIMIT(1, rsm_max_segments), &link->next_handle,
 				GFP_KERNEL) < 0)
@@ -236,7 +237,7 @@ err_free:
 }
 
 /* The mode for users of the node at the other end of @link, or -ENOENT. */
-int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
+int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
 {
 	const struct rsm_acl *acl = exp->acl;
 
@@ -245,7 +246,7 @@ int rsm_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
 				 exp->owner.umask, link->node);
 }
 
-static void importer_describe(const struct rsm_importer *importer, int mode,
+static void importer_describe(const struct rsm_remote_importer *importer, int mode,
 			      struct rsm_msg_connected *answer)
 {
 	const struct rsm_export *exp = importer->exp;
@@ -262,7 +263,7 @@ static void importer_describe(const struct rsm_importer *importer, int mode,
 static rsm_status_t admit(struct rsm_export *exp, struct rsm_link *link, u32 cookie,
 			  struct rsm_msg_connected *answer)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	rsm_status_t status = RSM_STS_SUCCESS;
 	unsigned int others;
 	int mode;
@@ -270,7 +271,7 @@ static rsm_status_t admit(struct rsm_export *exp, struct rsm_link *link, u32 coo
 	lockdep_assert_held(&exp->importers_lock);
 	if (!exp->open || exp->seg.ctl != link->ctl)
 		return RSM_STS_SEG_NOT_PUBLISHED;
-	mode = rsm_importer_mode(exp, link);
+	mode = rsm_remote_importer_mode(exp, link);
 	if (mode < 0)
 		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
 	importer = find_importer(exp, link, cookie, &others);
@@ -296,7 +297,7 @@ static void answer_connect(struct rsm_link *link, const struct rsm_msg_connect *
  * CONNECT. The importers to be told of a change are found under importers_lock, so that
  * they are told after the answer.
  */
-void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg)
+void rsm_remote_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg)
 {
 	struct rsm_export *exp = rsm_published_get(le32_to_cpu(msg->id));
 	struct rsm_msg_connected answer;
@@ -316,18 +317,18 @@ void rsm_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *m
 		rsm_denied_node(link, le32_to_cpu(msg->id));
 }
 
-static void leave_export(struct rsm_importer *importer)
+static void leave_export(struct rsm_remote_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
 	mutex_lock(&exp->importers_lock);
 	list_del(&importer->on_export);
 	mutex_unlock(&exp->importers_lock);
-	rsm_importers_changed();
+	rsm_remote_importers_changed();
 }
 
 /* Nothing is asked of its node any more. */
-static void begin_leaving(struct rsm_importer *importer)
+static void begin_leaving(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
 	importer->leaving = true;
@@ -338,7 +339,7 @@ static void begin_leaving(struct rsm_importer *importer)
  * The link's work only: nobody else takes importers away. It stays on the segment's list until
  * its node reaches nothing any more.
  */
-void rsm_importer_remove(struct rsm_importer *importer)
+void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 
@@ -359,7 +360,7 @@ void rsm_importer_remove(struct rsm_importer *importer)
 }
 
 /* If keys are made for it, it is removed when they are, and the link does not wait for that. */
-static bool leaves_later(struct rsm_importer *importer)
+static bool leaves_later(struct rsm_remote_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
 	bool later;
@@ -375,18 +376,18 @@ static bool leaves_later(struct rsm_importer *importer)
 }
 
 /* DISCONNECT */
-void rsm_importer_disconnect(struct rsm_link *link, const struct rsm_msg_connection *msg)
+void rsm_remote_importer_disconnect(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_importer *importer = find_named(link, msg);
+	struct rsm_remote_importer *importer = find_named(link, msg);
 
 	if (importer && !leaves_later(importer))
-		rsm_importer_remove(importer);
+		rsm_remote_importer_remove(importer);
 }
 
 /* MOVED: nothing there reaches the memory that the segment had before. */
-void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg)
+void rsm_remote_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_importer *importer = find_named(link, msg);
+	struct rsm_remote_importer *importer = find_named(link, msg);
 	struct rsm_lease old = {};
 
 	if (!importer || importer->request != RSM_MSG_MOVE || !importer->asked)
@@ -397,13 +398,13 @@ void rsm_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *
 	mutex_unlock(&importer->exp->importers_lock);
 	rsm_lease_end(link, &old);
 	rsm_request_end(importer);
-	rsm_importers_changed();
+	rsm_remote_importers_changed();
 }
 
 /* BELL from an importer; any context. */
-void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
+void rsm_remote_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	unsigned long irq_flags;
 
 	xa_lock_irqsave(&link->importers, irq_flags);
@@ -414,11 +415,11 @@ void rsm_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags)
 }
 
 /* The link is down: nobody there imports anything any more. */
-void rsm_importer_link_down(struct rsm_link *link)
+void rsm_remote_importer_link_down(struct rsm_link *link)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	unsigned long handle;
 
 	xa_for_each(&link->importers, handle, importer)
-		rsm_importer_remove(importer);
+		rsm_remote_importer_remove(importer);
 }

@@ -9,16 +9,16 @@
 #include <linux/jiffies.h>
 
 /* The first importer of @exp with a serial above copy->serial, copied, or false. */
-static bool next_importer(struct rsm_export *exp, struct rsm_importer *copy, int *mode)
+static bool next_importer(struct rsm_export *exp, struct rsm_remote_importer *copy, int *mode)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	bool found = false;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
 		if (importer->serial > copy->serial) {
 			*copy = *importer;
-			*mode = rsm_importer_mode(exp, importer->link);
+			*mode = rsm_remote_importer_mode(exp, importer->link);
 			found = true;
 			break;
 		}
@@ -26,8 +26,8 @@ static bool next_importer(struct rsm_export *exp, struct rsm_importer *copy, int
 	return found;
 }
 
-static int tell(const struct rsm_importer *importer, enum rsm_message_type type, u32 value,
-		unsigned long since)
+static int send_to_importer(const struct rsm_remote_importer *importer,
+			    enum rsm_message_type type, u32 value, unsigned long since)
 {
 	struct rsm_msg_connection message;
 
@@ -44,16 +44,16 @@ static int tell(const struct rsm_importer *importer, enum rsm_message_type type,
  */
 static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
 {
-	u64 last = atomic64_read(&rsm_importer_serial);
+	u64 last = atomic64_read(&rsm_remote_importer_serial);
 	unsigned long start = jiffies;
-	struct rsm_importer importer = {};
+	struct rsm_remote_importer importer = {};
 	int mode;
 
 	while (next_importer(exp, &importer, &mode) && importer.serial <= last) {
 		u32 value = type == RSM_MSG_BELL ? flags :
 			    mode < 0 ? RSM_MODE_CLOSED : mode;
 
-		tell(&importer, type, value, start);
+		send_to_importer(&importer, type, value, start);
 	}
 }
 
@@ -69,21 +69,22 @@ static bool are_gone(struct rsm_export *exp)
 }
 
 /* Does an importer that reaches memory reach other memory, or less of it, than it is to? */
-static bool is_to_move(const struct rsm_importer *importer)
+static bool is_to_move(const struct rsm_remote_importer *importer)
 {
 	const struct rsm_export *exp = importer->exp;
+	u32 rights;
 
 	lockdep_assert_held(&exp->importers_lock);
 	if (!importer->now.mem)
 		return false;
-	return importer->now.mem != exp->mem ||
-	       rsm_mode_rights(rsm_importer_mode(exp, importer->link)) & ~importer->now.rights;
+	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	return importer->now.mem != exp->mem || rights & ~importer->now.rights;
 }
 
 /* The first importer that is to move and whose node is asked nothing, copied, or false. */
-static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
+static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *copy)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	bool found = false;
 
 	mutex_lock(&exp->importers_lock);
@@ -92,7 +93,7 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
 		    is_to_move(importer)) {
 			*copy = *importer;
 			copy->now.rights |=
-				rsm_mode_rights(rsm_importer_mode(exp, importer->link));
+				rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
 			found = true;
 			break;
 		}
@@ -101,27 +102,28 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_importer *copy)
 }
 
 /* No importer is asked anything, or there is one that is to move and can. */
-static bool are_settled(struct rsm_export *exp)
+static bool is_wait_over(struct rsm_export *exp)
 {
-	struct rsm_importer *importer;
-	bool settled = true;
+	struct rsm_remote_importer *importer;
+	bool over = true;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export) {
 		if (importer->leaving || READ_ONCE(importer->request))
-			settled = false;
+			over = false;
 		else if (is_to_move(importer))
 			break;
 	}
-	settled |= !list_entry_is_head(importer, &exp->remote_importers, on_export);
+	over |= !list_entry_is_head(importer, &exp->remote_importers, on_export);
 	mutex_unlock(&exp->importers_lock);
-	return settled;
+	return over;
 }
 
 /* The importer that @copy is one of, if it is still there and its node is asked nothing. */
-static struct rsm_importer *find_again(struct rsm_export *exp, const struct rsm_importer *copy)
+static struct rsm_remote_importer *find_again(struct rsm_export *exp,
+					      const struct rsm_remote_importer *copy)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 
 	lockdep_assert_held(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
@@ -134,9 +136,9 @@ static struct rsm_importer *find_again(struct rsm_export *exp, const struct rsm_
  * Have an importer's node told where the memory is now. A connection for which that
  * can't be arranged is cut. Keys are made here, on the caller's time.
  */
-static void move_importer(struct rsm_export *exp, const struct rsm_importer *copy)
+static void move_importer(struct rsm_export *exp, const struct rsm_remote_importer *copy)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 	struct rsm_lease lease;
 	rsm_status_t status;
 
@@ -155,13 +157,13 @@ static void move_importer(struct rsm_export *exp, const struct rsm_importer *cop
 /* Move all importers that are to move, those too that something else was asked of before. */
 static void move_all(struct rsm_export *exp)
 {
-	struct rsm_importer copy;
+	struct rsm_remote_importer copy;
 
 	lockdep_assert_held(&exp->lock);
 	do {
 		while (next_to_move(exp, &copy))
 			move_importer(exp, &copy);
-	} while (rsm_importers_wait(exp, are_settled) && next_to_move(exp, &copy));
+	} while (rsm_remote_importers_wait(exp, is_wait_over) && next_to_move(exp, &copy));
 }
 
 /**
@@ -199,7 +201,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_republish);
  */
 void rsm_agent_withdraw(struct rsm_export *exp)
 {
-	struct rsm_importer *importer;
+	struct rsm_remote_importer *importer;
 
 	lockdep_assert_held(&exp->lock);
 	mutex_lock(&exp->importers_lock);
@@ -221,7 +223,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_withdraw);
 void rsm_agent_unpublish(struct rsm_export *exp)
 {
 	rsm_agent_withdraw(exp);
-	rsm_importers_wait(exp, are_gone);
+	rsm_remote_importers_wait(exp, are_gone);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
 
