@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The chunks of the data area: who owns which.
+ * The chunks of the data area, and their owners.
  *
- * The table in the window only keeps guests that behave out of each other's
- * way. The protection of this kernel from the others is hold[]: a chunk that it uses
- * is not given to anybody else by it, whatever the table says.
+ * The table in the window only keeps well-behaved guests out of each other's way. This kernel
+ * protects itself from the other guests by hold[], in its own memory: it never gives a chunk to
+ * a second user while the first one has it, whatever the table says.
  */
 
 #include "ivshmem.h"
@@ -30,7 +30,7 @@ int window_chunks_init(struct window_chunks *chunks, __le64 *table, u32 count)
 	return chunks->hold ? 0 : -ENOMEM;
 }
 
-/* The window goes away. Chunks that are given back from now on were in it. */
+/* The window is being unmapped. Chunks that are given back later do not touch the table. */
 void window_chunks_close(struct window_chunks *chunks)
 {
 	mutex_lock(&chunks->lock);
@@ -70,7 +70,7 @@ static s64 find_run(const struct window_chunks *chunks, u32 start, u32 n)
 	return -ENOSPC;
 }
 
-/* Returns how many of the @n chunks could be had; others may be faster. */
+/* Claim up to @n chunks; returns how many. Another guest may claim the next one first. */
 static u32 claim_run(struct window_chunks *chunks, u64 owner, u32 first, u32 n)
 {
 	u32 got = 0;
@@ -133,12 +133,12 @@ s64 window_chunks_take(struct window_chunks *chunks, u64 owner, u32 n)
 /**
  * window_chunks_give() - give chunks back
  * @chunks: the chunks
- * @owner: the incarnation they were taken for, or 0 to leave the table alone: the
- *	other guests then find out by themselves when that incarnation is gone
+ * @owner: the incarnation they were taken for; or 0 to leave the table alone, so that the
+ *	other guests free the entries when they find that incarnation gone
  * @first: the first one
  * @n: how many
  *
- * Return: how many were not @owner's any more, by the table.
+ * Return: how many had another owner by the table.
  */
 u32 window_chunks_give(struct window_chunks *chunks, u64 owner, u32 first, u32 n)
 {
@@ -162,7 +162,7 @@ static bool all_owned(const struct window_chunks *chunks, u64 owner, u32 first, 
 	return true;
 }
 
-/* Do chunks belong to an owner, by the table? */
+/* Does the table say that @owner has all of these chunks? */
 bool window_chunks_are(struct window_chunks *chunks, u64 owner, u32 first, u32 n)
 {
 	bool owned;
@@ -188,7 +188,7 @@ static bool any_own(const struct window_chunks *chunks, u32 first, u32 n)
  * @first: the first one, anything
  * @n: how many, anything
  *
- * Return: false if they are not @owner's to give.
+ * Return: false if the table does not say that @owner has them, or this node uses one itself.
  */
 bool window_chunks_attach(struct window_chunks *chunks, u64 owner, u32 first, u32 n)
 {
@@ -214,10 +214,10 @@ void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n)
 /**
  * window_chunks_sweep() - free the chunks of owners that are gone
  * @chunks: the chunks
- * @is_orphan: is this owner gone for good? Asked after the table was read.
- * @arg: passed to it
+ * @is_orphan: is this owner gone for good? Called after the table was read
+ * @arg: its argument
  *
- * Chunks that this kernel holds are left for another time.
+ * Skips chunks that this kernel holds: a later call may free them.
  *
  * Return: how many were freed.
  */
@@ -230,7 +230,7 @@ u32 window_chunks_sweep(struct window_chunks *chunks,
 	mutex_lock(&chunks->lock);
 	for (u32 i = 0; chunks->table && i < chunks->count; i++) {
 		owner = owner_of(chunks, i);
-		/* An owner joins before it takes chunks: look in this order. */
+		/* An owner joins before it takes chunks: read the table before the node table. */
 		virt_rmb();
 		if (owner && !chunks->hold[i] && is_orphan(arg, owner))
 			freed += change_owner(chunks, i, owner, 0);

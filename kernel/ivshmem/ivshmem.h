@@ -5,28 +5,25 @@
  *
  * Locking
  * -------
- * Membership (window->incarnation, who is started, what has been seen in the
- * node table) belongs to the tick: a work item that never runs twice at a time.
- * probe works before it starts and remove after it has ended for good. Two
- * things are said to it by others, each with a store of its own and then
- * window_wake_tick(): a link's down() clears peer->running (release) when it has set
- * peer->dead, and remove sets window->leaving.
+ * Membership (window->incarnation, which links are started, what was seen in the node table)
+ * belongs to the tick, a work item of which one instance runs at a time. probe() uses it before
+ * the tick starts, and remove() after the tick has ended for good. Two stores tell the tick what
+ * others have done, and window_wake_tick() follows each: a link's down() sets peer->dead and then
+ * clears peer->running (release), and remove() sets window->leaving.
  *
- * peer->receive_lock: one at a time takes messages of a peer: the interrupt, the
- * tick, or the agent's resume(). Above the agent's link->lock.
- * peer->send_lock: one at a time puts messages in. Below everything.
- * RCU: a sender is inside a read-side section for as long as it uses the device;
- * window_end_sending() waits for all senders before the device is unmapped.
- * chunks->lock: who holds which chunk. Innermost mutex.
- * shares->lock: how many chunks each user has. Innermost, too: neither is held when
+ * peer->receive_lock: serialises the takers of a peer's messages: the interrupt, the tick, and the
+ * agent's resume(). Taken before the agent's link->lock.
+ * peer->send_lock: serialises the senders to a peer. No lock is taken under it.
+ * RCU: a sender is in a read-side section while it uses the device; window_end_sending() waits
+ * for all senders before the device is unmapped.
+ * chunks->lock: guards what this node does with each chunk. Innermost mutex.
+ * shares->lock: guards how many chunks each user has. Innermost, too: neither mutex is held
+ * when the other is taken.
  * the other is taken.
- *
- * Memory of the window is written by others at any time. It is read once, with
- * READ_ONCE() or a copy, checked, and then believed; what must not be wrong
- * (which chunks we hold, where our queues stand) is remembered in memory of our
- * own. Other guests are other machines: barriers and atomics must not be those
- * that a kernel with one processor does without, so they are virt_*() and
- * sync_*().
+ * Other guests may write to the window at any time. Code reads a value once, with READ_ONCE() or
+ * into a copy, checks it, and then uses it. Values that must not be wrong (which chunks this node
+ * holds, where its queues stand) are kept in private memory. Other guests are other machines, and a
+ * kernel for one processor leaves out smp_*() barriers: so they are virt_*() and sync_*() here.
  */
 #ifndef RSM_IVSHMEM_H
 #define RSM_IVSHMEM_H
@@ -62,8 +59,8 @@ struct window_chunks {
 /**
  * struct window_shares - what exports of this node have taken
  * @lock: guards all below
- * @users: users that have something
- * @chunks: how many chunks all of them have
+ * @users: users that have chunks
+ * @chunks: how many chunks they have together
  */
 struct window_shares {
 	struct mutex lock; /* see above */
@@ -77,23 +74,23 @@ struct window_shares {
  * @slot: number of the slot
  * @link: link to the node there
  * @send_lock: guards @tail
- * @tail: messages put into our queue to it, modulo 2^32
+ * @tail: messages put into our queue to this peer, modulo 2^32
  * @receive_lock: guards @head and @stalled
- * @head: messages taken out of its queue to us, likewise
+ * @head: messages taken out of this peer's queue to us, likewise
  * @stalled: the agent has refused a message and will call resume()
  * @running: the link was started and is not down yet
- * @keep: the link ends because of us: whoever is there is not dead
+ * @keep: this node ends the link, so the peer must not be taken for dead
  * @started: incarnation that the link was started to
- * @node: its node id
- * @dead: incarnation that is not started again
- * @refused: incarnation that the log has been told is unusable
- * @seen: incarnation found in the slot last
+ * @node: node id of the peer
+ * @dead: incarnation whose link is not started again
+ * @refused: incarnation that was logged as unusable
+ * @seen: incarnation that the last look found in the slot
  * @since: when it was found there first, in jiffies
- * @heard_beat: sign of life that the link has found there last; its timer's alone
+ * @heard_beat: sign of life that the link's timer found last; used by the timer only
  *	while the link is started
  * @suspect: incarnation that has our node id and may be dead
- * @suspect_beat: sign of life that was found there last
- * @silence: of @suspect
+ * @suspect_beat: sign of life of @suspect that was found last
+ * @silence: how long @suspect has been silent
  */
 struct window_peer {
 	struct window *w;
@@ -123,20 +120,20 @@ struct window_peer {
  * @ctl: as the core sees it
  * @ref: one for the driver, one for the registry, one for each segment's memory
  * @pdev: the device
- * @number: which ivshmemN it is
- * @regs: its registers
+ * @number: N in the controller's name ivshmemN
+ * @regs: the device's registers
  * @base: its memory
  * @phys: physical address of that
- * @layout: what lies where
+ * @layout: offsets in the window
  * @slot: our slot
  * @incarnation: ours while we are a member, else 0
- * @leaving: the tick is to do nothing any more
- * @closed: nobody may send any more; read under rcu_read_lock()
+ * @leaving: the tick must do nothing any more
+ * @closed: no message may be sent any more; read under rcu_read_lock()
  * @tick: watches the node table
  * @looked: when the tick last looked at the node table, in jiffies
- * @next_sweep: when to look for chunks of the dead, in jiffies
+ * @next_sweep: when to look for chunks of dead nodes, in jiffies
  * @chunks: the data area
- * @shares: who has how much of it
+ * @shares: how much of it each user has
  * @peer: all slots, ours included
  */
 struct window {
@@ -168,14 +165,14 @@ static inline struct rsm_window_node *window_node(const struct window *w, u32 sl
 	return (struct rsm_window_node *)(w->base + RSM_WINDOW_NODES) + slot;
 }
 
-/* The node in a slot, 0 for none. Hostile, but one word. */
+/* The incarnation in a slot, 0 for none. Hostile input, but read in one access. */
 static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
 	/* Pairs with member_join(): the rest of the slot is that node's, too. */
 	return le64_to_cpu(virt_load_acquire(&window_node(w, slot)->incarnation));
 }
 
-/* Hostile, and made to be an interval that a node can have. */
+/* The interval in a slot: hostile input, clamped to those that a node can have. */
 static inline u32 window_interval_ms(const struct window *w, u32 slot)
 {
 	u32 ms = le32_to_cpu(READ_ONCE(window_node(w, slot)->interval_ms));
@@ -183,7 +180,7 @@ static inline u32 window_interval_ms(const struct window *w, u32 slot)
 	return clamp(ms, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
 }
 
-/* The last sign of life of the guest in a slot. Anything that changes is one. */
+/* The sign of life of the guest in a slot: any change of this value is one. */
 static inline u64 window_beat(const struct window *w, u32 slot)
 {
 	return le64_to_cpu(READ_ONCE(window_node(w, slot)->beat));
@@ -203,7 +200,7 @@ static inline struct window_peer *to_peer(struct rsm_link *link)
 
 static inline bool window_is_running(const struct window_peer *peer)
 {
-	/* Pairs with member.c's releases: who sees it true sees it set up. */
+	/* Pairs with the releases in member.c: a running peer is set up completely. */
 	return smp_load_acquire(&peer->running);
 }
 

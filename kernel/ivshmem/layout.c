@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where everything in a window lies, and whether it is a window of ours. */
+/* The layout of a window, and the check whether a window is one of ours. */
 
 #include "layout.h"
 
@@ -58,7 +58,7 @@ int rsm_window_layout(struct rsm_window_layout *layout, u64 size)
 	return 0;
 }
 
-/* Can this have been written by an RSM of this version or an earlier one, on any kernel? */
+/* Can RSM of this version or an earlier one have written this, on a kernel with any page size? */
 static bool is_format(u32 format)
 {
 	return (format & RSM_WINDOW_VERSION_MASK) <= RSM_WINDOW_VERSION &&
@@ -77,9 +77,8 @@ static const char *other_format(u32 format)
  * @super: its superblock
  * @size: bytes in the window
  *
- * An empty window becomes one. Several guests may be at it at once: the first of
- * them decides on the format, and those with pages of that size write the same,
- * the magic last.
+ * An empty window becomes one of ours. Several guests may do this at once: the first one decides
+ * on the format; guests with pages of the same size write the same values, the magic last.
  *
  * Return: NULL, or what is wrong with it.
  */
@@ -101,7 +100,7 @@ const char *rsm_window_claim(struct rsm_window_super *super, u64 size)
 	if (format && format != RSM_WINDOW_FORMAT)
 		return other_format(format);
 	WRITE_ONCE(super->size, cpu_to_le64(size));
-	/* Last: who finds it finds the others, too. */
+	/* Last: a guest that finds the magic finds the other fields, too. */
 	virt_store_release(&super->magic, cpu_to_le64(RSM_WINDOW_MAGIC));
 	return NULL;
 }

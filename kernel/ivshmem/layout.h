@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The layout of the shared window. Every guest writes to all of it, so
- * nothing read from here is believed: offsets follow from the size of the
- * device and from nothing in the window.
+ * The layout of the shared window. Every guest can write to all of it, so this kernel believes
+ * nothing that it reads from the window: offsets follow from the size of the device alone.
  *
- * Zeroes are a valid empty window: nobody has to format it first, so nobody
- * can die half-way. All numbers are little-endian.
+ * Zeroes are a valid empty window: no guest has to format it first, so none can leave it half
+ * formatted. All numbers are little-endian.
  *
  * Version 1 had no signs of life in the node table. A node of one version refuses a
  * window of another one when it finds it, before it writes anything.
@@ -53,23 +52,22 @@ struct rsm_window_super {
 };
 
 /*
- * An incarnation is 58 random bits and, in the lowest six, the slot: a chunk's
- * owner and its incarnation are one word, taken and given back by
- * compare-and-swap. 0 is nobody.
+ * An incarnation is 58 random bits and, in the lowest six, the slot: so the owner of a chunk is
+ * one word, which guests change by compare-and-swap. 0 means no owner.
  */
 #define RSM_INCARNATION_SLOT	0x3fULL
 
 /**
  * struct rsm_window_node - who uses a slot; slot n belongs to the guest whose
  *	device has peer id (IVPosition) n
- * @incarnation: the guest's, 0 while the slot is empty. Set last by the guest
- *	itself; set to 0 by it when it leaves, or by whoever finds it dead
+ * @incarnation: the guest's, 0 while the slot is empty. The guest sets it as the last field, and
+ *	sets it to 0 when it leaves; a guest that finds another one dead sets that one's to 0
  * @node_id: its node id
  * @interval_ms: its heartbeat interval. Set, like @node_id, before @incarnation
  * @beat: sign of life: the guest writes another value at least twice per interval
- * @bell: bit n is set by the guest in slot n when it has put something into its
- *	queue, and cleared by the owner before it looks. A sender that finds the bit
- *	set need not write the doorbell register.
+ * @bell: the guest in slot n sets bit n when it has put a message into its queue; the owner
+ *	of this slot clears the bit before it reads the queue. A sender that finds the bit set
+ *	need not write the doorbell register.
  * @pad1: keeps what others write in a cache line of its own
  * @pad2: likewise
  */

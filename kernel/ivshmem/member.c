@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Membership: who is in which slot of the window, ourselves included. */
+/* Membership: which node is in which slot of the window, this one included. */
 
 #include "ivshmem.h"
 
@@ -8,22 +8,22 @@
 #include <asm/sync_bitops.h>
 
 #define TICK_MAX_MS	500U	/* others may have a much shorter interval */
-#define RETRY_MS	10U	/* something is about to be over */
+#define RETRY_MS	10U	/* until the link's work has finished the former connection */
 
-/* Tell all others that this guest lives. Any context. */
+/* Write a new sign of life into our slot. Any context. */
 static void beat(struct window *w)
 {
 	WRITE_ONCE(window_node(w, w->slot)->beat, cpu_to_le64(get_jiffies_64()));
 }
 
-/* Empty a slot, unless somebody else is in it by now. */
+/* Empty a slot, unless another incarnation is in it by now. */
 static void free_member(struct window *w, u32 slot, u64 incarnation)
 {
 	sync_cmpxchg(&window_node(w, slot)->incarnation, cpu_to_le64(incarnation), 0);
 }
 
 /**
- * window_wake_tick() - have the node table looked at now
+ * window_wake_tick() - let the tick look at the node table now
  * @w: the window
  *
  * Any context.
@@ -34,8 +34,8 @@ void window_wake_tick(struct window *w)
 }
 
 /*
- * &rsm_link_ops.down. A node that is not in its slot any more may believe that everybody
- * else has fallen silent; it is no judge of who is dead.
+ * &rsm_link_ops.down. If this node is not in its slot any more, it may have been silent itself, and
+ * everybody else seems silent to it: then it must not remove the peer from its slot.
  */
 void window_link_down(struct rsm_link *link, u64 incarnation)
 {
@@ -48,14 +48,14 @@ void window_link_down(struct rsm_link *link, u64 incarnation)
 		if (own && window_incarnation(w, w->slot) == own)
 			free_member(w, peer->slot, peer->started);
 	}
-	/* The tick may look at the above once it sees this. */
+	/* The tick reads the fields above after it has seen this. */
 	smp_store_release(&peer->running, false);
 	window_wake_tick(w);
 }
 
 /*
- * &rsm_link_ops.stirs. Each link's timer also gives a sign of our own life, which
- * then does not depend on when the tick gets a processor.
+ * &rsm_link_ops.stirs. Each link's timer calls this, so it also writes our own sign of life: that
+ * does not depend then on when the tick gets a processor.
  */
 bool window_stirs(struct rsm_link *link)
 {
@@ -78,7 +78,7 @@ static bool same_node_elsewhere(const struct window_peer *peer, u32 node)
 	return false;
 }
 
-/* The objection to the node in a slot, or NULL. */
+/* The reason why this node has no link with the node in a slot, or NULL. */
 static const char *member_objection(const struct window_peer *peer, u64 incarnation, u32 node)
 {
 	if ((incarnation & RSM_INCARNATION_SLOT) != peer->slot)
@@ -122,16 +122,16 @@ static void start(struct window_peer *peer, u64 incarnation)
 	peer->node = to.node;
 	peer->keep = false;
 	peer->heard_beat = window_beat(w, peer->slot);
-	/* Interrupts take messages from here on. */
+	/* From here on the interrupt takes messages of this peer. */
 	smp_store_release(&peer->running, true);
 	if (rsm_link_start(&peer->link, &to))
 		return;
-	/* It is still busy with having been down. */
+	/* The link's work has not finished the former connection yet. */
 	smp_store_release(&peer->running, false);
 	mod_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(RETRY_MS));
 }
 
-/* Note who is in a slot, and end the link to who is not. */
+/* Note which incarnation is in a slot, and end the link to one that is not there any more. */
 static void look_at(struct window_peer *peer)
 {
 	u64 incarnation = window_incarnation(peer->w, peer->slot);
@@ -144,7 +144,7 @@ static void look_at(struct window_peer *peer)
 		rsm_link_stop(&peer->link, incarnation ? "restarted" : "left");
 }
 
-/* Its bell may have been lost: take its messages in any case. */
+/* Take the peer's messages also without a bell: an interrupt may have been lost. */
 static void attend_to(struct window_peer *peer)
 {
 	if (window_is_running(peer))
@@ -170,8 +170,8 @@ static void refuse_to_join(struct window_peer *peer, u64 incarnation)
 }
 
 /*
- * Somebody in another slot has our node id. We have no link with it, but see its
- * signs of life. Returns true once it is found dead.
+ * A node in another slot has our node id. There is no link to it, so watch its signs of life.
+ * Returns true once it is found dead.
  */
 static bool is_found_dead(struct window_peer *peer, u64 incarnation)
 {
@@ -222,7 +222,7 @@ static void member_join(struct window *w)
 	struct rsm_window_node *node = window_node(w, w->slot);
 	u64 own = new_incarnation(w->slot);
 
-	/* Those that were being bound, unseen, when we gave up. */
+	/* End exports that were bound after give_up() had ended the others. */
 	rsm_abort_exports(&w->ctl);
 	if (!node_id_is_free(w))
 		return;
@@ -230,12 +230,12 @@ static void member_join(struct window *w)
 	WRITE_ONCE(node->node_id, cpu_to_le32(rsm_node_id()));
 	WRITE_ONCE(node->interval_ms, cpu_to_le32(rsm_heartbeat_ms()));
 	beat(w);
-	/* A node that sees the incarnation sees the rest. */
+	/* A node that sees the incarnation sees the other fields, too. */
 	virt_store_release(&node->incarnation, cpu_to_le64(own));
 	WRITE_ONCE(w->incarnation, own);
 	pr_info_ratelimited("rsm: %s: joined in slot %u\n", w->ctl.name, w->slot);
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
-		/* Whom we have given up in our former life may wait for us. */
+		/* Our former incarnation has given up this peer, which may be alive. */
 		w->peer[slot].dead = 0;
 		if (slot != w->slot && window_incarnation(w, slot))
 			window_ring(&w->peer[slot]);
@@ -248,7 +248,7 @@ static void keep(__le32 *word, u32 value)
 		WRITE_ONCE(*word, cpu_to_le32(value));
 }
 
-/* Everybody can write to our slot. A wrong node id would keep others away for good. */
+/* Any guest can overwrite our slot. A wrong node id there would keep others away for good. */
 static void keep_entry(struct window *w)
 {
 	struct rsm_window_node *node = window_node(w, w->slot);
@@ -263,7 +263,7 @@ static bool is_member(const struct window *w)
 	return w->incarnation && window_incarnation(w, w->slot) == w->incarnation;
 }
 
-/* End all links because of us. Those at the other end have done nothing wrong. */
+/* End all links for a reason of this node. The nodes at the other ends are not at fault. */
 static void stop_all(struct window *w, const char *why)
 {
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
@@ -277,8 +277,8 @@ static void stop_all(struct window *w, const char *why)
 }
 
 /*
- * The others took us for dead, because this guest was paused, say: they have
- * broken every connection and will give our chunks to somebody else.
+ * The other nodes have taken this one for dead, for example because this guest was paused: they
+ * have aborted every connection and will give its chunks to others.
  */
 static void give_up(struct window *w)
 {
@@ -290,8 +290,8 @@ static void give_up(struct window *w)
 }
 
 /*
- * A tick that comes late was not looking, and the others may have stood still as well:
- * that time is not counted as anybody's time of grace.
+ * A late tick has not watched the node table meanwhile, and the other guests may have stood still,
+ * too: this time must not count as time of grace of any owner.
  */
 static void note_delay(struct window *w, unsigned int ms)
 {
@@ -327,12 +327,12 @@ void window_tick(struct work_struct *work)
 	for (u32 slot = 0; slot < w->layout.slots && w->incarnation; slot++)
 		attend_to(&w->peer[slot]);
 	window_sweep(w);
-	/* Sooner if somebody has asked for it meanwhile. */
+	/* Has no effect if window_wake_tick() has queued the tick for an earlier time meanwhile. */
 	queue_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(ms));
 }
 
 /**
- * window_leave() - leave the window, politely
+ * window_leave() - leave the window, and tell the other nodes
  * @w: the window; the tick has ended
  */
 void window_leave(struct window *w)

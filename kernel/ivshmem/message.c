@@ -8,12 +8,12 @@
 #include <linux/rcupdate.h>
 #include <asm/sync_bitops.h>
 
-/* The bell is a set of bits in memory and little-endian. */
+/* set_bit() and xchg() work on native longs; the bell in the window is a little-endian u64. */
 static_assert(BITS_PER_LONG == 64 && !IS_ENABLED(CONFIG_CPU_BIG_ENDIAN));
 
-/* Messages taken by one interrupt, of all peers together. The tick takes the rest. */
+/* Messages that one interrupt takes, of all peers together. The tick takes the others. */
 #define INTERRUPT_BUDGET	16U
-/* Messages taken with interrupts off elsewhere, and how often in a row from one peer. */
+/* In process context: messages taken with interrupts off, and batches in a row from one peer. */
 #define BATCH			8U
 #define BATCHES			8
 
@@ -56,8 +56,8 @@ static int put_message(struct window_peer *peer, const void *message, size_t len
 }
 
 /*
- * &rsm_link_ops.send. A process that posts has seen the link active and may come
- * here long after the link has ended: window_end_sending() waits for it.
+ * &rsm_link_ops.send. A process that posts has seen the link active before and may get here long
+ * after the link has ended: window_end_sending() waits for it.
  */
 int window_send(struct rsm_link *link, const void *message, size_t len)
 {
@@ -89,8 +89,8 @@ void window_end_sending(struct window *w)
 }
 
 /*
- * Take what there is, but no more than *@budget messages. Returns 0, 1 if there may
- * be more, or -EPROTO.
+ * Take messages, at most *@budget. Returns 0 if the queue is empty, 1 if it may have more, or
+ * -EPROTO if the queue is malformed.
  */
 static int take_messages(struct window_peer *peer, unsigned int *budget)
 {
@@ -110,7 +110,7 @@ static int take_messages(struct window_peer *peer, unsigned int *budget)
 	return !peer->stalled;
 }
 
-/* Returns true if there may be more than *@budget allowed to take. */
+/* Take messages, at most *@budget; returns true if the queue may have more. */
 static bool receive(struct window_peer *peer, unsigned int *budget)
 {
 	unsigned long flags;
@@ -124,7 +124,7 @@ static bool receive(struct window_peer *peer, unsigned int *budget)
 	return result > 0;
 }
 
-/* Likewise in process context, with interrupts on between batches. */
+/* Take all messages; process context, with interrupts on between batches. */
 static void receive_all(struct window_peer *peer)
 {
 	bool more = true;
@@ -140,18 +140,18 @@ static void receive_all(struct window_peer *peer)
 }
 
 /**
- * window_look() - take messages that have arrived, whether they were announced or not
- * @peer: from whom; its link is running
+ * window_look() - take messages that have arrived, announced or not
+ * @peer: the peer; its link is running
  *
- * A bell that was set without an interrupt would keep the peer from ringing, and
- * us from answering, for good.
+ * If a bell is set and its interrupt was lost, the peer does not send an interrupt again: without
+ * this look the messages would stay in the queue for good.
  */
 void window_look(struct window_peer *peer)
 {
 	struct rsm_window_node *own = window_node(peer->w, peer->w->slot);
 
 	sync_clear_bit(peer->slot, (__force unsigned long *)&own->bell);
-	/* Clear before the look at the queue; pairs with put_message(). */
+	/* Clear the bell before reading the queue; pairs with put_message(). */
 	virt_mb();
 	receive_all(peer);
 }
@@ -168,15 +168,15 @@ void window_resume(struct rsm_link *link)
 }
 
 /**
- * window_answer_bells() - see to those who have rung
+ * window_answer_bells() - take the messages of peers whose bells are set
  * @w: the window
  *
- * In the interrupt, so that bells are quick, and therefore within bounds. A bell of
- * somebody we have no link with may mean that it has just joined.
+ * Runs in the interrupt, so that bells are delivered at once; takes a bounded number of messages
+ * therefore. A bell of a peer without a running link may mean that the peer has just joined.
  */
 void window_answer_bells(struct window *w)
 {
-	/* Cleared first: what is put in from here on is announced again. */
+	/* Clear the bells first: a message that arrives later sets its bell again. */
 	u64 bells = le64_to_cpu(xchg(&window_node(w, w->slot)->bell, 0));
 	unsigned int budget = INTERRUPT_BUDGET;
 	bool wake = false;
@@ -194,10 +194,10 @@ void window_answer_bells(struct window *w)
 }
 
 /**
- * window_queues_reset() - begin a new life where the former one left off
+ * window_queues_reset() - drop the messages that were meant for our former incarnation
  * @w: the window, while no link is running
  *
- * The messages in the queues to us were meant for another node.
+ * The receive index of each queue to us is set to the sender's.
  */
 void window_queues_reset(struct window *w)
 {
@@ -216,12 +216,12 @@ void window_queues_reset(struct window *w)
 }
 
 /**
- * window_queues_repair() - agree with a peer about where its queues stand
+ * window_queues_repair() - take over a peer's view of our common queues
  * @peer: the peer, before its link is started
  *
- * It has set out from what it found, which may not be what we left. Messages in
- * its queue are of former lives, and may be what has ended them; a HELLO that is
- * lost with it is answered by ours.
+ * The peer has begun with the indices that it found, which may differ from ours. Messages in its
+ * queue belong to former incarnations and may be the malformed ones that ended them, so they are
+ * dropped. If a HELLO is dropped with them, the peer answers ours.
  */
 void window_queues_repair(struct window_peer *peer)
 {
@@ -229,7 +229,7 @@ void window_queues_repair(struct window_peer *peer)
 	struct rsm_window_queue *to = window_queue(w, w->slot, peer->slot);
 	struct rsm_window_queue *from = window_queue(w, peer->slot, w->slot);
 
-	/* The interrupt may still be at what came by the former link. */
+	/* The interrupt may still handle messages of the former link. */
 	spin_lock_irq(&peer->receive_lock);
 	peer->head = le32_to_cpu(READ_ONCE(from->tail));
 	peer->stalled = false;

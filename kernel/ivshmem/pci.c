@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QEMU's ivshmem-doorbell device as an RSM controller: finding it, interrupts,
- * and its end.
+ * QEMU's ivshmem-doorbell device as an RSM controller: probe, interrupts, and removal.
  */
 
 #include "ivshmem.h"
@@ -38,7 +37,7 @@ static void free_interrupt(struct window *w)
 	pci_free_irq_vectors(w->pdev);
 }
 
-/* The tick, and who wakes it up: links and interrupts. */
+/* End the tick. Links and interrupts may queue it once more until they have ended, too. */
 static void end_tick(struct window *w)
 {
 	WRITE_ONCE(w->leaving, true);
@@ -59,7 +58,7 @@ static int start_window(struct window *w)
 	if (err)
 		goto err_remove;
 	window_wake_tick(w);
-	/* After the module is loaded, the node is in the window. */
+	/* Wait for the first tick: when modprobe returns, the node is in the window. */
 	flush_delayed_work(&w->tick);
 	pci_set_drvdata(w->pdev, w);
 	return 0;
@@ -72,7 +71,7 @@ err_free_number:
 	return err;
 }
 
-/* Is there something that we could use, and are we to use it? */
+/* Is this a device that the controller can use, and is it allowed to? */
 static int check_device(struct pci_dev *pdev)
 {
 	if (!pdev->msix_cap) {
@@ -133,26 +132,26 @@ err_disclaim:
 	return err;
 }
 
-/* Handles may outlive this. They can only be closed then. */
+/* Handles may outlive the device: programs can only close them then. */
 static void window_remove(struct pci_dev *pdev)
 {
 	struct window *w = pci_get_drvdata(pdev);
 
 	end_tick(w);
-	/* While links are up, so that chunks are known to be unused. */
+	/* While the links are up: importers answer that they no longer use the chunks. */
 	rsm_abort_exports(&w->ctl);
 	window_leave(w);
 	rsm_remove_controller(&w->ctl);
 	free_interrupt(w);
 	window_exit_links(w);
-	/* Both may have woken it once more. */
+	/* The links and the interrupt may have queued the tick once more. */
 	end_tick(w);
 	ida_free(&numbers, w->number);
 	window_destroy(w);
 	disclaim_device(pdev);
 }
 
-/* The others are to know at once that this guest goes down. */
+/* Leave the window, so that the other nodes do not have to wait for a silence. */
 static void window_shutdown(struct pci_dev *pdev)
 {
 	struct window *w = pci_get_drvdata(pdev);

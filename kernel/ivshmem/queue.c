@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A queue between two slots. Each end remembers its own index in private memory
- * and believes the other's only as far as it makes sense.
+ * A queue between two slots. Each end keeps its own index in private memory, and accepts the
+ * other's index only if it is one that the other can have.
  */
 
 #include "ivshmem.h"
@@ -18,13 +18,13 @@ static_assert(sizeof_field(struct rsm_window_message, data) == RSM_MESSAGE_MAX);
  * @message: the message
  * @len: bytes in it, at most RSM_MESSAGE_MAX
  *
- * Return: 0, -EAGAIN when the queue is full, or -EPROTO when its head is one that
- * it can't have.
+ * Return: 0, -EAGAIN when the queue is full, or -EPROTO when its head has a value that it can't
+ * have.
  */
 int window_queue_put(struct rsm_window_queue *queue, u32 tail, const void *message,
 		     size_t len)
 {
-	/* Pairs with window_queue_done(): the entry has been copied. */
+	/* Pairs with window_queue_done(): the receiver has copied the entry. */
 	u32 used = tail - le32_to_cpu(virt_load_acquire(&queue->head));
 	struct rsm_window_message *entry;
 
@@ -35,7 +35,7 @@ int window_queue_put(struct rsm_window_queue *queue, u32 tail, const void *messa
 	entry = &queue->message[tail % RSM_WINDOW_QUEUE_SLOTS];
 	memcpy(entry->data, message, len);
 	WRITE_ONCE(entry->len, cpu_to_le32(len));
-	/* Pairs with window_queue_get(): the entry comes first. */
+	/* Pairs with window_queue_get(): write the entry before the index. */
 	virt_store_release(&queue->tail, cpu_to_le32(tail + 1));
 	return 0;
 }
@@ -48,8 +48,8 @@ int window_queue_put(struct rsm_window_queue *queue, u32 tail, const void *messa
  *
  * The message stays in the queue until window_queue_done().
  *
- * Return: bytes in the message, 0 when there is none, or -EPROTO when the queue
- * has a tail or the message a length that it can't have.
+ * Return: bytes in the message, 0 when there is none, or -EPROTO when the queue's tail or the
+ * message's length has a value that it can't have.
  */
 int window_queue_get(const struct rsm_window_queue *queue, u32 head, void *message)
 {
@@ -71,7 +71,7 @@ int window_queue_get(const struct rsm_window_queue *queue, u32 head, void *messa
 }
 
 /**
- * window_queue_done() - tell the sender how far we are
+ * window_queue_done() - give entries back to the sender
  * @queue: the queue
  * @head: messages taken out so far
  */

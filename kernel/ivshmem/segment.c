@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of segments: runs of chunks, our own and those of other nodes. */
+/* Memory of segments: runs of chunks of this node and of other nodes. */
 
 #include "ivshmem.h"
 
@@ -34,8 +34,8 @@ MODULE_PARM_DESC(user_share,
  * struct window_mem - memory of a segment
  * @mem: as the core sees it
  * @w: the window, referenced
- * @owner: our incarnation when we took the chunks, 0 if they are another node's
- * @uid: user that they are counted for if they are ours
+ * @owner: our incarnation when the chunks were taken, 0 if they are another node's
+ * @uid: user whose share they count for, if they are ours
  * @first: first chunk
  * @count: chunks
  */
@@ -84,8 +84,8 @@ static void window_unmap_page(const struct rsm_mem *mem, void *addr)
 }
 
 /*
- * When we have left, or have been taken for dead, importers may not all have
- * noticed: the chunks stay ours in the table until those who remain free them.
+ * If this node has left the window or was taken for dead, some importers may not have noticed yet.
+ * The table then keeps our former incarnation as the owner until the remaining members sweep it.
  */
 static void give_back(struct window_mem *m)
 {
@@ -185,8 +185,8 @@ static rsm_status_t take_mem(struct window *w, u64 length, struct window_mem **m
 }
 
 /*
- * The code that ends our membership does so before it looks for exports to kill, and
- * looks once more before it joins again.
+ * This node may lose its membership meanwhile: the code that ends the membership clears the
+ * incarnation before it ends all exports, and ends them once more before the node joins again.
  */
 static rsm_status_t window_bind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
@@ -210,8 +210,8 @@ static rsm_status_t window_bind(struct rsm_export *exp, struct rsm_prepared *pre
 }
 
 /*
- * A node that took us for dead may have let others use the chunks: the data that they put
- * there is not to be seen as the contents of this segment.
+ * If the table has another owner by now, other nodes may have written to the chunks: the exporter
+ * must not see their data as the contents of its segment.
  */
 static void window_unbind(struct rsm_export *exp)
 {
@@ -222,7 +222,7 @@ static void window_unbind(struct rsm_export *exp)
 	rsm_window_unbind(exp);
 }
 
-/* &rsm_link_ops.place. A node in the window reaches all of it anyway. */
+/* &rsm_link_ops.place. Every node in the window can reach all of it anyway. */
 rsm_status_t window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 			  struct rsm_place *place, void **keys)
 {
@@ -231,7 +231,7 @@ rsm_status_t window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights
 	return RSM_STS_SUCCESS;
 }
 
-/* Is this a run of whole chunks, but for the end of the last one? */
+/* Is the place a run of whole chunks? The segment may end within the last one. */
 static bool place_is_sound(const struct rsm_window_layout *layout, u64 length,
 			   const struct rsm_place *place)
 {
@@ -273,7 +273,7 @@ bad_place:
 	return RSM_STS_CONN_ABORTED;
 }
 
-/* Any node may join one day. */
+/* Accept every list: any node may join the window later. */
 static rsm_status_t window_check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	return RSM_STS_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much of a window the exports of this node may take, and those of one user. Every
- * node restrains itself: no node can restrain another one's kernel.
+ * Limits on how much of a window the exports of this node may take, and those of one of its users.
+ * Each node limits itself: no node can limit the kernel of another one.
  */
 
 #include "ivshmem.h"
@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 
 /**
- * struct window_user - what a user has of a window
+ * struct window_user - a user's share of a window
  * @entry: place among the users that have something
  * @uid: the user
  * @chunks: how many chunks the user's exports have
@@ -27,7 +27,7 @@ void window_shares_init(struct window_shares *shares)
 	shares->chunks = 0;
 }
 
-/* All has been given back. */
+/* All chunks were given back, so no user is left. */
 void window_shares_free(struct window_shares *shares)
 {
 	WARN_ON_ONCE(!list_empty(&shares->users));
@@ -67,7 +67,7 @@ static void window_user_put(struct window_user *user)
 	kfree(user);
 }
 
-/* Are @n more chunks no more than @most? */
+/* Does the number of chunks stay within @most with @n more? */
 static bool fits(u32 chunks, u32 n, u32 most)
 {
 	return n <= most && chunks <= most - n;
@@ -96,7 +96,7 @@ static int take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most, 
 
 /**
  * window_shares_take() - count chunks that a user is about to take
- * @shares: what has been taken
+ * @shares: the shares of all users
  * @uid: the user
  * @n: how many chunks, at least 1
  * @user_most: how many the user may have
@@ -117,7 +117,7 @@ int window_shares_take(struct window_shares *shares, kuid_t uid, u32 n, u32 user
 
 /**
  * window_shares_give() - undo window_shares_take()
- * @shares: what has been taken
+ * @shares: the shares of all users
  * @uid: the user
  * @n: how many chunks
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chunks whose owner is gone. Every member frees them, once it has seen the
- * owner's slot empty, or in another life, for long enough.
+ * Chunks whose owner is gone. Each member frees them when it has seen for long enough that the
+ * owner's slot is empty or has another incarnation.
  */
 
 #include "ivshmem.h"
@@ -9,11 +9,11 @@
 #include <linux/jiffies.h>
 
 /**
- * window_grace() - how long somebody must be gone to have no traces
+ * window_grace() - how long an owner must be gone before its chunks may be used again
  * @w: the window
  *
- * Everybody has noticed by then, and nothing maps its chunks any more: a member that
- * has not is dead by its own, perhaps longer, interval.
+ * By then every member has noticed, and nothing maps the owner's chunks any more: a member that has
+ * not noticed for so long is dead itself, by its own interval, which may be longer.
  *
  * Return: jiffies.
  */
@@ -28,7 +28,7 @@ unsigned long window_grace(const struct window *w)
 }
 
 /**
- * struct sweep - a look for chunks of the dead
+ * struct sweep - a search for chunks of dead owners
  * @w: the window
  * @grace: how long an owner must be gone, in jiffies
  */
@@ -37,7 +37,7 @@ struct sweep {
 	unsigned long grace;
 };
 
-/* Is this owner of a chunk, which we don't use, gone for so long? */
+/* Has this owner, whose chunk this node does not use, been gone for the time of grace? */
 static bool is_gone(const void *arg, u64 owner)
 {
 	const struct sweep *sweep = arg;
@@ -52,7 +52,7 @@ static bool is_gone(const void *arg, u64 owner)
 }
 
 /**
- * window_sweep() - free the chunks of nodes that are gone, now and then
+ * window_sweep() - free the chunks of nodes that are gone, if it is time to look again
  * @w: the window
  */
 void window_sweep(struct window *w)

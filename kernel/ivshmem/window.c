@@ -28,7 +28,7 @@ static void window_free(struct kref *ref)
 
 	window_chunks_free(&w->chunks);
 	window_shares_free(&w->shares);
-	/* Not sooner: a transfer under way may hold memory of a segment. */
+	/* Not before: a transfer under way may hold memory of a segment. */
 	memunmap(w->base);
 	kvfree(w);
 }
@@ -39,9 +39,9 @@ void window_put(struct window *w)
 }
 
 /*
- * memremap() may give less than it was asked for, without a word: firmware that puts the
- * memory below 4 GiB leaves it in a range that the processor's range registers (MTRRs)
- * make uncached. Mappings of processes get the same type.
+ * memremap() returns uncached memory without an error where the processor's range registers (MTRRs)
+ * say so: firmware that places the memory below 4 GiB leaves it in such a range. Mappings of
+ * processes get the same type.
  */
 static bool is_cached(const void *base)
 {
@@ -74,13 +74,13 @@ static int map_window(struct window *w)
 	return 0;
 }
 
-/* The pages of the guests that a format is for; any number if it is not one. */
+/* Page size of the guests that use a format, in KiB; meaningless for a word that is no format. */
 static u32 window_page_kib(u32 format)
 {
 	return 4U << min_t(u32, format >> RSM_WINDOW_PAGES_SHIFT, RSM_WINDOW_PAGES_MAX);
 }
 
-/* Is this window ours to use, and is there a slot for us? */
+/* Is this window one of ours, and does our peer id fit a slot? */
 static int check_window(struct window *w)
 {
 	struct rsm_window_super *super = w->base;
@@ -125,7 +125,7 @@ static void exit_links(struct window *w, u32 count)
 		rsm_link_exit(&w->peer[count].link);
 }
 
-/* Our own slot has a link, too, that is never started. */
+/* Our own slot has a link as well, which is never started. */
 static int init_links(struct window *w)
 {
 	int err;
@@ -182,7 +182,7 @@ static struct window *window_alloc(struct pci_dev *pdev)
  * window_create() - make a window of a device
  * @pdev: the device, enabled and claimed
  *
- * It is mapped and checked; nobody else knows of it yet.
+ * The window is mapped and checked, but not registered yet.
  *
  * Return: the window, or an error.
  */
@@ -213,7 +213,7 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* Undo window_create(), as far as nobody uses it any more. */
+/* Undo window_create(). The last reference on the window frees it. */
 void window_destroy(struct window *w)
 {
 	window_chunks_close(&w->chunks);
@@ -223,8 +223,8 @@ void window_destroy(struct window *w)
 }
 
 /*
- * The controller's links are made after it is registered and taken away after it
- * is removed: until they are started nobody gets through them anyway.
+ * The links are made after the controller is registered and taken away after it is removed. A
+ * connect that comes in between finds no active link.
  */
 int window_register(struct window *w)
 {
@@ -244,7 +244,7 @@ int window_register(struct window *w)
 	return err;
 }
 
-/* All are down, and no interrupt comes. The controller has been removed. */
+/* All links are down, the interrupt is freed, and the controller has been removed. */
 void window_exit_links(struct window *w)
 {
 	exit_links(w, w->layout.slots);

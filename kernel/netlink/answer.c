@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How commands of the family answer: a message, or many of a dump. */
+/* How commands of the family answer: by one message, or by the messages of a dump. */
 
 #include "netlink.h"
 #include "../core/compat.h"
 
-/* Whose messages these are. */
+/* The generic netlink family in whose name this file makes messages. */
 static const struct genl_family *answer_family;
 
-/* Before the family is registered: no command has run yet. */
+/* Called before the family is registered, so before any command runs. */
 void rsm_answer_init(const struct genl_family *family)
 {
 	answer_family = family;
 }
 
-/* Begin the answer to a command; rsm_answer_end() follows unless this fails. */
+/* Begin the answer to a command. If this succeeds, the command ends it by rsm_answer_end(). */
 int rsm_answer_start(struct genl_info *info, u8 cmd, struct rsm_reply *reply, void **header)
 {
 	reply->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -23,7 +23,7 @@ int rsm_answer_start(struct genl_info *info, u8 cmd, struct rsm_reply *reply, vo
 	return 0;
 }
 
-/* Send it, or let it be if it has come to nothing. */
+/* Send the answer; if @err is set free the message and return @err. */
 int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header, int err)
 {
 	if (err) {
@@ -34,7 +34,7 @@ int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header
 	return genlmsg_reply(reply->skb, info);
 }
 
-/* A dump is of everything. */
+/* Refuse to filter: a dump has all objects that the viewer may see. */
 int rsm_dump_start(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = rsm_dump_attrs(cb);
@@ -48,7 +48,7 @@ int rsm_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Begin one more message of a dump, or NULL if it does not fit. */
+/* Begin a message of a dump; NULL if the buffer has no room for it. */
 void *rsm_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -59,7 +59,7 @@ void *rsm_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 	return header;
 }
 
-/* It is complete, or to be taken back. */
+/* End a message of a dump; if @err is set take it back. */
 int rsm_dump_end(struct sk_buff *skb, void *header, int err)
 {
 	if (err)
@@ -84,13 +84,13 @@ static int dump_segment(struct rsm_reply *reply, struct netlink_callback *cb, u8
 
 /**
  * rsm_dump_segments() - continue the dump of all segments of a kind
- * @skb: what it goes into
+ * @skb: the buffer of the dump
  * @cb: the dump
  * @kind: exports or imports
- * @cmd: of the messages
- * @put: what a message says of a segment, -ENOENT if the viewer may not see it
+ * @cmd: command of the messages
+ * @put: adds the attributes of a segment; -ENOENT if the viewer may not see the segment
  *
- * Return: the length of what there is, or an error.
+ * Return: the length of the buffer's contents, or an error.
  */
 int rsm_dump_segments(struct sk_buff *skb, struct netlink_callback *cb, enum rsm_kind kind,
 		      u8 cmd, int (*put)(struct rsm_reply *reply, struct rsm_segment *seg))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Changes by administrators: nodes, where a controller takes them, and segments. */
+/* Changes by administrators: the nodes of a controller that takes them, and segments. */
 
 #include "netlink.h"
 
@@ -18,8 +18,8 @@ static int check_node(struct genl_info *info, bool address)
 }
 
 /*
- * The controller of a request, to be given back, or NULL. Its module is not loaded for this:
- * commands run under a lock of generic netlink that other modules want while they are loaded.
+ * The controller that a request names, referenced, or NULL. Does not load the controller's module:
+ * the command runs under a lock of generic netlink that other modules want while they are loaded.
  */
 static struct rsm_controller *wanted_controller(struct genl_info *info, int attribute)
 {
@@ -31,7 +31,7 @@ static struct rsm_controller *wanted_controller(struct genl_info *info, int attr
 	return ctl;
 }
 
-/* The controller does not take such a request; it is given back. */
+/* Refuse a request that the controller has no operation for, and drop the controller. */
 static int not_for(struct rsm_controller *ctl, struct genl_info *info)
 {
 	NL_SET_ERR_MSG(info->extack, "The controller's interconnect says which nodes there are");
@@ -40,16 +40,16 @@ static int not_for(struct rsm_controller *ctl, struct genl_info *info)
 }
 
 /**
- * struct reason - what a controller has said once
- * @entry: in the list of all
- * @text: the words
+ * struct reason - a copy of a reason for which a controller has refused a change
+ * @entry: place in the list of all
+ * @text: the copy
  */
 struct reason {
 	struct list_head entry;
 	char text[];
 };
 
-/* The texts of controllers are constants, so there are few. */
+/* The texts of controllers are constants, so the list stays short. */
 static LIST_HEAD(reasons);
 static DEFINE_MUTEX(reasons_lock); /* guards reasons */
 
@@ -77,8 +77,8 @@ static struct reason *add_reason(const char *text)
 }
 
 /*
- * Netlink reads the words behind the command, when the controller's module may have gone
- * with them: they are said again in words that stay.
+ * Netlink reads the text after the command has returned, when the controller's module, and the
+ * text with it, may be gone. So the answer points to a copy that stays.
  */
 static void keep_reason(struct netlink_ext_ack *extack)
 {
@@ -92,7 +92,7 @@ static void keep_reason(struct netlink_ext_ack *extack)
 	extack->_msg = reason ? reason->text : NULL;
 }
 
-/* Nobody runs a command any more. */
+/* Called when the family is unregistered: no command runs any more. */
 void rsm_reasons_free(void)
 {
 	struct reason *reason, *next;
@@ -156,7 +156,7 @@ int rsm_node_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return change_node(info, false, change_forget_node);
 }
 
-/* A secret of a request, or NULL. */
+/* The secret in a request, or NULL. */
 static void *secret_in(struct genl_info *info, int attribute)
 {
 	struct nlattr *attr = info->attrs[attribute];
@@ -182,7 +182,7 @@ static int change_secret(struct genl_info *info, void *use, void *accept)
 	return err;
 }
 
-/* No copy of a secret stays in the message, which an error is answered with. */
+/* Erases the secrets from the message: netlink sends the message back with an error. */
 int rsm_secret_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	void *use = secret_in(info, RSM_A_SECRET_USE);

@@ -4,7 +4,7 @@
 #include "netlink.h"
 #include "../agent/agent.h"
 
-/* Nodes that are known, or that links of the controller are there for. */
+/* How many links the controller has that lead to known or configured nodes. */
 unsigned int rsm_link_count(const struct rsm_controller *ctl)
 {
 	unsigned int count = 0;

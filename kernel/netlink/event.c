@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events: to whom it may concern, in the initial network namespace. */
+/* Events: multicast messages to listeners in the initial network namespace. */
 
 #include "netlink.h"
 
 #include <linux/cred.h>
 
-/* Begin an event, or false if nobody would hear it. */
+/* Begin an event; false if nobody listens, or without memory. */
 static bool event_begin(struct rsm_reply *event, u8 cmd, void **header)
 {
 	if (!genl_has_listeners(&rsm_family, &init_net, 0))
@@ -13,7 +13,7 @@ static bool event_begin(struct rsm_reply *event, u8 cmd, void **header)
 	event->viewer = &rsm_everybody;
 	event->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!event->skb) {
-		/* As if a listener had no room: it has to look for itself what there is. */
+		/* Listeners get ENOBUFS, as if they had no room: they must read the state anew. */
 		genl_set_err(&rsm_family, &init_net, 0, 0, -ENOBUFS);
 		return false;
 	}
@@ -23,7 +23,7 @@ static bool event_begin(struct rsm_reply *event, u8 cmd, void **header)
 
 static void event_end(struct rsm_reply *event, void *header, int err)
 {
-	/* There is room for everything that an event may say. */
+	/* The message is as large as the largest event. */
 	if (WARN_ON_ONCE(err)) {
 		nlmsg_free(event->skb);
 		return;
@@ -39,7 +39,7 @@ static int event_put_publication(struct rsm_reply *event, struct rsm_export *exp
 			   rsm_view_pid(event->viewer, exp->owner.tgid));
 }
 
-/* It has its id and list, and is about to be opened. */
+/* The export has its id and list, and is about to be opened to importers. */
 static void event_publish(struct rsm_export *exp)
 {
 	struct rsm_reply event;
@@ -50,7 +50,7 @@ static void event_publish(struct rsm_export *exp)
 		event_end(&event, header, event_put_publication(&event, exp));
 }
 
-/* It still has its id and list, and nobody reaches it. */
+/* The export still has its id and list, but no importer reaches it any more. */
 static void event_unpublish(struct rsm_export *exp, enum rsm_reason reason)
 {
 	struct rsm_reply event;
@@ -81,7 +81,7 @@ static void event_disconnect(struct rsm_import *imp, enum rsm_reason reason)
 			  nla_put_u32(event.skb, RSM_A_IMPORT_REASON, reason));
 }
 
-/* The link's work only: it can't be started again meanwhile. */
+/* Called by the link's work only: the link can't be started again meanwhile. */
 static void event_node(struct rsm_link *link, bool up)
 {
 	struct rsm_reply event;
@@ -116,7 +116,7 @@ static void event_limit(enum rsm_limit kind, u64 wanted, u64 value,
 		event_end(&event, header, event_put_limit(event.skb, kind, wanted, value, ctl));
 }
 
-/* The process that was denied, if it is one of this node. */
+/* Name the process to which a connect was denied, if it is a process of this node. */
 static int put_denied_owner(struct rsm_reply *event, const struct rsm_denied *denied)
 {
 	const struct rsm_owner *owner = denied->owner;

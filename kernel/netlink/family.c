@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The family: its commands, and what they take. */
+/* The family: its commands, and the attributes that each of them takes. */
 
 #include "netlink.h"
 #include "../core/compat.h"
@@ -7,7 +7,7 @@
 #define NODE_MAX	NLA_POLICY_MAX(NLA_U32, RSM_NODE_MAX)
 #define NAME		{ .type = NLA_NUL_STRING, .len = RSM_NAME_SIZE - 1 }
 
-/* The policy refuses attributes that it does not name. */
+/* Attributes that a policy does not name are refused. */
 static const struct nla_policy controller_policy[RSM_A_CONTROLLER_MAX + 1] = {
 	[RSM_A_CONTROLLER_NAME] = NAME,
 };
@@ -149,7 +149,7 @@ int rsm_netlink_register(void)
 	return genl_register_family(&rsm_family);
 }
 
-/* No command runs afterwards, and none begins. */
+/* On return no command runs, and none can begin. */
 void rsm_netlink_unregister(void)
 {
 	genl_unregister_family(&rsm_family);

@@ -28,7 +28,7 @@ static int import_put_counters(struct sk_buff *skb, struct rsm_import *imp)
 	return 0;
 }
 
-/* All attributes but the reason, under map_lock. */
+/* Put all attributes but the reason. Takes the import's map_lock for reading. */
 int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
 {
 	const struct rsm_viewer *viewer = reply->viewer;
@@ -46,7 +46,7 @@ int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
 	return import_put_counters(skb, imp);
 }
 
-/* -ENOENT if the viewer may not see it. */
+/* Put what the viewer may see; -ENOENT if that is nothing. */
 static int import_put_visible(struct rsm_reply *reply, struct rsm_import *imp)
 {
 	int err;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink family "rsm". Documentation/netlink/specs/rsm.yaml is what user space
- * relies on.
+ * Generic netlink family "rsm". User space relies on Documentation/netlink/specs/rsm.yaml.
  *
- * Commands run side by side (parallel_ops) and take the locks of internal.h like everybody
- * else. A dump holds none between two messages: it goes on behind the number that it has
- * come to.
+ * Commands run in parallel (parallel_ops) and take the locks of internal.h like all other code. A
+ * dump holds no lock between two messages: it continues behind the last number that it has
+ * reached.
  *
- * Events are sent where the change is made, under the lock that orders it among others.
- * All of these places may sleep. Nothing is built when nobody listens; an event that can't
- * be built, or that a listener has no room for, is ENOBUFS at the listener.
+ * The code that makes a change sends its event, under the lock that orders the change among others;
+ * in all of these places it may sleep. Nothing is built when nobody listens. If a message can't
+ * be built, or a listener has no room for it, that listener gets ENOBUFS.
  */
 #ifndef RSM_NETLINK_KERNEL_H
 #define RSM_NETLINK_KERNEL_H
@@ -24,11 +23,11 @@ struct pid_namespace;
 struct user_namespace;
 
 /**
- * struct rsm_viewer - who reads
- * @all: sees everything
- * @cred: of the opener of the socket, who gets to see what is read; NULL for events
- * @users: namespace for user and group ids
- * @pids: namespace for process ids
+ * struct rsm_viewer - the process that reads an answer
+ * @all: it sees all objects
+ * @cred: credentials of the opener of the socket, who can read the answer; NULL for events
+ * @users: its namespace for user and group ids
+ * @pids: its namespace for process ids
  */
 struct rsm_viewer {
 	bool all;
@@ -38,9 +37,9 @@ struct rsm_viewer {
 };
 
 /**
- * struct rsm_reply - a message that is built
- * @skb: what it goes into
- * @viewer: whom it goes to
+ * struct rsm_reply - a message that is being built
+ * @skb: the message
+ * @viewer: the process that will read it
  */
 struct rsm_reply {
 	struct sk_buff *skb;

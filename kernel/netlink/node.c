@@ -63,7 +63,7 @@ static int put_secret(struct sk_buff *skb, struct rsm_link *link)
 				 0;
 }
 
-/* The attributes of a node. The link stays, since the caller sees to that. */
+/* Put the attributes of a node. The caller keeps the link from going away. */
 int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 {
 	struct node_view node = node_look_at(link);

@@ -10,13 +10,13 @@
 #include <linux/sched/task.h>
 
 /**
- * struct sum - what is said of a process
- * @viewer: to whom
+ * struct sum - the segments of a process, as a viewer sees them
+ * @viewer: the viewer
  * @pid: the process, referenced, or NULL
- * @number: the least of its entries
- * @uid: with which it made that
- * @pinned: bytes
- * @segments: of each kind
+ * @number: the least number of its entries
+ * @uid: user id under which the segments were made
+ * @pinned: bytes pinned
+ * @segments: open segments of each kind
  */
 struct sum {
 	const struct rsm_viewer *viewer;
@@ -27,14 +27,14 @@ struct sum {
 	unsigned int segments[2];
 };
 
-/* An entry whose segments have all been closed may live on. */
+/* An entry may outlive its last segment for a moment. */
 static bool has_segments(const struct rsm_process *process)
 {
 	return atomic_read(&process->segments[RSM_EXPORT]) ||
 	       atomic_read(&process->segments[RSM_IMPORT]);
 }
 
-/* The ids of processes are used again: a sum is of one process. */
+/* The kernel reuses process ids: add only entries of the process that the sum began with. */
 static void process_add(struct rsm_process *process, void *data)
 {
 	struct sum *sum = data;
@@ -61,12 +61,12 @@ static int put_charge(struct sk_buff *skb, struct task_struct *task)
 	if (!mm)
 		return 0;
 	charged = (u64)atomic64_read(&mm->pinned_vm) << PAGE_SHIFT;
-	/* The last user of an address space takes it down, which is no reader's work. */
+	/* mmput() of the last user would take down the address space here, in the reader. */
 	mmput_async(mm);
 	return nla_put_u64_64bit(skb, RSM_A_PROCESS_CHARGED_BYTES, charged, RSM_A_PROCESS_PAD);
 }
 
-/* The attributes that only a living process has. */
+/* Put the attributes that only a living process has. */
 static int put_task(struct sk_buff *skb, struct pid *pid)
 {
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
@@ -101,8 +101,8 @@ static int process_put_all(struct sk_buff *skb, const struct sum *sum)
 }
 
 /*
- * The process id that @nr of the viewer's namespace has in the initial one, 0 if there is
- * none. A process that has ended, and whose descriptors live on, is in no namespace.
+ * The process id in the initial namespace for @nr in the viewer's namespace, or 0 if there is none.
+ * A process that has ended has no id in any namespace, although its descriptors may live on.
  */
 static pid_t global_pid(const struct rsm_viewer *viewer, pid_t nr)
 {

@@ -11,8 +11,8 @@ static struct rsm_export *export_of(struct rsm_segment *seg)
 }
 
 /*
- * The segment that a request names by number or id, referenced, or NULL. Nobody
- * learns here of one that he may not see.
+ * The segment that a request names by number or id, referenced, or NULL. A segment that the viewer
+ * may not see is treated like one that does not exist.
  */
 struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 {
@@ -33,7 +33,7 @@ struct rsm_export *rsm_segment_wanted(struct genl_info *info, int *err)
 	return exp;
 }
 
-/* The bytes that are charged to the exporter; those of a dead segment are being given back. */
+/* The bytes that are charged to the exporter; 0 for a dead segment, which gives them back. */
 static u64 export_pinned(struct rsm_export *exp)
 {
 	const struct rsm_export_view *view = exp->view;
@@ -74,7 +74,7 @@ static int put_acl(struct sk_buff *skb, const struct rsm_acl *acl)
 	return err;
 }
 
-/* The attributes that only a published segment has. */
+/* Put the attributes that only a published segment has. */
 static int segment_put_publication(struct sk_buff *skb, const struct rsm_export *exp)
 {
 	int mode = local_mode(exp);
@@ -86,8 +86,8 @@ static int segment_put_publication(struct sk_buff *skb, const struct rsm_export 
 }
 
 /*
- * The attributes that every user sees who may connect. The segment's id and list don't
- * change while the caller holds the export's lock, or importers_lock while it is open.
+ * Put the attributes that each user sees who may connect. The caller keeps id and list from
+ * changing: it holds the export's lock, or importers_lock while the export is open.
  */
 int rsm_segment_put_public(struct rsm_reply *reply, struct rsm_export *exp,
 			   enum rsm_segment_state state)
@@ -162,7 +162,7 @@ static bool is_visible(const struct rsm_viewer *viewer, const struct rsm_export 
 	       (exp->open && rsm_views_mode(viewer, exp->owner.gid, local_mode(exp)));
 }
 
-/* As much as the viewer may see; -ENOENT if that is nothing. */
+/* Put what the viewer may see; -ENOENT if that is nothing. */
 static int segment_put_visible(struct rsm_reply *reply, struct rsm_export *exp)
 {
 	int err = -ENOENT;

@@ -10,7 +10,7 @@
 #include <linux/uidgid.h>
 #include <net/sock.h>
 
-/* A listener to events sees everything and may be anywhere. */
+/* Listeners to events see all objects; they may be in any namespace. */
 const struct rsm_viewer rsm_everybody = {
 	.all = true,
 	.users = &init_user_ns,
@@ -18,11 +18,11 @@ const struct rsm_viewer rsm_everybody = {
 };
 
 /**
- * rsm_viewer_of() - who has sent a request
+ * rsm_viewer_of() - the process that will read the answer to a request
  * @request: the request
  *
- * The opener of the socket can read the answer, whoever writes the request: the
- * opener's rights count. To see everything both must have the capability.
+ * The opener of the socket can read the answer although another process may have written the
+ * request: the opener's rights count. All objects are shown only if both have the capability.
  *
  * Return: the viewer, good for as long as the request.
  */
@@ -45,7 +45,7 @@ bool rsm_views_owner(const struct rsm_viewer *viewer, kuid_t uid)
 	return viewer->all || uid_eq(viewer->cred->euid, uid);
 }
 
-/* May the viewer, who is not its owner, connect to a segment with this mode, if any? */
+/* May the viewer, who is not the owner, connect to a segment with this mode? */
 bool rsm_views_mode(const struct rsm_viewer *viewer, kgid_t gid, int mode)
 {
 	const struct cred *old;
@@ -69,7 +69,7 @@ u32 rsm_view_gid(const struct rsm_viewer *viewer, kgid_t gid)
 	return from_kgid_munged(viewer->users, gid);
 }
 
-/* 0 for a process that is not in the viewer's namespace. */
+/* The process id in the viewer's namespace; 0 for a process that is not in that namespace. */
 u32 rsm_view_pid(const struct rsm_viewer *viewer, struct pid *pid)
 {
 	return pid_nr_ns(pid, viewer->pids);
