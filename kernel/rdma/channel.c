@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Channels: who uses them, how they fail, how they end. */
+/* Channels: their users, their failure, and their end. */
 
 #include "rdma.h"
 
@@ -19,11 +19,11 @@ static u64 channel_new_incarnation(void)
 
 /**
  * rsm_rdma_channel_alloc() - make a channel
- * @node: to whom
- * @cm_id: for which connection; it is the channel's from here on
+ * @node: the node at the other end
+ * @cm_id: the connection, which the channel takes over
  *
- * Return: the channel, without anything of the device, or NULL; then the connection
- * is still the caller's.
+ * Return: the channel, without any resources of the device, or NULL; then the connection still
+ * belongs to the caller.
  */
 struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 						struct rdma_cm_id *cm_id)
@@ -48,7 +48,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	channel->incarnation = channel_new_incarnation();
 	channel->responder_resources = U8_MAX;
 	channel->initiator_depth = U8_MAX;
-	/* Until the link is started there is nobody to take messages. */
+	/* The agent takes no messages before the link is started. */
 	channel->stalled = true;
 	cm_id->context = channel;
 	return channel;
@@ -56,7 +56,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 
 static void channel_free(struct kref *ref)
 {
-	/* The secret is in it. */
+	/* The channel contains a copy of the secret. */
 	kfree_sensitive(container_of(ref, struct rsm_rdma_channel, ref));
 }
 
@@ -92,10 +92,10 @@ struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link)
 }
 
 /**
- * rsm_rdma_channel_enter() - begin to use what a channel has of the device
+ * rsm_rdma_channel_enter() - begin to use a channel's resources of the device
  * @channel: the channel; the caller has a reference
  *
- * A user that has entered waits for completions and for nothing else until it leaves.
+ * Until it leaves, the caller waits for completions only.
  *
  * Return: false if the channel has failed.
  */
@@ -118,7 +118,7 @@ void rsm_rdma_channel_leave(struct rsm_rdma_channel *channel)
 		complete(&channel->idle);
 }
 
-/* Under node->lock. The first reason counts. */
+/* The caller holds node->lock. The first reason stays. */
 void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *why)
 {
 	struct rsm_rdma_node *node = channel->node;
@@ -133,11 +133,11 @@ void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *
 }
 
 /**
- * rsm_rdma_channel_fail() - a channel is of no use any more
+ * rsm_rdma_channel_fail() - end a channel that can't be used any more
  * @channel: the channel
  * @why: reason, a constant string for the log
  *
- * Any context. The rest follows in process context.
+ * Any context. The link's work or the node's work destroys the channel.
  */
 void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why)
 {
@@ -149,9 +149,9 @@ void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why)
 }
 
 /*
- * Is the network device up that the connection goes through? Without it there is no
- * route, and rdma_rxe of some kernels never gets over a datagram that has none: its
- * connection manager's queue pair receives nothing any more.
+ * Is the network device up that the connection goes through? Otherwise there is no route, and in
+ * some kernels rdma_rxe does not recover from a datagram without a route: the queue pair of its
+ * connection manager receives nothing any more.
  */
 static bool has_way(const struct rsm_rdma_channel *channel)
 {
@@ -165,14 +165,14 @@ static bool has_way(const struct rsm_rdma_channel *channel)
 	return up;
 }
 
-/* Everything that is under way completes, be it with an error. */
+/* Complete all that is under way, with an error if need be. */
 static void break_off(struct rsm_rdma_channel *channel)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
 	if (has_way(channel))
 		rdma_disconnect(channel->cm_id);
-	/* Not every state of a connection lets the above do that. */
+	/* rdma_disconnect() moves the queue pair to the error state in some states only. */
 	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
 }
 
@@ -182,14 +182,14 @@ static void wait_for_users(struct rsm_rdma_channel *channel)
 	wait_for_completion(&channel->idle);
 }
 
-/* Tells the peer, if it is still connected. */
+/* End the connection; tells the peer if it is still connected. */
 static void channel_close(struct rsm_rdma_channel *channel)
 {
 	rdma_destroy_id(channel->cm_id);
 	rsm_rdma_channel_put(channel);
 }
 
-/* Nothing of it is left but the connection. Node->work looks after it. */
+/* Keep a connection that can't be ended now; node->work ends it later. */
 static void park(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_node *node = channel->node;
@@ -201,14 +201,14 @@ static void park(struct rsm_rdma_channel *channel)
 	spin_unlock_irq(&node->lock);
 	if (former)
 		channel_close(former);
-	/* The device may have been removed before anybody could see this. */
+	/* The device may have been removed before node->parked was set: let the work look. */
 	rsm_rdma_wake(node);
 }
 
 /**
- * rsm_rdma_unpark() - end a connection that could not be ended when it should have been
+ * rsm_rdma_unpark() - end a connection that park() has kept
  * @node: its node
- * @always: do it even if there is no way to the peer yet
+ * @always: end it even if there is no route to the peer yet
  */
 void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always)
 {
@@ -227,10 +227,9 @@ void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always)
 
 /**
  * rsm_rdma_channel_destroy() - end a connection and give back what it has of the device
- * @channel: the channel, which no node has any more; the caller's reference is gone on
- *	return
+ * @channel: the channel, which no node has any more; the caller's reference is dropped
  *
- * Waits for those who have entered.
+ * Waits until all that have entered the channel have left it.
  */
 void rsm_rdma_channel_destroy(struct rsm_rdma_channel *channel)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which nodes there are, and where. */
+/* The nodes of the configuration and their addresses. */
 
 #include "rdma.h"
 
@@ -10,21 +10,21 @@
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 
-/* Held while the configuration changes. Above everything else of ours. */
+/* Held while the configuration changes. Taken before all other locks of this module. */
 DEFINE_MUTEX(rsm_rdma_config_lock);
 
-/* Everything that a change needs is there. Guarded by rsm_rdma_config_lock. */
+/* The configuration may be changed from now on. Guarded by rsm_rdma_config_lock. */
 bool rsm_rdma_ready;
 
-/* On which nodes listen, the same on all; main.c's parameter. */
+/* The port on which each node listens, the same on all; main.c's parameter. */
 ushort rsm_rdma_port = 18600;
 
 /* Runs the work of all nodes. main.c makes and destroys it. */
 struct workqueue_struct *rsm_rdma_wq;
 
 /*
- * By node id. A node that was there stays until we go, since imports may know its link:
- * one that was taken out of the configuration is @leaving and may come back.
+ * The nodes by id. A node stays until the module is unloaded, since imports may know its link: a
+ * node that was taken out of the configuration is @leaving, and may come back.
  */
 static struct rsm_rdma_node *nodes[RSM_NODE_MAX + 1];
 static struct sockaddr_storage own_address;
@@ -43,7 +43,7 @@ struct rsm_rdma_node *rsm_rdma_node(u32 id)
 }
 
 /**
- * rsm_rdma_wake() - let a node's work look at what there is to do
+ * rsm_rdma_wake() - let a node's work look whether there is something to do
  * @node: the node
  *
  * Any context.
@@ -54,7 +54,7 @@ void rsm_rdma_wake(struct rsm_rdma_node *node)
 }
 
 /**
- * rsm_rdma_own_address() - the address that others know us by
+ * rsm_rdma_own_address() - the address by which other nodes know this one
  * @family: AF_INET or AF_INET6
  *
  * Return: the address, or NULL if none of that family is configured.
@@ -231,7 +231,7 @@ void rsm_rdma_node_enter(struct rsm_rdma_node *node)
 static_assert(offsetof(struct sockaddr_in, sin_port) ==
 	      offsetof(struct sockaddr_in6, sin6_port));
 
-/* The kernel reads what looks like an address, and does not care for some that follows. */
+/* Is the whole text the address? The kernel's parser ignores some kinds of text behind it. */
 static bool is_whole(const char *text, const struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET)
@@ -260,7 +260,7 @@ const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_st
 }
 
 /**
- * rsm_rdma_nodes_free() - forget all nodes, which nobody knows any more
+ * rsm_rdma_nodes_free() - free all nodes when no import knows their links any more
  */
 void rsm_rdma_nodes_free(void)
 {

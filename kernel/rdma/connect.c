@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Making a connection: node->work does it and waits for the connection manager. */
+/* Connecting: node->work does this, and waits for the connection manager. */
 
 #include "rdma.h"
 
@@ -10,16 +10,16 @@
 #include <net/ipv6.h>
 
 #define RESOLVE_MS	2000
-#define CONNECT_MS	5000	/* the peer may be busy with what we had before */
-#define PROOF_MS	2000	/* its first frame is on its way when it has agreed */
+#define CONNECT_MS	5000	/* the peer may still be ending the former connection */
+#define PROOF_MS	2000	/* the proof was sent when the peer agreed */
 #define PORT_FIRST	1023	/* privileged ports that we connect from, downwards */
 #define PORT_LAST	512
-#define RETRIES		7	/* the most there are */
+#define RETRIES		7	/* the most that the transport allows */
 #define ACK_TIMEOUT_MAX	31
 
 /*
- * The transport gives up about when the agent would: 4.096 us * 2^timeout for the first
- * attempt and for each of the others.
+ * The time after which the transport gives up should be about that of the agent. It is
+ * 4.096 us * 2^timeout for the first attempt and again for each retry.
  */
 static u8 ack_timeout(void)
 {
@@ -41,11 +41,11 @@ static void advance(struct rsm_rdma_channel *channel, enum rsm_rdma_progress pro
 static bool has_come_to(const struct rsm_rdma_channel *channel,
 			enum rsm_rdma_progress progress)
 {
-	/* Pairs with advance(): what came with the event is there. */
+	/* Pairs with advance(): the results of the event were stored before. */
 	return smp_load_acquire(&channel->progress) >= progress;
 }
 
-/* Wait until connecting has come so far. Returns what went wrong, or NULL. */
+/* Wait for a step of connecting. Returns the reason why it was not reached, or NULL. */
 static const char *wait_for(struct rsm_rdma_channel *channel,
 			    enum rsm_rdma_progress progress, unsigned int ms)
 {
@@ -59,7 +59,7 @@ static const char *wait_for(struct rsm_rdma_channel *channel,
 	return has_come_to(channel, progress) ? NULL : "no answer";
 }
 
-/* Wait until the peer has proved who it is. Returns what went wrong, or NULL. */
+/* Wait for the peer's proof. Returns the reason why it has not come, or NULL. */
 static const char *wait_for_proof(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_node *node = channel->node;
@@ -75,11 +75,11 @@ static const char *wait_for_proof(struct rsm_rdma_channel *channel)
 /**
  * rsm_rdma_device_objection() - can a device carry our connections?
  * @device: the device
- * @port: port of it
+ * @port: port of the device
  *
- * An iWARP device reports a write as done when the local TCP has the bytes: a put that
- * never arrives would be a success. And its connection manager tells nobody the number of
- * the other's queue pair, which a proof is to be about.
+ * iWARP devices can't. An iWARP device reports a write as done when the local TCP has the bytes:
+ * a put would succeed that never arrives. And its connection manager does not tell the number of
+ * the peer's queue pair, which the MAC of a proof includes.
  *
  * Return: what is wrong with it, or NULL.
  */
@@ -90,9 +90,9 @@ const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port)
 }
 
 /**
- * rsm_rdma_meet() - the peer of a channel has greeted
+ * rsm_rdma_meet() - store what the greeting of a channel's peer says
  * @channel: the channel
- * @peer: what it has said
+ * @peer: the contents of the greeting
  */
 void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer)
 {
@@ -105,10 +105,10 @@ void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer 
 }
 
 /**
- * rsm_rdma_check_greeting() - look at what a peer says when connecting
- * @param: what it says
- * @greeting: where to put its greeting
- * @peer: what it says of itself
+ * rsm_rdma_check_greeting() - read and check the greeting of a peer
+ * @param: the private data that came with the connection, and its parameters
+ * @greeting: where to put the greeting
+ * @peer: where to put its contents
  *
  * Return: what is wrong with it, or NULL.
  */
@@ -118,13 +118,13 @@ const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
 	const char *why = rsm_rdma_greeting_read(param->private_data, param->private_data_len,
 						 rsm_node_id(), greeting, peer);
 
-	/* Reads would wait forever, and everything after them. */
+	/* The peer allows no reads: they would wait for ever, and all later requests with them. */
 	if (!why && !param->initiator_depth)
 		why = "it lets us read nothing";
 	return why;
 }
 
-/* Has the node that accepts proved that it knows our secret? What it has said is complete then. */
+/* Does the accepting node's MAC prove our secret? Completes the transcript. */
 static bool reply_fits(struct rsm_rdma_channel *channel, const struct rsm_rdma_greeting *reply,
 		       u32 qp_num)
 {
@@ -140,7 +140,7 @@ static bool reply_fits(struct rsm_rdma_channel *channel, const struct rsm_rdma_g
 	return true;
 }
 
-/* The fault of the answer to our greeting, or NULL. */
+/* The reason why the accepting node's greeting is refused, or NULL. */
 static const char *read_answer(struct rsm_rdma_channel *channel,
 			       const struct rdma_conn_param *param)
 {
@@ -159,7 +159,7 @@ static const char *read_answer(struct rsm_rdma_channel *channel,
 	return NULL;
 }
 
-/* Both ends have agreed. If we have connected, the other's greeting came with that. */
+/* Both ends have agreed. The connecting node gets the other's greeting with this event. */
 static void established(struct rsm_rdma_channel *channel, const struct rdma_conn_param *param)
 {
 	const char *why = rsm_rdma_is_active(channel->node) ? read_answer(channel, param) : NULL;
@@ -170,7 +170,7 @@ static void established(struct rsm_rdma_channel *channel, const struct rdma_conn
 		advance(channel, RSM_RDMA_ESTABLISHED);
 }
 
-/* The peer does not want a connection. It may say why. */
+/* The peer refuses the connection, perhaps with a reason. */
 static void rejected(struct rsm_rdma_channel *channel, struct rdma_cm_event *event)
 {
 	static const char *const reasons[] = {
@@ -189,11 +189,11 @@ static void rejected(struct rsm_rdma_channel *channel, struct rdma_cm_event *eve
 }
 
 /**
- * rsm_rdma_event() - what the connection manager has to say of a channel
- * @cm_id: its connection
- * @event: what
+ * rsm_rdma_event() - handle an event of the connection manager for a channel
+ * @cm_id: the channel's connection
+ * @event: the event
  *
- * Called with the connection's handler lock held: waits for nobody.
+ * Called with the handler lock of the connection held, so it must not wait.
  *
  * Return: 0: we destroy connections ourselves.
  */
@@ -217,18 +217,18 @@ int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		WRITE_ONCE(channel->removed, true);
 		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
-		/* Nobody else knows of it if it is parked. */
+		/* Only node->work knows a parked channel. */
 		rsm_rdma_wake(channel->node);
 		break;
 	default:
-		/* Errors of all kinds, disconnection, loss of the address. */
+		/* Errors of all kinds, disconnection, removal of the address. */
 		rsm_rdma_channel_fail(channel, rdma_event_msg(event->event));
 		break;
 	}
 	return 0;
 }
 
-/* Our greeting, all but the MAC. */
+/* Fill in our greeting, except for the MAC. */
 static void greet(const struct rsm_rdma_channel *channel, struct rsm_rdma_greeting *greeting)
 {
 	rsm_rdma_greet(greeting, rsm_node_id(), channel->node->id, RSM_RDMA_RECEIVES,
@@ -252,12 +252,12 @@ static struct rdma_conn_param conn_param(const struct rsm_rdma_channel *channel,
 					 limits->max_qp_init_rd_atom),
 		.flow_control = 1,
 		.retry_count = RETRIES,
-		/* Nobody sends what the other has no receive for. */
+		/* Credits keep a sender from sending a frame for which there is no receive. */
 		.rnr_retry_count = 0,
 	};
 }
 
-/* Our own address, or any of that family. */
+/* The configured address of this node if it is of that family, or the wildcard address. */
 static void set_source(struct rsm_rdma_channel *channel, const struct sockaddr_storage *to,
 		       struct sockaddr_storage *from)
 {
@@ -273,8 +273,9 @@ static void set_source(struct rsm_rdma_channel *channel, const struct sockaddr_s
 }
 
 /*
- * From a port that the peer's connection manager gives to nobody without privilege: without
- * a secret that is all that tells a node from its users. Another one if it is taken.
+ * Connect from a privileged port: the peer's connection manager refuses such ports to unprivileged
+ * processes, and without a secret nothing else distinguishes a node from its users. Try the next
+ * port if one is in use.
  */
 static int resolve_address(struct rsm_rdma_channel *channel)
 {
@@ -309,7 +310,7 @@ static const char *resolve(struct rsm_rdma_channel *channel)
 	return wait_for(channel, RSM_RDMA_ROUTE_RESOLVED, RESOLVE_MS);
 }
 
-/* Greet the node that accepts. */
+/* Send a request with our greeting. */
 static int request(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_transcript *said = &channel->said;
@@ -325,7 +326,7 @@ static int request(struct rsm_rdma_channel *channel)
 	return rdma_connect(channel->cm_id, &param);
 }
 
-/* Greet the node that connects. */
+/* Accept with our greeting. */
 static int reply(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_transcript *said = &channel->said;
@@ -342,7 +343,7 @@ static int reply(struct rsm_rdma_channel *channel)
 	return err;
 }
 
-/* The first frame, without which the peer takes no other. */
+/* Send the first frame, the proof. The peer accepts no other frame before. */
 static const char *prove(struct rsm_rdma_channel *channel)
 {
 	u8 mac[RSM_RDMA_MAC_SIZE];
@@ -355,7 +356,7 @@ static const char *prove(struct rsm_rdma_channel *channel)
  * rsm_rdma_connect() - connect to the node of a channel
  * @channel: the channel, new
  *
- * Return: what went wrong, or NULL; then the peer has proved who it is.
+ * Return: NULL when the peer has proved that it is the node, or the reason of the failure.
  */
 const char *rsm_rdma_connect(struct rsm_rdma_channel *channel)
 {
@@ -375,9 +376,9 @@ const char *rsm_rdma_connect(struct rsm_rdma_channel *channel)
 
 /**
  * rsm_rdma_accept() - accept the connection of a channel
- * @channel: the channel, new, with a request that was found good
+ * @channel: the channel, new; its request was checked
  *
- * Return: what went wrong, or NULL; then the peer has proved who it is.
+ * Return: NULL when the peer has proved that it is the node, or the reason of the failure.
  */
 const char *rsm_rdma_accept(struct rsm_rdma_channel *channel)
 {

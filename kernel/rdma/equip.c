@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parts of the device that a channel has. */
+/* The resources of the device that a channel uses. */
 
 #include "memory.h"
 
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
 
-/* Work requests that are neither transfers' nor the core's own for transfers. */
+/* Work requests for frames and keys, and one that drains the queue pair. */
 #define OTHER_WRS	(RSM_RDMA_SENDS + RSM_RDMA_KEY_WRS + 1)
-/* The core may need to register and invalidate memory for each transfer. */
+/* For each transfer the RDMA core may add a registration and an invalidation. */
 #define WRS_OF_CONTEXT	3
 
 /* An event of the device about a queue pair. Any context. */
@@ -31,7 +31,7 @@ static void queue_pair_event(struct ib_event *event, void *context)
 	}
 }
 
-/* Work requests for transfers, enough for any operation; 0 if the device is too small. */
+/* Work requests that transfers may use; 0 if the device has too few for one operation. */
 static u32 room_for_transfers(const struct ib_device *device)
 {
 	u32 needed = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS;
@@ -40,7 +40,7 @@ static u32 room_for_transfers(const struct ib_device *device)
 	return max >= needed + RSM_RDMA_PIECE_PAGES ? min(RSM_RDMA_TRANSFER_WRS, max - needed) : 0;
 }
 
-/* All that has been posted may complete at once, when it is flushed. */
+/* The completion queues have room for everything posted, which a flush completes at once. */
 static int alloc_queues(struct rsm_rdma_channel *channel)
 {
 	u32 wrs = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS + channel->transfer_wrs;
@@ -116,7 +116,7 @@ err_dealloc_pd:
 	return err;
 }
 
-/* The network device below the device; 0 if there is none. */
+/* Index of the network device that the RDMA device uses; 0 if there is none. */
 static int find_netdev(const struct rsm_rdma_channel *channel)
 {
 	const struct ib_gid_attr *attr = channel->cm_id->route.addr.dev_addr.sgid_attr;
@@ -134,11 +134,10 @@ static int find_netdev(const struct rsm_rdma_channel *channel)
 }
 
 /**
- * rsm_rdma_channel_equip() - give a channel all that it needs of the device
+ * rsm_rdma_channel_equip() - allocate a channel's resources of the device
  * @channel: the channel; its connection knows the device
  *
- * Receives are posted on return. Done by who will destroy the channel, whatever is
- * returned.
+ * Receives are posted on return. The caller destroys the channel later, also if this fails.
  *
  * Return: 0 or an error.
  */
@@ -160,7 +159,7 @@ int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel)
 
 /**
  * rsm_rdma_channel_strip() - undo rsm_rdma_channel_equip()
- * @channel: the channel; nobody else posts work requests any more
+ * @channel: the channel; no other task posts work requests any more
  */
 void rsm_rdma_channel_strip(struct rsm_rdma_channel *channel)
 {

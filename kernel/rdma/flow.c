@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Flows: what an import has under way without waiting for it. */
+/* Flows: the operations of an import that run without a task that waits for them. */
 
 #include "memory.h"
 
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-/* Copies of user memory that an import may have under way. */
+/* Bytes of user memory that operations of one import may hold copies of. */
 #define COPIED_MAX	SZ_4M
 
 static void flow_free(struct kref *ref)
@@ -31,7 +31,7 @@ struct rsm_rdma_flow *rsm_rdma_flow_alloc(void)
 	return flow;
 }
 
-/* A single copy is always let through. */
+/* Count the bytes; false if that is too much. The first copy is always allowed. */
 static bool charge(struct rsm_rdma_flow *flow, u32 bytes)
 {
 	int before = atomic_fetch_add(bytes, &flow->copied);
@@ -48,11 +48,11 @@ static u32 copied_bytes(const struct rsm_rdma_op *op)
 }
 
 /**
- * rsm_rdma_flow_enter() - count an operation that nobody will wait for
- * @flow: where
+ * rsm_rdma_flow_enter() - count an operation for which no task will wait
+ * @flow: flow of the import
  * @op: the operation, not yet started
  *
- * Waits while too much memory is tied up in copies.
+ * Waits while the copies of the flow's operations use too much memory.
  *
  * Return: RSM_SUCCESS or RSMERR_INTERRUPTED.
  */
@@ -66,7 +66,7 @@ rsm_status_t rsm_rdma_flow_enter(struct rsm_rdma_flow *flow, struct rsm_rdma_op 
 	return RSM_STS_SUCCESS;
 }
 
-/* It has ended, or was not started after all. Any context. */
+/* The operation has ended, or was not started after all. Any context. */
 void rsm_rdma_flow_leave(struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_flow *flow = op->flow;
@@ -76,7 +76,7 @@ void rsm_rdma_flow_leave(struct rsm_rdma_op *op)
 	if (op->failed)
 		WRITE_ONCE(flow->failed, true);
 	atomic_sub(copied_bytes(op), &flow->copied);
-	/* A reader that sees that nothing is pending sees what has failed. */
+	/* A reader that sees no pending operation also sees @failed. */
 	atomic_dec_return_release(&flow->pending);
 	wake_up_all(&flow->changed);
 }
@@ -99,7 +99,7 @@ static void poll_until_idle(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 	rsm_mem_put(mem);
 }
 
-/* Nothing is ever under way to this node's own segments. */
+/* Wait for all operations. An import of a segment of this node never has any under way. */
 static rsm_status_t finish_all(struct rsm_import *imp, struct rsm_rdma_flow *flow)
 {
 	if (!is_idle(flow))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The form of what nodes say to each other. Pure functions, tested by KUnit. */
+/* The form of greetings and frames. Pure functions, tested by KUnit. */
 
 #include "frame.h"
 
@@ -13,13 +13,13 @@ static_assert(RSM_RDMA_FRAME_HEADER % 8 == 0);
 
 /**
  * rsm_rdma_greet() - make our greeting
- * @greeting: where
+ * @greeting: where to put it
  * @from: our node id
  * @to: the peer's
  * @depth: receives that we have posted
  * @incarnation: ours
  *
- * Without a nonce and what a secret is needed for.
+ * The greeting has no flags, nonce and MAC yet.
  */
 void rsm_rdma_greet(struct rsm_rdma_greeting *greeting, u32 from, u32 to, u32 depth,
 		    u64 incarnation)
@@ -55,10 +55,10 @@ static const char *frame_objection(const struct rsm_rdma_greeting *greeting, u32
  * @data: private data that has come with a connection
  * @len: bytes of it, padding included
  * @own: our node id
- * @greeting: a copy of it
- * @peer: what it says
+ * @greeting: where to put a copy of it
+ * @peer: where to put its contents
  *
- * Whether the MAC fits is not looked at.
+ * Does not check the MAC.
  *
  * Return: what is wrong with it, or NULL.
  */
@@ -84,9 +84,9 @@ const char *rsm_rdma_greeting_read(const void *data, size_t len, u32 own,
 }
 
 /**
- * rsm_rdma_refuse() - say why a connection is refused
- * @refusal: where
- * @code: why
+ * rsm_rdma_refuse() - make the reason that a refused peer gets
+ * @refusal: where to put it
+ * @code: the reason
  */
 void rsm_rdma_refuse(struct rsm_rdma_refusal *refusal, enum rsm_rdma_refusal_code code)
 {
@@ -123,7 +123,7 @@ enum rsm_rdma_refusal_code rsm_rdma_refusal_read(const void *data, size_t len)
  * @wire: the frame
  * @len: bytes that have arrived, at most the size of a frame
  *
- * The message itself is the agent's business.
+ * The agent checks the message itself.
  *
  * Return: what is wrong with it, or NULL.
  */

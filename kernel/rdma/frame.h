@@ -14,7 +14,7 @@
 #define RSM_RDMA_MAGIC		0x414d44524d5352ULL	/* "RSMRDMA" */
 #define RSM_RDMA_VERSION	2
 
-/* A peer with fewer receives could not keep one back for credits. */
+/* Fewer receives are too few to keep one for a frame that returns credits. */
 #define RSM_RDMA_DEPTH_MIN	4U
 #define RSM_RDMA_DEPTH_MAX	4096U
 
@@ -26,10 +26,10 @@
 /**
  * struct rsm_rdma_greeting - private data of connect and accept
  * @magic: RSM_RDMA_MAGIC
- * @version: RSM_RDMA_VERSION of the sender; magic and version will never move
- * @depth: receives that the sender has posted: so many frames it can take
+ * @version: RSM_RDMA_VERSION of the sender; later versions have magic and version at these places
+ * @depth: receives that the sender has posted: how many frames it can take
  * @from: node id of the sender
- * @to: node id that it believes to talk to
+ * @to: node id of the peer, as the sender believes
  * @flags: RSM_RDMA_HAS_SECRET or 0
  * @incarnation: of the sender, random, another one for each connection; not 0
  * @nonce: random, another one for each connection
@@ -81,7 +81,7 @@ enum rsm_rdma_role {
 #define RSM_RDMA_SECRET_SIZE	32
 
 /**
- * struct rsm_rdma_secret - what the nodes of a cluster share and nobody else knows
+ * struct rsm_rdma_secret - the secret that the nodes of a cluster share
  * @byte: random bytes
  */
 struct rsm_rdma_secret {
@@ -89,7 +89,7 @@ struct rsm_rdma_secret {
 };
 
 /**
- * enum rsm_rdma_refusal_code - why a connection was refused, as far as the peer is told
+ * enum rsm_rdma_refusal_code - the reason that a refused peer gets
  * @RSM_RDMA_REFUSED: any other reason
  * @RSM_RDMA_REFUSED_NO_SECRET: the peer has no secret, and we have one
  * @RSM_RDMA_REFUSED_SECRET: the peer has a secret, and we have none
@@ -145,10 +145,10 @@ struct rsm_rdma_wire {
 #define RSM_RDMA_FRAME_HEADER	offsetof(struct rsm_rdma_wire, message)
 
 /**
- * struct rsm_rdma_peer - what a peer's greeting says
- * @node: its node id
- * @depth: frames that it can take
- * @incarnation: of it
+ * struct rsm_rdma_peer - contents of a peer's greeting
+ * @node: the peer's node id
+ * @depth: frames that the peer can take
+ * @incarnation: the peer's
  */
 struct rsm_rdma_peer {
 	u32 node;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporting side: keys by which a peer reaches a segment. They are dead before
- * the memory is given to others, whatever the peer does.
+ * The exporting side: keys by which a peer reaches a segment. A key is invalid before its memory
+ * is given to others, even if the peer does not cooperate.
  */
 
 #include "memory.h"
@@ -22,14 +22,14 @@ struct registered {
 };
 
 /**
- * struct key_set - what a peer is given for a segment, however often it imports it
- * @entry: in the channel's list; channel->keys_lock
- * @users: leases that use it; channel->keys_lock
- * @made: somebody has tried to make the keys; channel->making_lock
- * @status: how that went; likewise
- * @mem: the memory, which is there as long as one of @users
+ * struct key_set - the keys of a peer for a segment; all imports of the peer use one set
+ * @entry: place in the channel's list; guarded by channel->keys_lock
+ * @users: leases that use it; guarded by channel->keys_lock
+ * @made: make_set() has tried to make the keys; guarded by channel->making_lock
+ * @status: result of that; likewise
+ * @mem: the memory; @users keep it
  * @rights: what the peer may do there: RSM_PERM_READ, RSM_PERM_WRITE, both or none
- * @channel: whose keys they are; entered
+ * @channel: the channel that the keys belong to; entered
  * @chunk_shift: size of a chunk, binary logarithm
  * @table: the keys as the peer reads them
  * @table_bytes: size of @table
@@ -55,9 +55,9 @@ struct key_set {
 
 /**
  * struct registration - a work request that registers
- * @cqe: whom its completion goes to
- * @done: it is over
- * @status: how it went
+ * @cqe: its completion handler
+ * @done: completed when the work request has completed
+ * @status: status of the completion
  */
 struct registration {
 	struct ib_cqe cqe;
@@ -73,7 +73,7 @@ static void registration_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&reg->done);
 }
 
-/* One at a time, so the send queue has room for it. */
+/* Called under making_lock, so one at a time: the send queue has room for it. */
 static rsm_status_t make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
 {
 	struct registration reg = {
@@ -120,9 +120,9 @@ static void unmap_pages(struct ib_device *device, struct sg_table *sgt)
 }
 
 /*
- * Register mapped pages so that the peer finds the first byte at @address. There is
- * room for one page more: rdma_rxe up to 6.1 looks, and only that, at what is behind the
- * last one of a full array.
+ * Register mapped pages so that the peer finds the first byte at @address. The array has room for
+ * one page more: rdma_rxe up to 6.1 reads, but does not use, the entry behind the last one of a
+ * full array.
  */
 static rsm_status_t make_key(struct rsm_rdma_channel *channel, struct registered *key,
 			     unsigned int npages, u64 address, int access)
@@ -134,7 +134,7 @@ static rsm_status_t make_key(struct rsm_rdma_channel *channel, struct registered
 	if (IS_ERR(mr))
 		return status;
 	if (ib_map_mr_sg(mr, sgt->sgl, sgt->nents, NULL, PAGE_SIZE) == sgt->nents) {
-		/* Where it is in our memory is none of the peer's business. */
+		/* Addresses in a segment begin at 0: the peer does not learn kernel addresses. */
 		mr->iova = address;
 		status = make_valid(channel, mr, access);
 	}
@@ -159,7 +159,7 @@ static rsm_status_t register_pages(struct rsm_rdma_channel *channel, struct regi
 	return status;
 }
 
-/* A device that does not give a key up serves nobody any more before the memory goes to others. */
+/* The device has not given up a key: fail the channel, and the key with the queue pair. */
 static void cut_off(struct rsm_rdma_channel *channel)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -247,7 +247,7 @@ static void free_set(struct key_set *set)
 	kvfree(set);
 }
 
-/* Pages of a registration, with the one more that make_key() wants. */
+/* Most pages of a registration; make_key() needs one more entry than that. */
 static u32 max_pages(const struct ib_device *device)
 {
 	u32 pages = device->attrs.max_fast_reg_page_list_len;
@@ -255,7 +255,7 @@ static u32 max_pages(const struct ib_device *device)
 	return pages ? pages - 1 : 0;
 }
 
-/* As large as the device can register at once; 0 if it can't. */
+/* Size of the largest chunk that the device registers at once; 0 if it registers none. */
 static unsigned int chunk_shift_of(const struct ib_device *device)
 {
 	u32 pages = max_pages(device);
@@ -322,7 +322,7 @@ static void set_put(struct key_set *set)
 	free_set(set);
 }
 
-/* The keys to some memory, made or not: a peer that imports it again gets those that it has. */
+/* The set of keys for @mem, new or the one that the peer has for another import of the segment. */
 static rsm_status_t set_get(struct rsm_rdma_channel *channel, struct rsm_mem *mem, u32 rights,
 			    struct key_set **set)
 {
@@ -342,8 +342,8 @@ static rsm_status_t set_get(struct rsm_rdma_channel *channel, struct rsm_mem *me
 }
 
 /*
- * Takes time in proportion to the memory. Nobody waits for it but those who want keys
- * of this channel.
+ * Make the keys, unless that was tried before. Takes time in proportion to the memory, under
+ * making_lock: only other callers that need keys of this channel wait for it.
  */
 static rsm_status_t make_set(struct key_set *set)
 {
@@ -360,7 +360,7 @@ static rsm_status_t make_set(struct key_set *set)
 	return status;
 }
 
-/* &rsm_link_ops.place. Keys keep the channel from being destroyed before them. */
+/* &rsm_link_ops.place. The keys hold the channel: it is destroyed after them. */
 rsm_status_t rsm_rdma_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 			    struct rsm_place *place, void **keys)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests for connections: we accept only nodes of the configuration, from their
- * addresses, that know the secret if we have one.
+ * Requests for connections. This node accepts only configured nodes, from their addresses, that
+ * prove the secret if there is one.
  */
 
 #include "rdma.h"
@@ -14,16 +14,16 @@
 
 #define BACKLOG		16
 
-/* One for each family; on all devices, those that come later included. */
+/* One listener for each address family, on all devices, also on those that are added later. */
 static struct rdma_cm_id *listeners[2];
 
 /**
- * struct request - a connection that somebody wants
- * @peer: what they say of themselves
- * @said: their greeting and the number of their queue pair
- * @secret: with which that is proved, if @authenticated
- * @authenticated: it is proved with a secret
- * @code: what they are told if it is refused
+ * struct request - a request for a connection
+ * @peer: contents of the sender's greeting
+ * @said: the greeting, and the number of the sender's queue pair
+ * @secret: the secret that the greeting proves, if @authenticated
+ * @authenticated: the greeting proves a secret
+ * @code: the reason that the sender gets if the request is refused
  */
 struct request {
 	struct rsm_rdma_peer peer;
@@ -34,8 +34,9 @@ struct request {
 };
 
 /*
- * The address is what the sender has written into the request. On Ethernet so is the GID,
- * but to that one our answers go: who can't receive there does not get a connection.
+ * Does a request come from the node's address? The sender writes the address into the request; on
+ * Ethernet it writes the GID, too, but our answer goes to that: a sender that does not receive at
+ * that address gets no connection.
  */
 static bool comes_from(struct rsm_rdma_node *node, struct rdma_cm_id *cm_id)
 {
@@ -49,13 +50,13 @@ static bool comes_from(struct rsm_rdma_node *node, struct rdma_cm_id *cm_id)
 	return rsm_rdma_node_is_at(node, &address);
 }
 
-/* A connection manager gives such a port to nobody without privilege. */
+/* Is this a port that a connection manager refuses to unprivileged processes? */
 static bool is_privileged(const struct sockaddr_storage *address)
 {
 	return ntohs(((const struct sockaddr_in *)address)->sin_port) < PROT_SOCK;
 }
 
-/* The objection to the secret of a request, or to its absence, or NULL. */
+/* The reason to refuse the secret of a request, or the lack of one; or NULL. */
 static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *request)
 {
 	request->code = rsm_rdma_secret_find(&request->said, &request->secret,
@@ -75,7 +76,7 @@ static const char *secret_objection(struct rdma_cm_id *cm_id, struct request *re
 	return NULL;
 }
 
-/* The fault of the sender of a request, or NULL. */
+/* The reason to refuse the sender of a request, or NULL. */
 static const char *listen_objection(struct rdma_cm_id *cm_id, struct request *request)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
@@ -90,8 +91,8 @@ static const char *listen_objection(struct rdma_cm_id *cm_id, struct request *re
 }
 
 /*
- * False if there is one already that nobody has looked at, or if the configuration
- * has changed since we looked.
+ * Leave a channel to node->work. False if node->incoming has one already, or if the configuration
+ * has changed since the request was checked.
  */
 static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *channel)
 {
@@ -122,7 +123,7 @@ static int listen_hand_over(struct rdma_cm_id *cm_id, const struct request *requ
 	channel->authenticated = request->authenticated;
 	channel->responder_resources = param->responder_resources;
 	channel->initiator_depth = param->initiator_depth;
-	/* The handler lock is held: the next event is the channel's. */
+	/* The handler lock is held, so the next event goes to the channel's handler. */
 	cm_id->event_handler = rsm_rdma_event;
 	if (!leave_to_node(node, channel)) {
 		rsm_rdma_channel_put(channel);
@@ -143,7 +144,7 @@ static void listen_refuse(struct rdma_cm_id *cm_id, const struct request *reques
 	rdma_reject(cm_id, &refusal, sizeof(refusal), IB_CM_REJ_CONSUMER_DEFINED);
 }
 
-/* An error makes the connection manager destroy the connection. */
+/* If this returns an error the connection manager destroys the connection. */
 static int look_at_request(struct rdma_cm_id *cm_id, const struct rdma_conn_param *param)
 {
 	struct request request = {};
@@ -198,7 +199,7 @@ static struct rdma_cm_id *make_listener(struct sockaddr *address)
 }
 
 /**
- * rsm_rdma_unlisten() - let nobody connect any more
+ * rsm_rdma_unlisten() - accept no connections any more
  */
 void rsm_rdma_unlisten(void)
 {
@@ -210,10 +211,10 @@ void rsm_rdma_unlisten(void)
 }
 
 /**
- * rsm_rdma_listen() - let other nodes connect
- * @port: where
+ * rsm_rdma_listen() - accept connections of other nodes
+ * @port: port to listen on
  *
- * Does what is still to be done, since there are nodes of a family that had none.
+ * Starts a listener for each family that a configured node has, unless there is one already.
  *
  * Return: 0 or an error.
  */

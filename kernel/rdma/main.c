@@ -31,7 +31,7 @@ static bool is_known(u32 id)
 	return id == rsm_node_id() || (node && !READ_ONCE(node->leaving));
 }
 
-/* The configuration says which nodes there are. */
+/* Accept a list if all of its nodes are configured. */
 static rsm_status_t check_acl(struct rsm_controller *ctl, const struct rsm_acl *acl)
 {
 	for (u32 i = 0; i < acl->count; i++)
@@ -40,7 +40,7 @@ static rsm_status_t check_acl(struct rsm_controller *ctl, const struct rsm_acl *
 	return RSM_STS_SUCCESS;
 }
 
-/* Other nodes learn of it before the return. */
+/* On return importers of other nodes reach the new memory. */
 static rsm_status_t rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	rsm_status_t status = rsm_pin_rebind(exp, prepared);
@@ -70,7 +70,7 @@ static void end_import(struct rsm_import *imp)
 	rsm_rdma_flow_put(imp->priv);
 }
 
-/* There is no map: an import segment can't be mapped. */
+/* Without a map operation: import segments can't be mapped. */
 static const struct rsm_controller_ops controller_ops = {
 	.owner = THIS_MODULE,
 	.prepare = rsm_pin_prepare,
@@ -116,7 +116,7 @@ static void wake_all_nodes(void)
 			rsm_rdma_wake(rsm_rdma_node(id));
 }
 
-/* Is there something that tells us who is who? */
+/* Read the configuration; fails without a node id, which peers would need. */
 static int read_config(void)
 {
 	if (!rsm_node_id()) {
@@ -130,7 +130,7 @@ static int read_config(void)
 	return rsm_rdma_nodes_read(&controller, &link_ops, nodes ?: "");
 }
 
-/* Links are there before and after: until they are started nobody gets through them. */
+/* Links exist before and after the registration: until they are started they carry nothing. */
 static int start_controller(void)
 {
 	struct sockaddr *own = rsm_rdma_own_address(AF_INET) ?: rsm_rdma_own_address(AF_INET6);
@@ -147,7 +147,7 @@ static void stop_controller(void)
 	rsm_remove_controller(&controller);
 }
 
-/* From here on the configuration may be changed. */
+/* The configuration may be changed once this has returned. */
 static int start_nodes(void)
 {
 	int err;
@@ -194,7 +194,7 @@ err_free_nodes:
 }
 module_init(rdma_init);
 
-/* Nobody uses a segment of ours: handles keep the module loaded. */
+/* No segment uses the controller any more: handles hold the module. */
 static void __exit rdma_exit(void)
 {
 	rsm_rdma_unlisten();
