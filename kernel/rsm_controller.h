@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The operations that an interconnect has to offer to become an RSM controller, and those that
- * the core offers it. Loopback is written against this file and nothing else.
+ * The operations that an interconnect has to offer to become an RSM controller, and the services
+ * that the core offers to controllers. A controller includes this file of the core and no other.
  */
 #ifndef RSM_CONTROLLER_H
 #define RSM_CONTROLLER_H
@@ -58,13 +58,13 @@ struct rsm_mem_ops {
  * struct rsm_mem - memory behind a segment
  * @ref: one for the export, one for each import that may reach it
  * @npages: its size
- * @written: somebody other than the exporter may have written to it
- * @lost: window memory only: what is in it is not ours any more
+ * @written: an importer may have written to it
+ * @lost: window memory only: other nodes may use it by now
  * @ops: how to reach it
  *
- * Pages of the exporter (pinned), of an interconnect's window, or whatever a
- * controller has: the core maps and copies by this interface only. The memory
- * stays where it is until the last reference is gone.
+ * Pinned pages of the exporter, pages of an interconnect's window, or other pages of a controller:
+ * the core maps and copies them by these operations only. The memory stays until the last
+ * reference is dropped.
  */
 struct rsm_mem {
 	struct kref ref;
@@ -83,9 +83,9 @@ void rsm_mem_write(struct rsm_mem *mem, u64 offset, const void *from, size_t len
 
 /**
  * struct rsm_words - where the words of a handle live
- * @generation: kernel writes, user space may read
- * @posted: kernel writes, user space may read
- * @consumed: anybody who maps it writes: never trust it
+ * @generation: written by the kernel, read by user space
+ * @posted: written by the kernel, read by user space
+ * @consumed: written by each process that maps it: hostile input
  * @table: table that has the slot, NULL when the words are in @own
  * @slot: number of the slot in @table
  * @own: the words of a handle without a slot
@@ -107,11 +107,11 @@ struct rsm_words {
 enum rsm_kind { RSM_EXPORT, RSM_IMPORT };
 
 /**
- * struct rsm_segment_ops - what the core does to a segment of either kind; its own
- * @kind: of which kind it is
- * @free: the last reference is gone
- * @withdraw: optional; it will be killed: ask other nodes to let go, and wait for none
- * @kill: end it, whatever its state; its handle is good for closing only
+ * struct rsm_segment_ops - what the core can do with a segment of either kind; private to the core
+ * @kind: the kind
+ * @free: free the segment: its last reference was dropped
+ * @withdraw: optional; called before @kill: ask other nodes to let go, without waiting for them
+ * @kill: end the segment, whatever its state; programs can only close its handle then
  */
 struct rsm_segment_ops {
 	enum rsm_kind kind;
@@ -123,15 +123,15 @@ struct rsm_segment_ops {
 /**
  * struct rsm_segment - what export and import segments have in common
  * @ref: one for the open handle, one for each import on an export
- * @ops: the core's, for its kind, which is there
+ * @ops: the core's operations for its kind
  * @number: number of the handle
  * @ctl: its controller, referenced
- * @on_ctl: its place among the controller's segments
+ * @on_ctl: place in the controller's list of segments
  * @words: generation and event words
- * @put_bytes: bytes that PUTV has put, by this import or by all of the export
+ * @put_bytes: bytes that PUTV has put: by this import, or by all imports of the export
  * @get_bytes: bytes that GETV has got, likewise
- * @handle: what has become it, referenced: those who wait for an event are there
- * @process: the core's: which process has made it, referenced
+ * @handle: the handle that has become it, referenced; waiters for an event wait there
+ * @process: the core's: entry of the process that has made it, referenced
  */
 struct rsm_segment {
 	struct kref ref;
@@ -147,7 +147,7 @@ struct rsm_segment {
 };
 
 /**
- * struct rsm_owner - who created a segment, as of that moment
+ * struct rsm_owner - the creator of a segment, as it was at that moment
  * @tgid: the process; only it may publish, republish, unpublish and rebind an export
  * @uid: effective user id
  * @gid: effective group id
@@ -187,9 +187,9 @@ struct rsm_inbox {
 /**
  * struct rsm_export - an export segment
  * @seg: common part
- * @ops: who serves it: its controller, or the core if it is local
- * @lock: guards all below but the importers
- * @state: bound, published, or dead (its range went away); dies under @importers_lock, too
+ * @ops: operations of its controller, or of the core if the export is local
+ * @lock: guards all below except what @importers_lock guards
+ * @state: bound, published, or dead; becomes dead under @importers_lock, too
  * @flags: those of BIND
  * @vaddr: start of the range in the creator's address space
  * @length: bytes
@@ -197,19 +197,19 @@ struct rsm_inbox {
  * @mem: its memory, NULL when dead; changed under @lock and @importers_lock
  * @watch: notices the end of the range, NULL for memory that needs no watch
  * @view: window memory only: the exporter's own mapping of it, NULL if none
- * @death: looks at the range after @watch or @view has seen something
+ * @death: ends the export after @watch or @view has noticed the end of the range
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
  * @importers_lock: guards @importers, @remote_importers and @open; held for a bounded
  *	number of importers at a time
- * @tickets: its grants
+ * @tickets: its tickets
  * @grants: how many there are
  * @inbox: letters from holders of its tickets
- * @importers: import segments of this node that are connected, and the marks of those
- *	who go through them; see importers.c
- * @importer_count: how many there are
+ * @importers: connected imports of this node, and marks of tasks that visit them; see
+ *	importers.c
+ * @importer_count: how many imports there are
  * @remote_importers: the agent's: importing nodes
- * @open: connects are welcome
+ * @open: connects are accepted
  * @priv: the controller's
  */
 struct rsm_export {
@@ -241,7 +241,7 @@ struct rsm_export {
 /**
  * struct rsm_member - a place in the list of an export's importers
  * @entry: in &rsm_export.importers
- * @is_mark: no importer, but how far one who goes through the list has come
+ * @is_mark: not an importer: marks how far a visit of the list has come
  */
 struct rsm_member {
 	struct list_head entry;
@@ -251,35 +251,34 @@ struct rsm_member {
 /**
  * struct rsm_import - an import segment
  * @seg: common part
- * @ops: who serves it: its controller, or the core if it was granted
- * @granted: it was redeemed from a ticket; a segment that has an id otherwise
- * @ticket: the ticket, referenced, while it is connected; guarded as @exp is
+ * @ops: operations of its controller, or of the core if it was granted
+ * @granted: it was connected by a ticket, not by a segment id
+ * @ticket: the ticket, referenced, while it is connected; guarded like @exp
  * @may_send: its ticket allows letters; see struct rsm_inbox
- * @letter: sent to the exporter and not received yet, or NULL; see struct rsm_inbox
+ * @letter: the letter that the exporter has not received yet, or NULL; see struct rsm_inbox
  * @node: exporting node
  * @id: segment id there
- * @owner: who connected it
+ * @owner: the process that has connected it
  * @rights: RSM_PERM_READ, RSM_PERM_WRITE, both or none
- * @may_read: who connected it was allowed to read the segment, asked for or not
+ * @may_read: that process may read the segment, whether it has asked for that or not
  * @length: bytes
- * @start: first byte that it may reach
+ * @start: first byte that it may access
  * @end: the byte behind the last one
  * @map_lock: guards @mem and @aborted; mappings change only while it is held
  *	for writing
- * @mem: memory behind it; NULL when aborted or when the controller has none
- *	to show
- * @aborted: the connection is gone, for good; set before anything that an
- *	importer can see of that, and cleared never
- * @hung_up: none of its mappings shows the segment any more
- * @reason: why
+ * @mem: memory behind it; NULL when aborted, or when the CPU can't reach the memory
+ * @aborted: the connection is gone for good; set before an importer can notice anything of that,
+ *	and never cleared
+ * @hung_up: no mapping of it shows the segment any more
+ * @reason: reason of the abort
  * @notified: listeners were notified of the connection, and are notified of its end; @map_lock
- * @scratch: what mappings show after that
+ * @scratch: page that mappings show after that
  * @exp: local export it is connected to, referenced, or NULL; changed under
  *	@map_lock and the export's importers_lock
- * @exporter: its number, 0 for a segment of another node
+ * @exporter: number of the exporter's handle, 0 for a segment of another node
  * @member: its place among @exp's importers
- * @link: the agent's: its place among the imports of @remote
- * @remote: the agent's: what it knows of a segment of another node
+ * @link: the agent's: place among the imports of @remote
+ * @remote: the agent's: record of the segment of another node
  * @priv: the controller's
  */
 struct rsm_import {
@@ -317,8 +316,8 @@ struct rsm_import {
  * @mem: memory of a bound handle, or NULL
  * @user: user address if @mem is NULL
  * @offset: bytes from the start of @mem
- * @done: bytes that have been copied, from the first on; what @transfer of a controller
- *	leaves there counts if it says RSMERR_INTERRUPTED
+ * @done: bytes that have been copied, without a gap from the first on. If a controller's @transfer
+ *	returns RSMERR_INTERRUPTED, the caller continues from there
  */
 struct rsm_local {
 	struct rsm_mem *mem;
@@ -338,11 +337,11 @@ enum rsm_direction { RSM_PUT, RSM_GET };
  * struct rsm_prepared - a range of an exporter, ready to be exported
  * @mem: its pages, referenced, or NULL
  * @watch: a watch on it, or NULL
- * @vaddr: window memory only: its start
- * @view: window memory only: what a new export needs besides, or NULL
+ * @vaddr: window memory only: start of the range
+ * @view: window memory only: the view for a new export, or NULL
  * @in_view: window memory only: the exporter maps the segment there already
  *
- * The core gives back whatever is left in it.
+ * The core releases whatever @bind or @rebind has left in it.
  */
 struct rsm_prepared {
 	struct rsm_mem *mem;
@@ -356,30 +355,29 @@ struct rsm_prepared {
  * struct rsm_controller_ops - a controller's side of the contract
  * @owner: module that holds the code; the core keeps it loaded while a handle
  *	uses the controller
- * @prepare: do for @bind and @rebind what touches the memory of the caller, at
- *	@vaddr and of the export's length. Called without locks: a page fault may
- *	take for ever, and only a kill ends it. The controller may be removed and the
- *	export may end meanwhile. rsm_pin_prepare() does it for controllers
- *	that let importers reach the exporter's own pages, rsm_window_prepare()
- *	for those that have memory of their own.
- * @bind: give @exp its memory: set &rsm_export.mem to what importers will see
- *	of what was prepared. Called with the export's lock held, before
- *	anybody else knows the export; waits for no page fault of anybody.
- *	rsm_pin_bind() or rsm_window_bind() does it.
- * @rebind: the same for another range of the same length; on failure nothing
- *	has changed. Uses rsm_export_set_mem(). Export's lock held.
- * @unbind: forget what @bind set up. After it &rsm_export.mem is NULL. Called
- *	with the export's lock held and no importers left.
- * @check_acl: is this access list, whose numbers are in range, one that the
- *	controller can honour? RSMERR_BAD_ACL if it names unknown nodes
+ * @prepare: do the part of @bind and @rebind that touches the memory of the caller: the range
+ *	at @vaddr that is as long as the export. Called without locks: a page fault may take for
+ *	ever, and only a fatal signal ends it. The controller may be removed and the export may
+ *	end meanwhile. rsm_pin_prepare() does it for controllers that let importers reach the
+ *	exporter's own pages, rsm_window_prepare() for those that have memory of their own.
+ * @bind: give @exp the memory that was prepared: set &rsm_export.mem to what importers will
+ *	see. Called with the export's lock held, before any other task knows the export; must
+ *	not wait for a page fault. rsm_pin_bind() or rsm_window_bind() does it.
+ * @rebind: the same for another range of the same length; on failure nothing has changed. Uses
+ *	rsm_export_set_mem(). Called with the export's lock held.
+ * @unbind: undo @bind. After it &rsm_export.mem is NULL. Called with the export's lock held and no
+ *	importers left.
+ * @check_acl: can the controller honour this access list, whose numbers are in range?
+ *	RSMERR_BAD_ACL if it names unknown nodes
  * @publish: optional; the segment has an id and a list and is about to be
  *	opened to importers
- * @republish: optional; the list has changed. Export's lock held, here and in
+ * @republish: optional; the list has changed. Called with the export's lock held, as is
  *	@unpublish
- * @withdraw: optional; the segment is closed to new connections and will be unpublished:
- *	ask the nodes that import it to let go, and wait for none of them. Export's lock held
- * @unpublish: optional; local importers are gone: abort the others
- * @connect: find the segment that @imp names and admit the caller, or not.
+ * @withdraw: optional; the segment is closed to new connections and will be unpublished: ask the
+ *	nodes that import it to let go, without waiting for them. Called with the export's lock
+ *	held
+ * @unpublish: optional; local importers are gone: abort the imports of other nodes
+ * @connect: find the segment that @imp names, and admit or refuse the caller.
  *	Sets length, and mem if memory can be mapped or copied by the CPU.
  *	rsm_local_connect() does it for segments of this node.
  * @disconnect: undo @connect; called once for each successful @connect, also
@@ -390,28 +388,25 @@ struct rsm_prepared {
  * @post: deliver an event to the export
  * @post_importers: optional; deliver an event to importers on other nodes
  * @transfer: optional; copy between @local and the segment in the @direction, all of it. With
- *	RSM_TRANSFER_ASYNC in @flags a put may return before the data is there,
- *	and nobody changes memory of a handle, but user memory at once. A signal
- *	may end it with RSMERR_INTERRUPTED when &rsm_local.done is above 0: the caller
- *	goes on from there.
- *	rsm_local_transfer() does it for segments of this node. NULL means that
- *	the core copies to and from &rsm_import.mem, which always is done at once.
- * @order: optional; a barrier, for transfers that complete later: OPEN forgets
- *	what has failed, ORDER and CLOSE wait for all that was started and say
- *	whether something has failed since OPEN
+ *	RSM_TRANSFER_ASYNC in @flags a put may return before the data has arrived; the caller
+ *	keeps memory of a handle unchanged until then, and may change user memory at once. A
+ *	signal may end it with RSMERR_INTERRUPTED when &rsm_local.done is above 0: the caller
+ *	continues from there. rsm_local_transfer() does it for segments of this node. NULL means
+ *	that the core copies to and from &rsm_import.mem, which is complete on return.
+ * @order: optional; a barrier for transfers that complete later: OPEN forgets past failures;
+ *	ORDER and CLOSE wait for all transfers that were started, and return
+ *	RSMERR_BARRIER_FAILURE if one has failed since OPEN
  * @peers: optional; describe up to @max paths, return how many there are
- * @add_node: optional; reach one more node. The address is what the administrator
- *	wrote, and @extack is to say what is wrong with it. 0 or an error: -EEXIST
- *	for a node that is there
- * @move_node: optional; the same for the new address of a node, -ENOENT if it is not
- *	there
- * @forget_node: optional; forget a node, -ENOENT if it is not there
- * @set_secret: optional; from now on the nodes of the cluster prove to each other that they
- *	know a secret of RSM_SECRET_SIZE bytes: @use, and beside it @accept from others if it
- *	is not NULL. With @use NULL, too, there is no secret any more
+ * @add_node: optional; add a node. @address is the text of the administrator; @extack gets a
+ *	message that says what is wrong with it. 0 or an error: -EEXIST if the node is configured
+ *	already
+ * @move_node: optional; give a node another address, -ENOENT if it is not configured
+ * @forget_node: optional; remove a node, -ENOENT if it is not configured
+ * @set_secret: optional; from now on nodes prove to each other that they know a secret of
+ *	RSM_SECRET_SIZE bytes. This node uses @use, and accepts @accept as well if that is not
+ *	NULL. If both are NULL there is no secret any more
  * @has_secret: present with @set_secret: is there one? Does not sleep
- * @release: optional; the controller was removed and its last user is gone:
- *	free it
+ * @release: optional; free the controller: it was removed and its last user is gone
  *
  * All are called from process context and may sleep. Those marked optional may be
  * NULL.
@@ -461,8 +456,8 @@ struct rsm_controller_ops {
  * @serial: the registry's: controllers are in the order of their serials
  * @users: the registry's: one for each handle that uses it and, until it is
  *	removed, one for the registry
- * @removed: the registry's: it is not there any more, but for its users
- * @gate: the registry's: held for reading while a segment comes to use it
+ * @removed: the registry's: it was removed; only its users still know it
+ * @gate: the registry's: held for reading while a segment begins to use it
  * @lock: the registry's: guards @segments and @segment_count
  * @segments: the registry's: segments that use it
  * @segment_count: the registry's: how many there are of each kind

@@ -2,10 +2,10 @@
 /*
  * Links: how the kernel agents of two nodes talk through a controller.
  *
- * A controller that reaches other nodes has one link for each node it may
- * reach. It carries messages and says who is there; what the messages mean,
- * who is alive, and which segments and connections hang on a link is the
- * agent's business (agent/). Documentation/node-protocol.md has the protocol.
+ * A controller that reaches other nodes has one link for each node. The controller carries
+ * messages over it and reports which nodes are there. The agent (agent/) interprets the messages,
+ * decides which nodes are alive, and keeps the segments and connections of a link.
+ * Documentation/node-protocol.md describes the protocol.
  */
 #ifndef RSM_LINK_H
 #define RSM_LINK_H
@@ -32,8 +32,8 @@ struct rsm_topology_peer;
 #define RSM_MESSAGE_MAX	128
 
 /**
- * struct rsm_place - where the importers' side finds the memory of a segment
- * @word: two words whose meaning is the controller's
+ * struct rsm_place - where the importer's node finds the memory of a segment
+ * @word: two words whose meaning the controller defines
  */
 struct rsm_place {
 	u64 word[2];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events: the core and the agent make one call for each, where the change is made and under the
- * lock that orders it among others. The call feeds the tracepoint of that name and the listener
- * (netlink/event.c, which sends messages to the processes that watch). All of them may sleep.
+ * Events. The core and the agent make one call for each, where the change is made and under the
+ * lock that orders the change among others. The call feeds the tracepoint of that name and the
+ * listener (netlink/event.c, which sends messages to the processes that watch). All calls may
+ * sleep.
  */
 #ifndef RSM_NOTIFY_H
 #define RSM_NOTIFY_H
@@ -18,13 +19,13 @@ struct rsm_owner;
 
 /**
  * struct rsm_denied - a connect that was denied
- * @kind: why
+ * @kind: the check that denied it
  * @ctl: controller of the import
  * @node: exporting node
  * @id: segment id there
- * @importer: node that was to import the segment
- * @owner: who was to own the import, NULL if the importer is another node
- * @rights: that were asked for; 0 if the importer is another node
+ * @importer: importing node
+ * @owner: owner of the import, NULL if the importer is another node
+ * @rights: rights that were asked for; 0 if the importer is another node
  */
 struct rsm_denied {
 	enum rsm_denial kind;
@@ -37,9 +38,9 @@ struct rsm_denied {
 };
 
 /**
- * struct rsm_listener - who hears of events besides tracing
+ * struct rsm_listener - the receiver of events besides tracing
  * @publish: the export has its id and list, and is about to be opened to importers
- * @unpublish: it still has its id and list, and nobody reaches it any more
+ * @unpublish: the export still has its id and list, but no importer reaches it any more
  * @connect: a process of this node has connected an import
  * @disconnect: an import's process has closed it, or its connection was aborted
  * @node: another node is up or down
@@ -57,10 +58,10 @@ struct rsm_listener {
 	void (*denied)(const struct rsm_denied *denied);
 };
 
-/* While the module is loaded, before the first event and after the last one. */
+/* Set the listener: once, when the module is loaded and before the first event. */
 void rsm_notify_listen(const struct rsm_listener *listener);
 
-/* Exports of this node. The caller holds the export's lock, or nobody else knows the export. */
+/* Exports of this node. The caller holds the export's lock, or no other task knows the export. */
 void rsm_notify_bind(struct rsm_export *exp);
 void rsm_notify_rebind(struct rsm_export *exp);
 void rsm_notify_publish(struct rsm_export *exp);
@@ -75,7 +76,7 @@ void rsm_notify_disconnect(struct rsm_import *imp, enum rsm_reason reason);
 void rsm_notify_importer_connect(struct rsm_export *exp, struct rsm_link *link);
 void rsm_notify_importer_disconnect(struct rsm_export *exp, struct rsm_link *link);
 
-/* Other nodes. Called by the link's work only, so that the link is not started meanwhile. */
+/* Other nodes. Only the link's work calls these, so that the link is not started meanwhile. */
 void rsm_notify_node_up(struct rsm_link *link);
 void rsm_notify_node_down(struct rsm_link *link, const char *why);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of segments: keys that let peers reach ours, keys that let us reach
- * theirs, and what moves data between the two.
+ * Memory of segments: the keys by which peers reach memory of this node, the keys by which this
+ * node reaches theirs, and the operations that move data.
  *
- * An exporter registers a segment in chunks of a power of two of bytes, each under a
- * key, at the addresses that the chunk's bytes have in the segment. The keys stand in
- * a table that is registered itself. The place that an importer's node is told (struct
- * rsm_place) is the table's key and the size of a chunk; it reads the table, a page at
- * a time, when it needs a key.
+ * An exporter registers a segment in chunks of 2^n bytes. Each chunk has a key; the peer addresses
+ * bytes of a chunk by their offset in the segment. The keys are in a table, which is registered as
+ * well. The place that the importer's node gets (struct rsm_place) has the table's key and the size
+ * of a chunk; that node reads the table, one page at a time, when it needs a key.
  *
- * Locking: starting an operation takes import->map_lock for reading, which keeps the
- * memory of the import what it is, and counts the operation in the memory. A caller that has
- * put other memory behind the imports, under map_lock for writing, waits for the count
- * of the old one (rsm_rdma_detach()). Nobody waits for the peer under map_lock.
+ * Locking: the start of an operation takes import->map_lock for reading, so that the import keeps
+ * its memory, and counts the operation in that memory. A caller that has put other memory behind
+ * the imports, under map_lock for writing, waits until the count of the old memory is 0
+ * (rsm_rdma_detach()). No task waits for the peer under map_lock.
  */
 #ifndef RSM_RDMA_MEMORY_H
 #define RSM_RDMA_MEMORY_H
@@ -29,7 +28,7 @@
 #define RSM_RDMA_TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
 #define RSM_RDMA_PIECE_PAGES	64U	/* most pages of an operation */
 
-/* The words of a place: a table's key, the size of chunks, and rights; the other is 0. */
+/* First word of a place: a table's key, the size of chunks, and rights; the second word is 0. */
 #define RSM_RDMA_PLACE_KEY	GENMASK_ULL(31, 0)
 #define RSM_RDMA_PLACE_SHIFT	GENMASK_ULL(39, 32)
 #define RSM_RDMA_PLACE_RIGHTS	GENMASK_ULL(41, 40)
@@ -37,15 +36,15 @@
 
 /**
  * struct rsm_rdma_memory - a segment of a peer
- * @mem: as the core sees it; its pages can't be seen
- * @channel: the connection that its keys are good for, referenced
- * @rights: what its keys allow. A transfer that wants more would break the connection
+ * @mem: the core's part; the CPU can't reach its pages
+ * @channel: the channel for which the keys are valid, referenced
+ * @rights: rights that the keys give. A transfer that needs more would break the connection
  * @table_key: key of the table
  * @chunk_shift: size of a chunk, binary logarithm
  * @busy: operations under way on it
- * @idle: woken when there are none
- * @keys: pages of the table that have been read, by their number. The process that reads one
- *	is charged for it
+ * @idle: woken when @busy becomes 0
+ * @keys: pages of the table that have been read, by their number. Each is charged to the process
+ *	that has read it
  */
 struct rsm_rdma_memory {
 	struct rsm_mem mem;
@@ -64,12 +63,12 @@ static inline struct rsm_rdma_memory *to_rdma_memory(struct rsm_mem *mem)
 }
 
 /**
- * struct rsm_rdma_flow - what an import has under way and does not wait for
+ * struct rsm_rdma_flow - the operations of an import for which no task waits
  * @ref: one for the import, one for each operation
- * @pending: operations
- * @copied: bytes that they have copied from user memory
- * @failed: one of them has failed since the last OPEN
- * @changed: woken when one completes
+ * @pending: operations under way
+ * @copied: bytes of user memory that they hold copies of
+ * @failed: an operation has failed since the last OPEN
+ * @changed: woken when an operation completes
  */
 struct rsm_rdma_flow {
 	struct kref ref;
@@ -80,33 +79,33 @@ struct rsm_rdma_flow {
 };
 
 /**
- * enum rsm_rdma_pages - whose the pages of an operation are
- * @RSM_RDMA_OWN: ours; data is copied to or from where it belongs
+ * enum rsm_rdma_pages - the pages of an operation
+ * @RSM_RDMA_OWN: allocated for it; the CPU copies data from or to the caller's memory
  * @RSM_RDMA_PINNED: the caller's, pinned for this operation
- * @RSM_RDMA_HELD: those of a local segment, which is held
+ * @RSM_RDMA_HELD: those of a local segment, which is referenced
  */
 enum rsm_rdma_pages { RSM_RDMA_OWN, RSM_RDMA_PINNED, RSM_RDMA_HELD };
 
 /**
  * struct rsm_rdma_op - an RDMA write or read under way
- * @cqe: whom its completion goes to
- * @ref: one for who starts it, one for the device
+ * @cqe: its completion handler
+ * @ref: one for the task that starts it, one for the device
  * @direction: RSM_PUT: a write, RSM_GET: a read
- * @failed: it went wrong
- * @done: it is over
+ * @failed: its completion had an error
+ * @done: completed when it has ended
  * @remote: memory at the other end, referenced
- * @flow: where it is counted if nobody waits for it, referenced; else NULL
- * @rw: the core's
- * @wrs: work requests that it may need
+ * @flow: the flow that counts it, referenced, if no task waits for it; else NULL
+ * @rw: context of the RDMA core
+ * @wrs: most work requests that it needs
  * @length: bytes
  * @first: offset of the first byte in the first page
- * @user: OWN: where the data of a read belongs, if it is user memory
- * @local: where it belongs else, or whose the pages are; referenced
+ * @user: OWN: the user memory that gets the data of a read, if any
+ * @local: OWN: else the memory that gets it. HELD: the segment that has the pages. Referenced
  * @offset: of the first byte in @local
- * @kind: whose the pages are
- * @npages: pages
+ * @kind: which pages it has
+ * @npages: number of pages
  * @page: the pages, in the room behind @sg
- * @freeing: waits for process context to be freed
+ * @freeing: place in the list of operations that wait for process context to be freed
  * @nents: entries of @sg in use
  * @sg: the pages as the device gets them
  */

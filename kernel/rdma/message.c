@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages of the agents, in frames. Each side says how many receives it has posted,
- * and with each frame how many again: who has no credit does not send. So no frame
- * ever meets a peer without a receive, which not every transport would survive.
+ * Messages of the agents, in frames. Each side tells how many receives it has posted, and in each
+ * frame how many more since: these are the peer's credits. A sender without a credit does not
+ * send, so a frame always finds a receive, which not every transport could do without.
  */
 
 #include "rdma.h"
 
-/* The last credit is kept for a frame that brings some: else two could wait forever. */
+/* Kept for a frame that returns credits: two nodes without any would wait for each other. */
 #define KEPT_CREDITS	1
-/* Receives that the peer is told of in a frame of their own, if in no other. */
+/* Credits that are returned in a frame of their own if no message carries them. */
 #define OWED_ENOUGH	(RSM_RDMA_RECEIVES / 2)
-/* Heartbeats after which a frame should have gone. The transport's patience is half of that. */
+/* Heartbeat intervals in which a frame must be sent: twice the patience of the transport. */
 #define STUCK_BEATS	4
 
-/* The fate of a channel whose work request ended like this. */
+/* The reason for which a channel fails when a work request has ended like this. */
 static const char *reason(const struct ib_wc *wc)
 {
-	/* The queue pair was in error before. */
+	/* The queue pair was in the error state before. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return "connection lost";
 	return ib_wc_status_msg(wc->status);
 }
 
-/* Fill in and post a frame. Under node->lock. */
+/* Fill in and post a frame. The caller holds node->lock. */
 static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *frame,
 		      enum rsm_rdma_frame_type type, size_t len)
 {
@@ -48,9 +48,9 @@ static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *f
 }
 
 /*
- * How often a frame is repeated that meets no receive is said by who has asked for the
- * connection, and may be without end. An honest peer has given us up long before this:
- * it has not heard from us. Under node->lock.
+ * Has no frame been sent for too long? The connecting node chooses how often the transport
+ * repeats a frame that finds no receive, perhaps without end. A peer that is not at fault has
+ * ended the link long before: it has had no heartbeat. The caller holds node->lock.
  */
 static bool is_stuck(const struct rsm_rdma_channel *channel)
 {
@@ -59,7 +59,7 @@ static bool is_stuck(const struct rsm_rdma_channel *channel)
 	return channel->sending && time_after(jiffies, channel->moved + patience);
 }
 
-/* Send a frame unless @kept credits, or none, are all that is left. Under node->lock. */
+/* Send a frame if more than @kept credits are left. The caller holds node->lock. */
 static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type type,
 		      const void *message, size_t len, u32 kept)
 {
@@ -89,8 +89,8 @@ static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type
 }
 
 /*
- * Tell the peer of receives, once there are enough. Each obstacle but failure ends in a call
- * of this, too. Under node->lock.
+ * Return credits in a frame of their own, once there are enough. If that is not possible now, the
+ * completion that removes the obstacle calls this again. The caller holds node->lock.
  */
 static void return_credits(struct rsm_rdma_channel *channel)
 {
@@ -98,7 +98,7 @@ static void return_credits(struct rsm_rdma_channel *channel)
 		send_frame(channel, RSM_RDMA_FRAME_CREDITS, NULL, 0, 0);
 }
 
-/* &ib_cqe.done: a frame has been sent, or will never be. */
+/* &ib_cqe.done of a frame that was sent, or flushed. */
 void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rsm_rdma_frame *frame = container_of(wc->wr_cqe, struct rsm_rdma_frame, cqe);
@@ -137,7 +137,7 @@ static int post_receive(struct rsm_rdma_frame *frame)
 	return ib_post_recv(channel->qp, &wr, NULL);
 }
 
-/* The peer may use a receive again. */
+/* Post the receive again; the peer may use it once it has the credit. */
 static void post_again(struct rsm_rdma_frame *frame)
 {
 	struct rsm_rdma_channel *channel = frame->channel;
@@ -153,7 +153,7 @@ static void post_again(struct rsm_rdma_frame *frame)
 	spin_unlock_irqrestore(&channel->node->lock, flags);
 }
 
-/* False if the peer can't have that many receives. */
+/* Add the credits; false if the peer can't have so many receives. */
 static bool take_credits(struct rsm_rdma_channel *channel, u32 credits)
 {
 	unsigned long flags;
@@ -168,14 +168,14 @@ static bool take_credits(struct rsm_rdma_channel *channel, u32 credits)
 	return sound;
 }
 
-/* A link that works deserves a quick attempt when it breaks. */
+/* After traffic the first attempt to connect again comes early. */
 static void note_activity(struct rsm_rdma_node *node)
 {
 	if (READ_ONCE(node->link.state) == RSM_LINK_ACTIVE)
 		WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
 }
 
-/* Give the agent what it takes, in order. */
+/* Hand messages to the agent, in order, until it refuses one. */
 static void message_deliver(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_frame *frame;
@@ -203,7 +203,7 @@ static void receive_message(struct rsm_rdma_frame *frame)
 	spin_unlock_bh(&channel->receive_lock);
 }
 
-/* The node that connects has proved that it knows our secret, or has not. */
+/* Check the proof of the connecting node. Returns what is wrong with it, or NULL. */
 static const char *receive_proof(struct rsm_rdma_channel *channel, const u8 *mac)
 {
 	if (READ_ONCE(channel->proven))
@@ -216,7 +216,7 @@ static const char *receive_proof(struct rsm_rdma_channel *channel, const u8 *mac
 	return NULL;
 }
 
-/* Nothing counts before the proof. Returns what is wrong with a frame, or NULL. */
+/* Before the proof no other frame is accepted. Returns what is wrong with a frame, or NULL. */
 static const char *proof_objection(struct rsm_rdma_frame *frame)
 {
 	struct rsm_rdma_channel *channel = frame->channel;
@@ -243,7 +243,7 @@ static const char *receive_frame(struct rsm_rdma_frame *frame, u32 len)
 	return NULL;
 }
 
-/* &ib_cqe.done */
+/* &ib_cqe.done of a receive */
 void rsm_rdma_frame_received(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rsm_rdma_frame *frame = container_of(wc->wr_cqe, struct rsm_rdma_frame, cqe);
@@ -277,7 +277,7 @@ int rsm_rdma_receive_all(struct rsm_rdma_channel *channel)
 }
 
 /**
- * rsm_rdma_prove() - send the frame that proves who we are
+ * rsm_rdma_prove() - send the frame that proves our secret
  * @channel: the channel, established, with nothing sent yet
  * @mac: the proof
  *
@@ -294,9 +294,9 @@ int rsm_rdma_prove(struct rsm_rdma_channel *channel, const u8 *mac)
 }
 
 /*
- * &rsm_link_ops.send. A late caller finds no channel, and a channel that is found is not
- * taken from the node, and so not destroyed, before the lock is given up. The node itself
- * stays for as long as the module.
+ * &rsm_link_ops.send. A caller that comes after the end of the link finds no channel. A channel
+ * that it finds stays with the node, and so is not destroyed, until the caller drops node->lock.
+ * The node itself is freed when the module is unloaded.
  */
 int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len)
 {
@@ -313,7 +313,7 @@ int rsm_rdma_send(struct rsm_link *link, const void *message, size_t len)
 }
 
 /**
- * rsm_rdma_deliver() - the agent takes messages from now on, or again
+ * rsm_rdma_deliver() - hand messages to the agent, which takes some now
  * @channel: the channel
  */
 void rsm_rdma_deliver(struct rsm_rdma_channel *channel)

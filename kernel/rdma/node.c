@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection to a node, again and again: of two nodes the one with the lower id
- * connects and the other accepts.
+ * Keeps up the connection to a node. The node with the lower id connects, the other one accepts.
  */
 
 #include "rdma.h"
@@ -9,9 +8,9 @@
 #include <linux/jiffies.h>
 #include <linux/random.h>
 
-#define GOODBYE_MS	100	/* for what was sent just before the end */
+#define GOODBYE_MS	100	/* for the last message */
 
-/* Later each time; nodes that lost each other at once don't come back at once. */
+/* Waits twice as long each time, plus a random part: nodes must not all try at the same time. */
 static void try_later(struct rsm_rdma_node *node)
 {
 	unsigned int ms = READ_ONCE(node->backoff);
@@ -40,7 +39,7 @@ static struct rsm_rdma_channel *take_channel(struct rsm_rdma_node *node)
 	return channel;
 }
 
-/* Give a connection to the agent. */
+/* Give the channel to the node, and start the link. */
 static void start_link(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_node *node = channel->node;
@@ -59,16 +58,16 @@ static void start_link(struct rsm_rdma_channel *channel)
 				    node->id);
 	if (!rsm_rdma_channel_is_welcome(channel))
 		rsm_rdma_channel_fail(channel, "has shown no secret");
-	/* Nobody else starts it, and whoever made this channel has seen it down. */
+	/* Only this work starts the link, and it was down when the channel was made. */
 	WARN_ON_ONCE(!rsm_link_start(&node->link, &to));
 	rsm_rdma_resume(&node->link);
-	/* Events before its start have not reached it. */
+	/* A failure before the start has not reached the link. */
 	if (!rsm_rdma_channel_is_live(channel))
 		rsm_link_fail(&node->link, channel->why);
 	rsm_rdma_channel_put(channel);
 }
 
-/* Each reason is logged once. */
+/* Log a reason once, and destroy the channel. */
 static void node_give_up(struct rsm_rdma_channel *channel, const char *why)
 {
 	struct rsm_rdma_node *node = channel->node;
@@ -81,8 +80,8 @@ static void node_give_up(struct rsm_rdma_channel *channel, const char *why)
 }
 
 /*
- * A connection that the peer wants ends the one that we have, once the peer has proved who
- * it is: it knows better.
+ * Accept the connection that the peer has requested. Once the peer has proved that it is the
+ * node, this ends the link that there may be: a node connects again only if its own end is gone.
  */
 static void accept_connection(struct rsm_rdma_channel *channel)
 {
@@ -119,14 +118,14 @@ static void connect_to_node(struct rsm_rdma_node *node)
 		try_later(node);
 		return;
 	}
-	/* It may still be busy with having been down. */
+	/* The link's work may not have finished the former connection yet. */
 	rsm_link_stop(&node->link, "connected again");
 	why = rsm_rdma_connect(channel);
 	if (!why) {
 		start_link(channel);
 		return;
 	}
-	/* The node may know only one of the two secrets that we accept. */
+	/* The peer may know only one of the two secrets that this node accepts: try the other. */
 	node->other_secret ^= channel->refusal == RSM_RDMA_REFUSED_OTHER_SECRET;
 	node_give_up(channel, why);
 	try_later(node);
@@ -154,7 +153,7 @@ static bool has_channel(struct rsm_rdma_node *node)
 }
 
 /**
- * rsm_rdma_node_work() - see that there is a connection to a node
+ * rsm_rdma_node_work() - connect to a node, or accept its connection
  * @work: &rsm_rdma_node.work
  */
 void rsm_rdma_node_work(struct work_struct *work)
@@ -173,7 +172,7 @@ void rsm_rdma_node_work(struct work_struct *work)
 		connect_to_node(node);
 }
 
-/* The last message says why we go. It has arrived when the device says so. */
+/* Wait until the device has sent the last message, which tells the peer why the link ends. */
 static void say_goodbye(struct rsm_rdma_channel *channel)
 {
 	wait_event_timeout(channel->node->changed,
@@ -194,8 +193,8 @@ void rsm_rdma_down(struct rsm_link *link, u64 peer)
 }
 
 /**
- * rsm_rdma_leave() - end what there is with a node, for good
- * @node: the node; nothing comes in any more
+ * rsm_rdma_leave() - end the connection to a node and begin no other
+ * @node: the node; it is marked as leaving, and no request of it is accepted any more
  */
 void rsm_rdma_leave(struct rsm_rdma_node *node)
 {
@@ -208,7 +207,7 @@ void rsm_rdma_leave(struct rsm_rdma_node *node)
 	if (incoming)
 		rsm_rdma_channel_destroy(incoming);
 	rsm_link_stop(&node->link, "leaving");
-	/* The end of the link may have come in between. */
+	/* The end of the link may have queued the work once more. */
 	cancel_delayed_work_sync(&node->work);
 	rsm_rdma_unpark(node, true);
 }

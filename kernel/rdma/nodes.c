@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes are made, as in "1=10.0.0.1,2=fd00::2", come, move, and go. */
+/* The nodes of the parameter, as in "1=10.0.0.1,2=fd00::2", and changes by administrators. */
 
 #include "rdma.h"
 
 #include <linux/netlink.h>
 #include <linux/slab.h>
 
-/* Set while the module is loaded, before the first node is made. */
+/* Set once, when the module is loaded and before the first node is made. */
 static struct rsm_controller *controller;
 static const struct rsm_link_ops *link_ops;
 
@@ -34,7 +34,7 @@ static int init_link(struct rsm_rdma_node *node)
 	return err;
 }
 
-/* A node that was not there before; with our own id, @address is where we connect from. */
+/* Make a node that was never configured; for our own id only note @address as ours. */
 static int node_make(u32 id, const struct sockaddr_storage *address)
 {
 	struct rsm_rdma_node *node;
@@ -56,7 +56,7 @@ static int node_make(u32 id, const struct sockaddr_storage *address)
 	return 0;
 }
 
-/* "ID=ADDRESS". Returns what is wrong with it, or NULL. */
+/* Read "ID=ADDRESS". Returns what is wrong with it, or NULL. */
 static const char *read_node(const char *text, u16 port, unsigned int *id,
 			     struct sockaddr_storage *address)
 {
@@ -89,8 +89,8 @@ static int read_and_add(const char *text, u16 port)
 /**
  * rsm_rdma_nodes_read() - read the configuration
  * @ctl: the controller
- * @ops: what each node's link is made with
- * @text: all nodes, "ID=ADDRESS" each, with commas between them
+ * @ops: operations of each node's link
+ * @text: all nodes, "ID=ADDRESS" each, separated by commas
  *
  * Return: 0, -EINVAL after a message that names what is wrong, or -ENOMEM.
  */
@@ -122,7 +122,7 @@ static struct rsm_rdma_node *configured_node(u32 id)
 	return node && !READ_ONCE(node->leaving) ? node : NULL;
 }
 
-/* A node that nobody is busy with begins, with this address. */
+/* Begin to connect to a node that has no channel, at this address. */
 static void node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
 {
 	rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(address));
@@ -141,7 +141,7 @@ static int node_refuse(struct netlink_ext_ack *extack, int err, const char *why)
 	return err;
 }
 
-/* A node that was there once comes back, another one is made. */
+/* Configure a node: one that was configured before comes back, another one is made. */
 static int enter(u32 id, const struct sockaddr_storage *address)
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(id);
@@ -157,7 +157,7 @@ static int enter(u32 id, const struct sockaddr_storage *address)
 	return 0;
 }
 
-/* Nodes of its family, of which this may be the first, are to find us. */
+/* Listen for a node of this family, which may be the first of its family. */
 static int listen_for(u32 id, struct netlink_ext_ack *extack)
 {
 	int err = rsm_rdma_listen(rsm_rdma_port);

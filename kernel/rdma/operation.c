@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RDMA writes and reads: started, waited for, over. */
+/* RDMA writes and reads: start, wait, end. */
 
 #include "memory.h"
 
@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
-/* A short wait is shorter if one looks, which costs nothing while nobody wants the processor. */
+/* Polling shortens a short wait; rsm_rdma_poll() stops when another task wants the processor. */
 #define POLL_NS		2000000	/* Documentation/rdma.md says so, too */
 #define POLL_BUDGET	16
 
@@ -26,7 +26,7 @@ struct rsm_rdma_waiter {
 
 static LLIST_HEAD(done_ops);
 
-/* In process context: those whose starter did not wait, or does not any more. */
+/* Free, in process context, the operations that ended when no task waited for them. */
 static void free_done_ops(struct work_struct *work)
 {
 	struct llist_node *all = llist_del_all(&done_ops);
@@ -63,7 +63,7 @@ static void take_room(struct rsm_rdma_room *room, const struct rsm_rdma_op *op)
 	room->bytes += op->length;
 }
 
-/* Room for the operations that have waited longest. */
+/* Give room to the operations that have waited longest. */
 static void grant_room(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_room *room = &channel->room;
@@ -93,7 +93,7 @@ static void give_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op
 	spin_unlock_irqrestore(&room->lock, flags);
 }
 
-/* Its process is killed. It may have got room just now. */
+/* The waiter's process is being killed. Give back the room if the waiter has just got it. */
 static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waiter *waiter)
 {
 	struct rsm_rdma_room *room = &channel->room;
@@ -109,7 +109,7 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 		give_room(channel, waiter->op);
 }
 
-/* Operations that are under way come to an end and make room. */
+/* Wait for room; operations under way make room when they end. */
 static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_waiter waiter = {
@@ -127,7 +127,7 @@ static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, const str
 	return RSM_STS_INTERRUPTED;
 }
 
-/* The device has done with it. Any context. */
+/* The device no longer uses the operation: release what it had of the device. Any context. */
 static void release_device(struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_memory *remote = op->remote;
@@ -161,7 +161,7 @@ static bool follows(const struct rsm_rdma_op *op, u32 i)
 	return page_to_pfn(op->page[i]) == page_to_pfn(op->page[i - 1]) + 1;
 }
 
-/* Neighbours in memory are one entry: the fewer, the better. */
+/* Make as few entries as possible: adjacent pages are one entry. */
 static void make_sg(struct rsm_rdma_op *op, u32 max)
 {
 	struct scatterlist *sg = op->sg;
@@ -184,7 +184,7 @@ static void make_sg(struct rsm_rdma_op *op, u32 max)
 	sg_mark_end(sg);
 }
 
-/* The core's way without memory registration. */
+/* Work requests for a transfer without registration of local memory. */
 static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 {
 	u32 max_sge = op->direction == RSM_PUT ? qp->max_write_sge : qp->max_read_sge;
@@ -193,8 +193,8 @@ static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 }
 
 /*
- * A device in software does its work in softirqs: at once, when they are allowed again, and
- * not when a thread for them gets the processor.
+ * Post the operation with softirqs off. A device in software works in a softirq: it then runs when
+ * softirqs are on again, and not in a thread that has to wait for a processor.
  */
 static int op_hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel)
 {
@@ -227,7 +227,7 @@ static rsm_status_t post(struct rsm_rdma_op *op, struct rsm_rdma_memory *remote,
 	return RSM_STS_CONN_ABORTED;
 }
 
-/* Unless the import has lost this memory meanwhile. */
+/* Post the operation, unless the import has got other memory meanwhile. */
 static rsm_status_t post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
 			     struct rsm_rdma_memory *remote, u64 address, u32 key)
 {
@@ -246,9 +246,9 @@ static rsm_status_t post_for(struct rsm_import *imp, struct rsm_rdma_op *op,
  * rsm_rdma_op_start() - start an operation that has its local memory
  * @imp: the import
  * @op: the operation
- * @remote: memory of the import, or what was that until now
- * @address: of the first byte, in the piece of @remote that @key is for
- * @key: key to it
+ * @remote: memory that the import had when the caller looked
+ * @address: of the first byte, in the chunk of @remote that @key belongs to
+ * @key: the key
  *
  * Return: RSM_SUCCESS, RSM_STS_MOVED, RSMERR_CONN_ABORTED, RSMERR_INTERRUPTED
  * or RSMERR_INSUFFICIENT_RESOURCES.
@@ -276,9 +276,9 @@ err_leave:
 }
 
 /**
- * rsm_rdma_poll() - look for completions for a short time
- * @channel: where they come from, referenced
- * @is_over: says when there is nothing more to look for
+ * rsm_rdma_poll() - poll for completions for a short time
+ * @channel: the channel, referenced
+ * @is_over: returns true when there is nothing more to wait for
  * @what: its argument
  */
 void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what), void *what)

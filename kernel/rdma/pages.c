@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The local pages of an operation: the caller's, pinned, those of a local segment, or
- * pages of ours that data is copied through.
+ * The local pages of an operation: pinned pages of the caller, pages of a local segment, or
+ * allocated pages through which data is copied.
  */
 
 #include "memory.h"
@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-/* To copy a page is cheaper than to pin one. */
+/* Up to this size a copy is cheaper than a pin. */
 #define COPY_MAX	PAGE_SIZE
 
 /**

@@ -13,7 +13,7 @@ static void unmap(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *frame
 				    sizeof(frames[count].wire), direction);
 }
 
-/* Maps all of them or none. */
+/* Map all frames, or none. */
 static int map(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *frames, u32 count,
 	       enum dma_data_direction direction)
 {
@@ -77,7 +77,7 @@ int rsm_rdma_frames_alloc(struct rsm_rdma_channel *channel)
 	return 0;
 }
 
-/* Undo rsm_rdma_frames_alloc(). The queue pair is gone. */
+/* Undo rsm_rdma_frames_alloc(). The queue pair must have been destroyed before. */
 void rsm_rdma_frames_free(struct rsm_rdma_channel *channel)
 {
 	unmap(channel, channel->receives, RSM_RDMA_RECEIVES, DMA_FROM_DEVICE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How nodes prove to each other that they know the secret of the cluster: HMAC (RFC
- * 2104) with BLAKE2s (RFC 7693) of all that was said. Every kernel has that hash, whatever its
- * configuration: its random numbers are made with it. Pure functions, tested by KUnit.
+ * The proof that a node knows the secret of the cluster: HMAC (RFC 2104) with BLAKE2s (RFC 7693)
+ * over the transcript of the connection. Each kernel has BLAKE2s, whatever its configuration: its
+ * random number generator uses it. Pure functions, tested by KUnit.
  */
 
 #include "frame.h"
@@ -20,7 +20,7 @@ static_assert(sizeof(struct rsm_rdma_transcript) == 120);
 static_assert(RSM_RDMA_SECRET_SIZE <= BLAKE2S_BLOCK_SIZE);
 static_assert(RSM_RDMA_MAC_SIZE <= BLAKE2S_HASH_SIZE);
 
-/* Begin a hash with the block of the key that HMAC wants. */
+/* Begin a hash with the padded key, as HMAC does. */
 static void rsm_rdma_hash_begin(struct blake2s_ctx *state, const struct rsm_rdma_secret *secret,
 				u8 pad)
 {
@@ -37,7 +37,7 @@ static void rsm_rdma_hash_begin(struct blake2s_ctx *state, const struct rsm_rdma
 /**
  * rsm_rdma_hmac() - HMAC-BLAKE2s
  * @secret: the key
- * @data: what it is of
+ * @data: the message
  * @len: bytes of that
  * @result: where to put the BLAKE2S_HASH_SIZE bytes
  */
@@ -56,10 +56,10 @@ void rsm_rdma_hmac(const struct rsm_rdma_secret *secret, const void *data, size_
 }
 
 /**
- * rsm_rdma_mac() - the MAC of what was said
+ * rsm_rdma_mac() - the MAC of a transcript
  * @secret: the secret, or NULL if there is none
  * @role: what the MAC is for
- * @said: what was said until now, zeros for all that comes later
+ * @said: the transcript so far, with zeros for all that comes later
  * @mac: where to put its RSM_RDMA_MAC_SIZE bytes; zeros without a secret
  */
 void rsm_rdma_mac(const struct rsm_rdma_secret *secret, enum rsm_rdma_role role,
@@ -81,10 +81,10 @@ void rsm_rdma_mac(const struct rsm_rdma_secret *secret, enum rsm_rdma_role role,
 }
 
 /**
- * rsm_rdma_mac_fits() - is this the MAC of what was said?
+ * rsm_rdma_mac_fits() - is this the MAC of a transcript?
  * @secret: the secret, or NULL if there is none
  * @role: what the MAC is for
- * @said: what was said until then, zeros for all that came later
+ * @said: the transcript up to the MAC, with zeros for all that comes later
  * @mac: the MAC that the peer has sent
  *
  * Takes the same time whatever the MAC is.

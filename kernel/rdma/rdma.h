@@ -8,38 +8,34 @@
  *
  * Life of a channel
  * -----------------
- * node->work makes channels, one thing at a time for a node: it connects, or
- * accepts what listen.c has left in node->incoming, waits until the peer has proved
- * who it is, ends the link that there may still be, gives the channel to the
- * node and starts the link. The agent ends the link and calls down(), which takes
- * the channel from the node and destroys it. So there is either work that deals
- * with a channel that nobody else knows, or a link that is up.
+ * node->work makes channels, one at a time for a node. It connects, or accepts the request that
+ * listen.c has left in node->incoming; waits until the peer has proved that it is the node; ends
+ * the former link if there is one; gives the channel to the node, and starts the link. The agent
+ * ends the link and calls down(), which takes the channel from the node and destroys it. So a
+ * channel is known to node->work alone, or it belongs to a link that is up.
  *
- * A user that notices that a channel is of no use any more (events of the connection
- * manager or the device, completions, the peer's nonsense) calls
- * rsm_rdma_channel_fail(), in any context, and leaves the rest to the above.
+ * Code that finds a channel unusable (events of the connection manager or the device,
+ * completions, malformed frames) calls rsm_rdma_channel_fail(), in any context, and the link's
+ * work or node->work does the rest.
  *
- * A channel is counted twice. Its memory stays for who holds a reference
- * (rsm_rdma_channel_get()), for as long as they like. Its part of the device
- * stays for who has entered it (rsm_rdma_channel_enter()): destruction moves the
- * queue pair to the error state, waits for all completions, and then for all to
- * leave. They must not wait for anything but completions, so that a device can be
- * removed in bounded time.
+ * A channel has two counts. References (rsm_rdma_channel_get()) keep its memory, for any time.
+ * Users (rsm_rdma_channel_enter()) keep its resources of the device: the destruction moves the
+ * queue pair to the error state, waits for all completions, and then until all users have left. A
+ * user must wait for completions only, so that a device can be removed in bounded time.
  *
  * Locking
  * -------
- * node->work and down() may sleep and hold no lock of ours. The connection
- * manager's handler lock is taken around rdma_accept(); our handlers run under it
- * and therefore wait for nobody. rdma_destroy_id() waits for them.
+ * node->work and down() may sleep and hold no lock of this module. rdma_accept() takes the
+ * connection manager's handler lock; event handlers run under that lock, so they must not wait.
+ * rdma_destroy_id() waits for them.
  *
- * channel->making_lock, channel->keys_lock: keys.c's, mutexes, below everything of
- *	internal.h. Memory is registered under the former; nobody who holds the latter
- *	waits for anything but memory.
- * channel->receive_lock: one at a time hands messages to the agent: completions
- *	and the agent's resume(). Above node->lock.
- * node->lock: which channel the node has, what is coming in, and all of sending.
- *	Taken in interrupts. Above link->lock, since a channel that fails takes the
- *	link with it, and the device's own locks; below everything else.
+ * channel->making_lock, channel->keys_lock: mutexes of keys.c, taken after all locks of internal.h.
+ *	Memory is registered under making_lock. Under keys_lock a task waits for memory only.
+ * channel->receive_lock: serialises the hand-over of messages to the agent, by completions and
+ *	by the agent's resume(). Taken before node->lock.
+ * node->lock: guards the node's channel, the incoming request, and all of sending. Taken in
+ *	interrupts. Taken before link->lock, since the failure of a channel fails its link, and
+ *	before the device's own locks; after all others.
  */
 #ifndef RSM_RDMA_H
 #define RSM_RDMA_H
@@ -71,12 +67,12 @@ struct rsm_rdma_channel;
 
 /**
  * struct rsm_rdma_frame - room for a frame that is sent or received
- * @cqe: whom its completion goes to
- * @channel: whose it is
- * @next: next one in a list: free to be sent, or received and not yet taken
+ * @cqe: its completion handler
+ * @channel: the channel that it belongs to
+ * @next: place in a list: of frames that are free, or that were received and not taken yet
  * @dma: address of @wire for the device
  * @len: bytes received
- * @wire: what travels
+ * @wire: the contents
  */
 struct rsm_rdma_frame {
 	struct ib_cqe cqe;
@@ -89,10 +85,10 @@ struct rsm_rdma_frame {
 
 /**
  * enum rsm_rdma_progress - steps of connecting, in their order
- * @RSM_RDMA_BEGUN: nothing has happened yet
+ * @RSM_RDMA_BEGUN: nothing was reached yet
  * @RSM_RDMA_ADDRESS_RESOLVED: the device is known
- * @RSM_RDMA_ROUTE_RESOLVED: the way is known
- * @RSM_RDMA_ESTABLISHED: both sides have agreed
+ * @RSM_RDMA_ROUTE_RESOLVED: the route is known
+ * @RSM_RDMA_ESTABLISHED: both nodes have agreed
  */
 enum rsm_rdma_progress {
 	RSM_RDMA_BEGUN,
@@ -102,13 +98,13 @@ enum rsm_rdma_progress {
 };
 
 /**
- * struct rsm_rdma_room - what transfers use of the send queue
+ * struct rsm_rdma_room - how much of the send queue transfers use
  * @lock: guards the rest; taken in interrupts
  * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
- * @wrs: work requests that these may need, at most &rsm_rdma_channel.transfer_wrs
- * @bytes: that these move, at most RSM_RDMA_TRANSFER_BYTES
- * @waiting: &struct rsm_rdma_waiter that want some, in their order. A later one does not overtake
- *	them, even if it needs less
+ * @wrs: most work requests that they need, at most &rsm_rdma_channel.transfer_wrs
+ * @bytes: bytes that they move, at most RSM_RDMA_TRANSFER_BYTES
+ * @waiting: &struct rsm_rdma_waiter of operations that wait, in their order. A later one does not
+ *	overtake an earlier one, even if it needs less
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */
@@ -120,50 +116,49 @@ struct rsm_rdma_room {
 
 /**
  * struct rsm_rdma_channel - a connection to a node
- * @ref: its memory
- * @users: what it has of the device: one of its own until it is destroyed, one for
- *	each who has entered
+ * @ref: references on its memory
+ * @users: users of its resources of the device: the channel itself until it is destroyed, and each
+ *	that has entered
  * @idle: completed when @users is 0
  * @node: at the other end
  * @cm_id: the connection
- * @device: what it goes through; like all that follows only for who has entered
+ * @device: the RDMA device; only users may use this and what follows
  * @port: port of @device
- * @ifindex: network device below that, 0 if there is none
- * @pd: protection domain of this channel alone, so that keys given to one peer
- *	are of no use to another
- * @send_cq: completions of everything that we start. It is polled in softirq;
- *	who waits for one of its own may poll it by ib_process_cq_direct()
+ * @ifindex: network device that @device uses, 0 if there is none
+ * @pd: protection domain of this channel alone, so that the keys of one peer are invalid for
+ *	another
+ * @send_cq: completions of work requests that we post. Polled in softirq; a task that waits for
+ *	one of its own may poll it by ib_process_cq_direct()
  * @receive_cq: completions of receives
  * @qp: the queue pair. Messages and transfers share it, so that a bell arrives
  *	after the puts before it
- * @transfer_wrs: work requests that transfers may have under way; those of
- *	RSM_RDMA_KEY_WRS and of messages are beside them
+ * @transfer_wrs: work requests that transfers may have under way, besides those for keys
+ *	(RSM_RDMA_KEY_WRS) and for frames
  * @room: how much of that is in use
- * @making_lock: held while memory is registered, by one at a time
- * @keys_lock: guards which keys there are for which memory
- * @key_sets: keys that the peer has. keys_lock
+ * @making_lock: held while memory is registered
+ * @keys_lock: guards @key_sets
+ * @key_sets: the keys of the peer
  * @incarnation: ours, for this connection
- * @peer: what the peer has said of itself when connecting
- * @said: what both have said while connecting; complete before a frame is received
- * @secret: with which that is proved, if @authenticated
- * @authenticated: it is made with a secret
- * @proven: the peer has proved that it knows @secret; without one, the same in form
+ * @peer: contents of the peer's greeting
+ * @said: transcript of the connection; complete before a frame is received
+ * @secret: the secret that the MACs are made with, if @authenticated
+ * @authenticated: the MACs are made with a secret
+ * @proven: the peer has sent the MAC that it has to send; without a secret, zeros
  * @refusal: why the peer has refused the connection, if it has
  * @responder_resources: reads that the peer may have under way
  * @initiator_depth: reads that we may have under way
- * @progress: how far connecting has come
- * @why: reason for which it is of no use any more, a constant string; NULL while
- *	there is none. Changes once, under node->lock
- * @removed: the device is to go away
- * @started: the link has been started. node->lock
- * @credits: receives of the peer that we may use up. node->lock
- * @owed: receives that we have posted again and not told the peer. node->lock
- * @sending: frames under way. node->lock
- * @moved: when the last of them went, or the first was posted, in jiffies. node->lock
- * @unsent: frames free to be sent. node->lock
+ * @progress: the last step of connecting that was reached
+ * @why: reason of its failure, a constant string, or NULL. Changes once, under node->lock
+ * @removed: the device is being removed
+ * @started: the link was started; guarded by node->lock, as are the following five
+ * @credits: receives of the peer that we may use
+ * @owed: receives that we have posted again and not reported yet
+ * @sending: frames under way
+ * @moved: when a frame was last sent, or the first was posted, in jiffies
+ * @unsent: frames that are free
  * @receive_lock: guards @received and @stalled
- * @received: frames that have arrived and were not taken by the agent yet
- * @stalled: the agent does not take messages now and calls resume() when it does
+ * @received: frames that have arrived and that the agent has not taken yet
+ * @stalled: the agent has refused a message and will call resume()
  * @sends: RSM_RDMA_SENDS frames
  * @receives: RSM_RDMA_RECEIVES frames
  */
@@ -214,21 +209,19 @@ struct rsm_rdma_channel {
  * struct rsm_rdma_node - a node of the configuration
  * @link: link to it
  * @id: its node id
- * @address: its address; the port is the one that we connect to. Changes under @lock
- *	while @leaving
+ * @address: its address and the port to connect to. Changes under @lock while @leaving
  * @lock: see above
- * @channel: while the link is up. @lock
- * @incoming: a connection that it wants and that @work is to look at. @lock
- * @parked: a connection that is still to be ended when there is a way again. @lock
- * @changed: woken when progress or failure of one of its channels changes, and when
- *	all frames of one have been sent
- * @leaving: it is not configured any more, or we go: nothing is to be begun
+ * @channel: its channel while the link is up; guarded by @lock
+ * @incoming: an accepted request that @work has to look at; likewise
+ * @parked: a connection to be ended when there is a route again; likewise
+ * @changed: woken when a channel of the node makes progress or fails, and when all of its frames
+ *	were sent
+ * @leaving: the node is not configured any more, or the module goes: begin nothing
  * @work: makes channels
  * @backoff: how long @work waits after the next failure, in milliseconds
- * @complaint: reason of the last failure that was logged, NULL since the last
- *	success
- * @other_secret: the node does not know the secret that we use: try the other one that we
- *	accept. @work's alone
+ * @complaint: reason of the last failure that was logged, NULL since the last success
+ * @other_secret: the node does not know the first secret: try the second one that we accept.
+ *	Used by @work only
  */
 struct rsm_rdma_node {
 	struct rsm_link link;
@@ -340,20 +333,20 @@ void rsm_rdma_unpark(struct rsm_rdma_node *node, bool always);
 void rsm_rdma_channel_fail_locked(struct rsm_rdma_channel *channel, const char *why);
 void rsm_rdma_channel_fail(struct rsm_rdma_channel *channel, const char *why);
 
-/* For keys and transfers. */
+/* For keys.c, operation.c, flow.c. */
 struct rsm_rdma_channel *rsm_rdma_channel_get(struct rsm_link *link);
 void rsm_rdma_channel_put(struct rsm_rdma_channel *channel);
 bool rsm_rdma_channel_enter(struct rsm_rdma_channel *channel);
 void rsm_rdma_channel_leave(struct rsm_rdma_channel *channel);
 
-/* The secret that a channel is made with, or NULL. */
+/* The secret with which a channel's MACs are made, or NULL. */
 static inline const struct rsm_rdma_secret *
 rsm_rdma_secret_of(const struct rsm_rdma_channel *channel)
 {
 	return channel->authenticated ? &channel->secret : NULL;
 }
 
-/* Is it still good for something? Any context; the answer may be old. */
+/* Has the channel not failed? Any context; it may fail at any time. */
 static inline bool rsm_rdma_channel_is_live(const struct rsm_rdma_channel *channel)
 {
 	return !READ_ONCE(channel->why);

@@ -22,12 +22,12 @@ static void memory_release(struct rsm_mem *mem)
 	kfree(remote);
 }
 
-/* Its pages are elsewhere: nobody can map or copy them. */
+/* The CPU can't reach the pages, so the memory has no operation to map or copy them. */
 static const struct rsm_mem_ops memory_ops = {
 	.release = memory_release,
 };
 
-/* However long the peer says that its segment is, this takes the same room. */
+/* The size of this does not depend on the length of the segment, which the peer chooses. */
 static struct rsm_rdma_memory *memory_alloc(struct rsm_link *link, u64 length,
 					    unsigned int shift)
 {
@@ -49,11 +49,11 @@ static bool is_good_place(const struct rsm_place *place, u64 length, unsigned in
 	if (place->word[0] & ~known || place->word[1] ||
 	    shift < RSM_RDMA_CHUNK_MIN || shift > RSM_RDMA_CHUNK_MAX)
 		return false;
-	/* No exporter makes a larger table. */
+	/* An exporter makes no table larger than RSM_RDMA_TABLE_MAX. */
 	return DIV_ROUND_UP_ULL(length, BIT_ULL(shift)) <= RSM_RDMA_TABLE_MAX / sizeof(__le32);
 }
 
-/* &rsm_link_ops.attach. The key is the peer's; a wrong one ends the connection. */
+/* &rsm_link_ops.attach. A wrong key makes the peer's device break the connection. */
 rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm_place *place,
 			     struct rsm_mem **mem)
 {
@@ -77,8 +77,8 @@ rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm
 }
 
 /*
- * &rsm_link_ops.detach. Transfers under way end when the peer's device has answered or
- * has not done so for some time.
+ * &rsm_link_ops.detach. Each transfer under way ends when the peer's device answers, or when the
+ * transport gives up.
  */
 void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem)
 {
@@ -89,7 +89,7 @@ void rsm_rdma_detach(struct rsm_link *link, struct rsm_mem *mem)
 		rsm_rdma_channel_fail(remote->channel, "transfers don't end");
 }
 
-/* Read a page of the table of keys. */
+/* Read a page of the peer's table of keys. */
 static rsm_status_t read_keys(struct rsm_import *imp, struct rsm_rdma_memory *remote, u64 index,
 			      __le32 *keys)
 {
@@ -111,7 +111,7 @@ static rsm_status_t read_keys(struct rsm_import *imp, struct rsm_rdma_memory *re
 	return status;
 }
 
-/* The one that comes second finds the page of the first. */
+/* Store a page of keys, unless another task has stored the same page meanwhile. */
 static rsm_status_t keep_keys(struct rsm_rdma_memory *remote, u64 index, __le32 *keys)
 {
 	int err = xa_insert(&remote->keys, index, keys, GFP_KERNEL_ACCOUNT);
@@ -137,10 +137,10 @@ static rsm_status_t fetch_keys(struct rsm_import *imp, struct rsm_rdma_memory *r
 
 /**
  * rsm_rdma_key() - the key to a chunk
- * @imp: the import in whose name it is read, if need be
+ * @imp: the import by which the table is read if need be
  * @remote: the segment
- * @chunk: number of the chunk, which the segment has
- * @key: where to put it
+ * @chunk: number of the chunk, which is in the segment
+ * @key: where to put the key
  *
  * Return: as rsm_rdma_op_start() and rsm_rdma_op_wait().
  */

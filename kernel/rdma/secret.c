@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The secret of the cluster: which one we use, which one else we accept, and its changes. */
+/* The secrets of the cluster: the one that this node uses, another one that it accepts. */
 
 #include "rdma.h"
 
@@ -7,9 +7,9 @@
 #include <linux/string.h>
 
 /**
- * struct secrets - what an administrator has told us
+ * struct secrets - the secrets that an administrator has set
  * @count: how many of @secret there are, 0 to 2
- * @secret: the one that we use, and another one that we accept, too
+ * @secret: the one that we use, and another one that we accept
  */
 static struct secrets {
 	unsigned int count;
@@ -19,7 +19,7 @@ static struct secrets {
 static DEFINE_SPINLOCK(secrets_lock); /* guards secrets */
 
 /**
- * rsm_rdma_secret_count() - how many secrets do we accept?
+ * rsm_rdma_secret_count() - how many secrets does this node accept?
  *
  * Return: 0 to 2.
  */
@@ -30,7 +30,7 @@ unsigned int rsm_rdma_secret_count(void)
 
 /**
  * rsm_rdma_secret_get() - a secret to connect with
- * @other: not the one that we use, but the other one that we accept, if there is one
+ * @other: false: the one that this node uses; true: the other one that it accepts, if there is one
  * @secret: where to put it
  *
  * Return: false if there is none.
@@ -61,10 +61,10 @@ static enum rsm_rdma_refusal_code find_secret(const struct secrets *known,
 }
 
 /**
- * rsm_rdma_secret_find() - with which secret has a node made its request?
- * @said: its greeting and the number of its queue pair
+ * rsm_rdma_secret_find() - find the secret with which a request was made
+ * @said: the request's greeting and the number of its queue pair
  * @secret: where to put the secret
- * @found: there is one. A request without a secret is in order while we have none
+ * @found: set if there is one. A request without a secret is accepted while this node has none
  *
  * Return: why the request is to be refused, or 0.
  */
@@ -90,8 +90,8 @@ enum rsm_rdma_refusal_code rsm_rdma_secret_find(const struct rsm_rdma_transcript
 }
 
 /*
- * A connection that was made without a secret ends: the node at its other end may be
- * anybody. One that was made with a secret stays, whichever that was.
+ * End the connections that were made without a secret: any process may be at the other end. A
+ * connection that was made with a secret stays, even if that secret is not accepted any more.
  */
 static void check_channels(void)
 {
@@ -116,17 +116,17 @@ static void set_secrets(const struct secrets *new)
 	spin_lock(&secrets_lock);
 	secrets = *new;
 	spin_unlock(&secrets_lock);
-	/* Pairs with rsm_rdma_channel_is_welcome(): one of the two sees the other's store. */
+	/* Pairs with rsm_rdma_channel_is_welcome(): one of the two sees the store of the other. */
 	smp_mb();
 	if (new->count)
 		check_channels();
 }
 
 /**
- * rsm_rdma_channel_is_welcome() - may a channel, which its node has now, be used?
+ * rsm_rdma_channel_is_welcome() - may a channel be used that its node has got just now?
  * @channel: the channel
  *
- * Return: false if a secret has come while the channel was made without one.
+ * Return: false if a secret was set while the channel was made without one.
  */
 bool rsm_rdma_channel_is_welcome(const struct rsm_rdma_channel *channel)
 {
@@ -156,7 +156,7 @@ int rsm_rdma_secret_set(struct rsm_controller *ctl, const void *use, const void 
 	return err;
 }
 
-/* Nothing of a secret stays in memory that others get: the module goes, and nobody calls us. */
+/* Erase the secrets: the module is being unloaded, and its memory goes to others. */
 void rsm_rdma_secrets_forget(void)
 {
 	memzero_explicit(&secrets, sizeof(secrets));

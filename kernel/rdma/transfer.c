@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Put and get: a transfer is cut into pieces that one key and one operation are
- * enough for. Some of them are under way at a time.
+ * Put and get. A transfer is cut into pieces, each of which lies under one key and fits one
+ * operation. A few operations are under way at a time.
  */
 
 #include "memory.h"
@@ -12,13 +12,13 @@
 #define WINDOW	4U
 
 /**
- * struct transfer - a transfer whose end is waited for
+ * struct transfer - a transfer, and its operations that the caller waits for
  * @imp: the import
  * @local: the local end
  * @direction: to the segment, or from it
  * @op: operations under way, a ring
- * @head: oldest
- * @tail: where the next one goes
+ * @head: index of the oldest
+ * @tail: index for the next one
  */
 struct transfer {
 	struct rsm_import *imp;
@@ -66,7 +66,7 @@ static rsm_status_t start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
 	return status;
 }
 
-/* Start the next piece; *@n is its size. */
+/* Start an operation for the next piece, of *@n bytes. */
 static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote, u64 done,
 			     u64 offset, bool async, u32 *n, struct rsm_rdma_op **started)
 {
@@ -74,7 +74,7 @@ static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote,
 	rsm_status_t status;
 	u32 key;
 
-	/* Not even CAP_IPC_OWNER gives what the exporter gives to no user of this node. */
+	/* CAP_IPC_OWNER passes the mode, but not the rights that the exporter gives to a node. */
 	if (!(remote->rights & (t->direction == RSM_PUT ? RSM_PERM_WRITE : RSM_PERM_READ)))
 		return RSM_STS_PERM_DENIED;
 	status = rsm_rdma_op_prepare(t->local, done, *n, t->direction, async, &op);
@@ -90,7 +90,7 @@ static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote,
 	return status;
 }
 
-/* Memory that moves meanwhile is followed. */
+/* Start the next piece; if the import gets other memory meanwhile, start it there. */
 static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async,
 				u32 *n, struct rsm_rdma_op **op)
 {
@@ -108,7 +108,7 @@ static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 le
 	return status;
 }
 
-/* The end of the oldest piece. */
+/* Wait for the oldest piece. */
 static rsm_status_t transfer_collect(struct transfer *t)
 {
 	struct rsm_rdma_op *op = t->op[t->head++ % WINDOW];
@@ -127,7 +127,7 @@ static rsm_status_t transfer_add(struct transfer *t, struct rsm_rdma_op *op)
 	return t->tail - t->head == WINDOW ? transfer_collect(t) : RSM_STS_SUCCESS;
 }
 
-/* Transfers under way, to their end: what has been written belongs to who asked. */
+/* Wait for all operations, also after an error: they use the caller's memory until they end. */
 static rsm_status_t collect_all(struct transfer *t, rsm_status_t status)
 {
 	while (t->head != t->tail) {
