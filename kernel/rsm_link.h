@@ -43,11 +43,11 @@ struct rsm_place {
  * struct rsm_link_ops - a controller's side of its links
  * @send: give a message of at most RSM_MESSAGE_MAX bytes to the peer. Called
  *	in any context, interrupts included; never sleeps. Messages arrive
- *	whole, once and in order, or the link fails. 0, -EAGAIN when there is
- *	no room just now, -ENOTCONN when the peer can't be reached. A caller that
- *	saw the link active may come at any time after the link has ended, even
+ *	whole, once and in order, or the link fails. Returns 0, -EAGAIN when there is
+ *	no room now, or -ENOTCONN when the peer can't be reached. A caller that has
+ *	seen the link active may call it at any time after the link has ended, even
  *	after rsm_link_exit(): the controller waits for such callers before it
- *	takes away what @send needs.
+ *	frees what @send needs.
  * @resume: rsm_link_receive() has refused a message and may take it now.
  *	Process context.
  * @down: the link is down: every connection over it has been aborted and
@@ -55,31 +55,30 @@ struct rsm_place {
  *	incarnation, 0 if it was never learned. Called once for each
  *	rsm_link_start(), in process context. The link may be started again
  *	after the return.
- * @place: let the peer reach @mem, as far as @rights go (RSM_PERM_READ, RSM_PERM_WRITE,
- *	both or none), and say in @place where it finds it. *@keys is what @leave is to
- *	take back. A status; on failure the peer is refused with it. Process context; the
- *	caller holds @mem until @leave has returned. NULL when there is nothing to say.
+ * @place: let the peer reach @mem with @rights (RSM_PERM_READ, RSM_PERM_WRITE, both or none), and
+ *	fill in @place. *@keys is the argument for @leave. On failure the peer gets the
+ *	status as its refusal. Process context; the caller holds @mem until @leave has
+ *	returned. NULL for a controller that has no places.
  * @place_ms: how long a connect waits for the peer's @place, in milliseconds
  * @leave: undo one @place: on return the peer can't reach the memory any more,
- *	even one that pays no heed to messages. NULL for a controller that
- *	has no means to that. Process context. With this function @place is taken to
- *	be expensive: it is called only once the peer says that a user there may have the
- *	segment, several at a time, and never by the link's work.
- * @attach: memory of @length bytes that the peer says is at @place; a
- *	reference goes to the caller. The place is hostile input: nothing in it
- *	may lead to memory that is not the peer's to give. The memory's pfn and
- *	map_page may be NULL if the controller has a transfer function and no map
- *	function. NULL for a controller that has no use for it. RSM_SUCCESS,
- *	RSMERR_INSUFFICIENT_MEM, or RSMERR_CONN_ABORTED for a bad place.
+ *	even if it ignores messages. NULL for a controller that can't do that. Process
+ *	context. If a controller has @leave, the agent takes @place to be expensive: it calls
+ *	@place only when the peer has sent PLACE, several at a time, and never in the link's
+ *	work.
+ * @attach: make memory of @length bytes at @place of the peer; a reference goes to the
+ *	caller. The place is hostile input: the memory must not lead to anything that the
+ *	peer may not give away. The memory's pfn and map_page may be NULL if the controller
+ *	has a transfer function and no map function. NULL for a controller that does not need
+ *	it. RSM_SUCCESS, RSMERR_INSUFFICIENT_MEM, or RSMERR_CONN_ABORTED for a bad place.
  *	Process context.
- * @detach: wait until nothing that was started on @mem, which @attach made and
- *	no import has any more, is under way. In bounded time: whoever can't
- *	tell fails the link. NULL when nothing ever is. Process context.
+ * @detach: wait until no transfer on @mem is under way. @attach has made @mem, and no import has it
+ *	any more. Must end in bounded time, by failing the link if need be. NULL for a
+ *	controller that has no transfers under way after they return. Process context.
  * @stirs: has the peer given a sign of life other than messages since the last
- *	call? The link's timer asks, at least once per interval while the link is
- *	started. Any context. NULL where messages are all that can be seen.
- * @address: write the peer's address, for people. NULL when there is none but a
- *	number. Process context.
+ *	call? The link's timer calls this at least once per interval while the link is
+ *	started. Any context. NULL for a controller that sees only messages.
+ * @address: write the peer's address as text. NULL for a controller that has only numbers.
+ *	Process context.
  */
 struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
@@ -120,7 +119,7 @@ struct rsm_silence {
 
 /**
  * enum rsm_link_state - life of a link
- * @RSM_LINK_DOWN: nobody there, or nobody that we talk to
+ * @RSM_LINK_DOWN: not started: the controller has found no node, or no suitable one
  * @RSM_LINK_GREETING: started; the peer has not answered our HELLO yet
  * @RSM_LINK_ACTIVE: both have greeted each other
  * @RSM_LINK_ENDING: failed, left or stopped; being cleared in process context
@@ -158,32 +157,32 @@ struct rsm_link_message {
  * @lock: guards all below, and for changes those above; taken in interrupts
  * @state: see there
  * @known: has ever been started
- * @refused: the peer speaks another version of the protocol
+ * @refused: the peer uses another version of the protocol
  * @objection: reason for which the peer's greeting is refused, a constant string
  *	or NULL; the link stays GREETING for as long as the peer lives
- * @why: reason for which it ends or has ended, a constant string
- * @incarnation: ours, as the peer knows it
+ * @why: reason of its end, a constant string
+ * @incarnation: ours for this link
  * @peer: the peer's; 0 until it has greeted
- * @expected: what @peer has to be; 0 if any will do
+ * @expected: the only incarnation that is accepted as @peer; 0: any
  * @silence: when the peer gave its last sign of life
  * @sent: when the last heartbeat went out, in jiffies
- * @interval: heartbeat interval that counts for this link, in jiffies
- * @timer: next heartbeat or the end of our patience
- * @work: everything that needs process context, one thing at a time
+ * @interval: heartbeat interval of this link, in jiffies
+ * @timer: runs for the next heartbeat and when the peer has been silent for too long
+ * @work: does all that needs process context, one thing at a time
  * @changed: woken when @state changes, when an answer arrives, and when an
  *	importer has gone
- * @requests: keeps our own requests so few that the peer's answers, and
- *	so ours, always fit into the boxes
+ * @requests: limits outstanding requests to RSM_LINK_REQUESTS, so inbox and outbox cannot overflow
+ *	and two nodes cannot deadlock on full boxes
  * @unsent: requests to importers that wait to be sent, in their order
  * @unanswered: those that have been sent, likewise
  * @blocked: the peer has no room for @unsent
  * @blocked_since: since when, in jiffies
- * @up: listeners have been told that the node is up; @work's alone
+ * @up: listeners were notified that the node is up; used by @work only
  * @inbox: ring of messages for @work
  * @inbox_head: next to be handled
  * @inbox_tail: next to be filled
  * @inbox_refused: a message was refused for want of room
- * @outbox: ring of answers for which there was no room; @work's alone
+ * @outbox: ring of answers for which there was no room; changed by @work only
  * @outbox_head: next to be sent
  * @outbox_tail: next to be filled
  * @outbox_moved: when an answer was last sent, or first had to wait, in jiffies
@@ -192,11 +191,11 @@ struct rsm_link_message {
  * @importers: importers at the peer of segments exported here, by our handle
  * @remote_count: how many entries @remotes has
  * @importer_count: how many entries @importers has
- * @next_cookie: where the search for a free cookie begins: a name that was just
- *	given up must not mean something else while messages about it travel
+ * @next_cookie: where the search for a free cookie begins: a cookie that was just given up
+ *	must not be used again while messages with it are on their way
  * @next_handle: the same for handles
  * @dropped: messages that were malformed or of another incarnation
- * @kcov_handle: on whose behalf @work collects coverage, for a fuzzer's controller; else 0
+ * @kcov_handle: handle for which @work collects coverage, set by a fuzzer's controller; else 0
  */
 struct rsm_link {
 	struct rsm_controller *ctl;
@@ -247,13 +246,12 @@ struct rsm_link {
 };
 
 /**
- * struct rsm_link_peer - whom a link is started to
+ * struct rsm_link_peer - the node that a link is started to
  * @node: node id, 0 to RSM_NODE_MAX, not ours
  * @hwaddr: address on the interconnect
  * @incarnation: the peer's if the controller knows it, else 0
- * @own: our incarnation: random, and another one each time we join
- * @interval_ms: the peer's heartbeat interval if the controller knows it, else 0;
- *	anything
+ * @own: our incarnation: random, and another one each time this node joins
+ * @interval_ms: the peer's heartbeat interval if the controller knows it, else 0; hostile input
  */
 struct rsm_link_peer {
 	u32 node;

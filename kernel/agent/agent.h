@@ -4,20 +4,19 @@
  *
  * Locking
  * -------
- * rsm_agent_lock guards the list of all links, and the importing side:
- * who uses a segment of another node and what is known about it. It is taken
- * above import->map_lock and below everything else of internal.h. Which node a link
- * leads to, whether people are to see the link, and whether it is down change under
- * rsm_agent_lock and link->lock, so that either is enough to read that.
+ * rsm_agent_lock guards the list of all links, and the importing side: the records of segments of
+ * other nodes and their imports. It is taken before import->map_lock and after all other locks of
+ * internal.h. A link's node, whether the link is listed, and whether it is down change under both
+ * rsm_agent_lock and link->lock, so that either lock is enough to read them.
  *
- * link->lock guards the life of a link and its inbox. It and the xarrays' own
- * locks are taken in interrupts; events are delivered under the latter. Neither
- * is held when a controller's send() is called, which may fail the link.
+ * link->lock guards the state of a link and its inbox. It and the xarrays' own locks are taken in
+ * interrupts; events are delivered under the latter. No caller holds any of them when it calls a
+ * controller's send(), which may fail the link.
  *
- * All that needs process context is done by link->work, one thing at a time.
- * Entries of link->importers are added and freed by it only. It waits for
- * exp->importers_lock, so nobody waits for the peer's answer while holding that.
- * Nobody but link->work fails a link because a request is not answered.
+ * link->work does all that needs process context, one thing at a time. Only link->work adds and
+ * frees entries of link->importers. It takes exp->importers_lock, so a task that holds that lock
+ * must not wait for the peer's answer. Only link->work fails a link because a request is not
+ * answered.
  */
 #ifndef RSM_AGENT_H
 #define RSM_AGENT_H
@@ -33,10 +32,10 @@ extern struct workqueue_struct *rsm_link_wq;
 extern struct workqueue_struct *rsm_keys_wq;
 
 /**
- * struct rsm_lease - memory that a peer may reach, and by what
+ * struct rsm_lease - a peer's access to memory
  * @mem: the memory, referenced; NULL if there is no lease
- * @keys: what the controller needs to end it
- * @place: where the peer finds it
+ * @keys: the controller's, for ending the access
+ * @place: place of the memory, for the peer
  * @rights: what the peer may do there: RSM_PERM_READ, RSM_PERM_WRITE, both or none
  */
 struct rsm_lease {
@@ -48,24 +47,25 @@ struct rsm_lease {
 
 /**
  * struct rsm_remote_importer - a node that imports a segment
- * @link: the way there
+ * @link: the link to that node
  * @peer: incarnation of that node
  * @exp: the segment, referenced
- * @now: its memory, once it has been placed; changes under the export's importers_lock
- * @next: the memory that its node is told of by MOVE; likewise
- * @leaving: it is being taken away; changed under the export's importers_lock
- * @is_placing: @placing is queued or runs, and will look at @leaving; likewise
+ * @now: its access to memory, once it has been placed; changes under the export's
+ *	importers_lock
+ * @next: the access that a MOVE gives to its node; likewise
+ * @leaving: it is being removed; changed under the export's importers_lock
+ * @is_placing: @placing is queued or runs, and will read @leaving; likewise
  * @placing: makes the keys by which its node reaches the memory, which may take long
- * @status: what has become of that, if the node is to be told
- * @request: what its node is asked, or is to be asked: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0;
- *	RSM_MSG_CONNECTED tells it of @status, and is the end of the importer. Set under
+ * @status: result of @placing, if CONNECTED has to carry it to the node
+ * @request: request to its node, sent or not: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0.
+ *	RSM_MSG_CONNECTED carries @status to the node, and ends the importer. Set under
  *	the export's importers_lock and link->lock, cleared by link->work
- * @asked: @request has been sent; this and what follows is guarded by link->lock
- * @part: RSM_MSG_UNPUBLISH is to follow
+ * @asked: @request has been sent; link->lock guards this and what follows
+ * @part: RSM_MSG_UNPUBLISH has to follow @request
  * @since: when @request was made, or was sent if @asked, in jiffies
  * @on_link: place among the link's requests, if there is @request
- * @cookie: the importer's name for the segment
- * @handle: our name for the importer, its index in the link's xarray
+ * @cookie: number by which the importing node names the segment
+ * @handle: number by which this node names the importer, its index in the link's xarray
  * @serial: importers of a segment are in the order of their serials
  * @on_export: place among the segment's importers
  */
@@ -90,7 +90,7 @@ struct rsm_remote_importer {
 	struct list_head on_export;
 };
 
-/* Does no answer wait for room? Only the answer to the link's work stays true. */
+/* Does no answer wait for room? The result may change at once, except for the link's work. */
 static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
 {
 	return READ_ONCE(link->outbox_head) == READ_ONCE(link->outbox_tail);
@@ -145,7 +145,7 @@ int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link
 u32 rsm_mode_rights(int mode);
 extern atomic64_t rsm_remote_importer_serial;
 
-/* request.c: what importers' nodes are asked, and what is waited for */
+/* request.c: requests to importing nodes, and waiting for them */
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type);
 void rsm_request_end(struct rsm_remote_importer *importer);
 void rsm_request_slot_free(struct rsm_link *link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Links: who is there, who answers, who has gone. */
+/* Links: the state of each, its timer, its inbox, and its work. */
 
 #include "agent.h"
 #include "../core/compat.h"
@@ -19,10 +19,10 @@ LIST_HEAD(rsm_links);
 struct workqueue_struct *rsm_link_wq;
 struct workqueue_struct *rsm_keys_wq;
 static unsigned long last_serial;
-/* Another number, never 0, each time that other links may be shown. */
+/* Changes each time another set of links may be listed; never 0. */
 static u32 changes = 1;
 
-/* Late heartbeats look like death, so this work goes before other work. */
+/* Peers take a node with late heartbeats for dead, so the links' work has a high priority. */
 int rsm_agent_init(void)
 {
 	rsm_link_wq = alloc_workqueue("rsm-links", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
@@ -53,7 +53,7 @@ unsigned int rsm_heartbeat_ms(void)
 }
 EXPORT_SYMBOL_GPL(rsm_heartbeat_ms);
 
-/* A dump that has read the old number has not seen what changes under the lock from now on. */
+/* A dump that began with the old number has not seen the change, which the caller now makes. */
 static void link_note_change(void)
 {
 	lockdep_assert_held(&rsm_agent_lock);
@@ -80,7 +80,7 @@ static bool is_started(const struct rsm_link *link)
 	return link->state == RSM_LINK_GREETING || link->state == RSM_LINK_ACTIVE;
 }
 
-/* Is the link up, and is it still that incarnation at the other end? */
+/* Is the link active, with this incarnation of the peer? */
 bool rsm_link_is_active(struct rsm_link *link, u64 peer)
 {
 	unsigned long flags;
@@ -105,9 +105,9 @@ static void begin_end(struct rsm_link *link, const char *why)
 /**
  * rsm_link_fail() - end a link because something is wrong with it
  * @link: the link
- * @why: what, a constant string for the log
+ * @why: reason, a constant string for the log
  *
- * Any context. The rest follows in process context.
+ * Any context. The link's work does the rest.
  */
 void rsm_link_fail(struct rsm_link *link, const char *why)
 {
@@ -120,7 +120,7 @@ void rsm_link_fail(struct rsm_link *link, const char *why)
 }
 EXPORT_SYMBOL_GPL(rsm_link_fail);
 
-/* Twice as often as promised, so that one that comes late does no harm. */
+/* Heartbeats go out twice per interval, so that a late one does no harm. */
 static void next_tick(struct rsm_link *link)
 {
 	unsigned long beat = link->sent + link->interval / 2;
@@ -143,7 +143,7 @@ static bool has_requests(const struct rsm_link *link)
 	return !list_empty(&link->unsent) || !list_empty(&link->unanswered);
 }
 
-/* Returns what is to be sent now, 0 for nothing. */
+/* Returns the type of the message to be sent now, 0 for none. */
 static enum rsm_message_type tick(struct rsm_link *link)
 {
 	bool stirred = link->ops->stirs && link->ops->stirs(link);
@@ -181,9 +181,8 @@ static void link_timer(struct timer_list *timer)
 }
 
 /*
- * The oldest message of the inbox, copied, or false. A message that came before the end and has
- * not been handled by then never is: a CONNECT would leave an importer behind that no end takes
- * away.
+ * Copy the oldest message of the inbox; false if there is none. Messages that are left when the
+ * link ends are dropped: a CONNECT would leave an importer behind that nothing removes.
  */
 static bool take_message(struct rsm_link *link, struct rsm_link_message *message)
 {
@@ -247,7 +246,7 @@ static void become_down(struct rsm_link *link)
 	mutex_unlock(&rsm_agent_lock);
 }
 
-/* Leave nothing that hangs on the link. */
+/* End all imports, importers and messages of the link. */
 static void finish(struct rsm_link *link)
 {
 	u64 peer = link->peer ?: link->expected;
@@ -292,7 +291,7 @@ static struct rsm_link_message *make_box(unsigned int entries)
 }
 
 /**
- * rsm_link_init() - give a controller a link
+ * rsm_link_init() - make a link of a controller
  * @link: the link, zeroed
  * @ctl: the controller
  * @ops: its functions
@@ -331,7 +330,7 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 EXPORT_SYMBOL_GPL(rsm_link_init);
 
 /**
- * rsm_link_exit() - take a link away again
+ * rsm_link_exit() - undo rsm_link_init()
  * @link: the link, stopped or never started
  *
  * The controller has been removed, so that no import knows the link.
@@ -371,7 +370,7 @@ void rsm_link_expect(struct rsm_link *link, u32 node, u64 hwaddr)
 EXPORT_SYMBOL_GPL(rsm_link_expect);
 
 /**
- * rsm_link_forget() - it has not any more
+ * rsm_link_forget() - the configuration has no node at the other end any more
  * @link: the link, down
  */
 void rsm_link_forget(struct rsm_link *link)
@@ -388,8 +387,8 @@ void rsm_link_forget(struct rsm_link *link)
 EXPORT_SYMBOL_GPL(rsm_link_forget);
 
 /*
- * Both nodes use the longer interval. Until the peer has greeted us, the controller
- * may know its interval; one that does not fit is refused when the greeting comes.
+ * Both nodes use the longer interval. Before the peer's greeting, @theirs is what the controller
+ * knows, if anything; an interval that does not fit is refused when the greeting comes.
  */
 static unsigned long common_interval(u32 theirs)
 {
@@ -417,11 +416,11 @@ static void set_up(struct rsm_link *link, const struct rsm_link_peer *peer)
 }
 
 /**
- * rsm_link_start() - somebody seems to be there: greet them
+ * rsm_link_start() - greet a node that the controller has found
  * @link: the link
- * @peer: who
+ * @peer: the node
  *
- * Return: false if the link is not down; nothing has happened then.
+ * Return: false if the link is not down; nothing has changed then.
  */
 bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer)
 {
@@ -443,11 +442,11 @@ bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer)
 EXPORT_SYMBOL_GPL(rsm_link_start);
 
 /**
- * rsm_link_stop() - say goodbye and end a link
+ * rsm_link_stop() - send BYE and end a link
  * @link: the link
- * @why: for the log, a constant string
+ * @why: reason, a constant string for the log
  *
- * It is down on return. Not to be called by the link's own functions.
+ * The link is down on return. Must not be called by the link's work.
  */
 void rsm_link_stop(struct rsm_link *link, const char *why)
 {
@@ -463,7 +462,7 @@ void rsm_link_stop(struct rsm_link *link, const char *why)
 }
 EXPORT_SYMBOL_GPL(rsm_link_stop);
 
-/* The peer greets: what it says next is understood from now on, as is what it said to us. */
+/* Note the peer's incarnation and interval: its messages are current from now on. */
 static void note_peer(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
@@ -484,8 +483,8 @@ static void note_other_version(struct rsm_link *link, const struct rsm_msg_hello
 }
 
 /*
- * The nodes would have different ideas of how long the other may be silent. Both
- * get the other's HELLO, and both refuse it.
+ * Nodes whose intervals do not fit would disagree about how long a peer may be silent. Each gets
+ * the other's HELLO, and refuses it.
  */
 static bool has_fitting_interval(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
@@ -499,12 +498,12 @@ static bool has_fitting_interval(struct rsm_link *link, const struct rsm_msg_hel
 				    link->ctl->name, link->node, ms, rsm_heartbeat_ms(),
 				    RSM_INTERVAL_FACTOR);
 	link->objection = "its heartbeat_ms does not fit";
-	/* It greets us no more often than that. */
+	/* The peer repeats its HELLO at its own interval. */
 	link->interval = common_interval(ms);
 	return false;
 }
 
-/* A HELLO or WELCOME arrives; false if it means nothing to link->work. */
+/* A HELLO or WELCOME has arrived; false if link->work need not handle it. */
 static bool take_greeting(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
 	lockdep_assert_held(&link->lock);
@@ -525,7 +524,7 @@ static bool take_greeting(struct rsm_link *link, const struct rsm_msg_hello *hel
 	}
 }
 
-/* False if it was so already, or is over. */
+/* Make a greeting link active; false if it was active already, or is ending. */
 static bool become_active(struct rsm_link *link)
 {
 	bool up = false;
@@ -541,8 +540,8 @@ static bool become_active(struct rsm_link *link)
 }
 
 /*
- * HELLO or WELCOME of the peer. Either makes the link active, the first is answered. No other
- * task sends anything before the link is active, so the answer goes first.
+ * Handle HELLO or WELCOME of the peer: answer HELLO, and make the link active. No task sends other
+ * messages before the link is active, so the answer goes first.
  */
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello)
 {
@@ -556,7 +555,7 @@ void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hell
 	rsm_notify_node_up(link);
 }
 
-/* Is a message of this link's two incarnations, or a greeting? */
+/* Is the message one between this link's two incarnations, or a greeting? */
 static bool is_current(struct rsm_link *link, const struct rsm_msg_header *header)
 {
 	lockdep_assert_held(&link->lock);
@@ -570,7 +569,7 @@ static bool is_current(struct rsm_link *link, const struct rsm_msg_header *heade
 	       (link->peer && le64_to_cpu(header->from) == link->peer);
 }
 
-/* False if there is no room. */
+/* Append a message to the inbox; false if there is no room. */
 static bool put_into_inbox(struct rsm_link *link, const void *message, size_t len)
 {
 	struct rsm_link_message *entry;
@@ -588,8 +587,8 @@ static bool put_into_inbox(struct rsm_link *link, const void *message, size_t le
 }
 
 /*
- * The fate of a message: drop it, deliver it at once, or leave it to
- * process context if there is room.
+ * Classes of messages: drop it, deliver it at once, leave it to link->work, or refuse it because
+ * the inbox has no room.
  */
 enum link_message_class { DROP, DELIVER, LEAVE, NO_ROOM };
 
@@ -620,13 +619,13 @@ static enum link_message_class classify(struct rsm_link *link,
 /**
  * rsm_link_receive() - a message has arrived
  * @link: the link
- * @message: a copy that nobody else can change, aligned to 8 bytes
+ * @message: a copy in private memory, aligned to 8 bytes
  * @len: bytes in it
  *
  * Any context; one call at a time for a link.
  *
- * Return: false if it can't be taken now. The controller keeps it and what
- * follows it until its resume() is called.
+ * Return: false if the link can't take the message now. The controller keeps this message and those
+ * behind it until the agent calls its resume().
  */
 bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len)
 {
@@ -657,7 +656,7 @@ static void describe(struct rsm_link *link, struct rsm_topology_peer *peer)
 static_assert(RSM_LINK_DOWN + 1 == 1 && RSM_LINK_GREETING + 1 == 2 &&
 	      RSM_LINK_ACTIVE + 1 == 3 && RSM_LINK_ENDING + 1 == 4);
 
-/* Has the node of a link that is down come back by another one? */
+/* The link is down: does another link lead to the same node? */
 static bool is_superseded(const struct rsm_link *link)
 {
 	const struct rsm_link *other;
@@ -673,14 +672,14 @@ static bool is_superseded(const struct rsm_link *link)
 	return false;
 }
 
-/* The number of the present view: see link_note_change(). */
+/* The number of the present set of links: see link_note_change(). */
 u32 rsm_link_changes(void)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	return changes;
 }
 
-/* Is it one that people are to see? The topology has only those that were there once. */
+/* Does node-get list the link? The topology has only links that were started once. */
 bool rsm_link_is_listed(const struct rsm_link *link)
 {
 	lockdep_assert_held(&rsm_agent_lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages: making, sending, handing out. */
+/* Messages: making, sending, dispatching. */
 
 #include "agent.h"
 
@@ -38,8 +38,8 @@ static void hello_init(struct rsm_link *link, struct rsm_msg_hello *hello,
 }
 
 /*
- * HELLO, HEARTBEAT or BYE. Any context. One that finds no room is lost: the timer
- * repeats HELLO and HEARTBEAT, and a peer that misses BYE misses the heartbeats.
+ * Send HELLO, HEARTBEAT or BYE. Any context. A message that finds no room is lost: the timer
+ * repeats HELLO and HEARTBEAT, and a peer that does not get BYE gets no heartbeats.
  */
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 {
@@ -49,7 +49,7 @@ void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type)
 	send_now(link, &hello);
 }
 
-/* WELCOME goes before all that is said to a peer that it has made active. */
+/* Send WELCOME before all other messages to a peer whose HELLO makes the link active. */
 void rsm_answer_hello(struct rsm_link *link)
 {
 	struct rsm_msg_hello welcome;
@@ -59,8 +59,8 @@ void rsm_answer_hello(struct rsm_link *link)
 }
 
 /*
- * A message must not overtake the answer that it is about: UNPUBLISH would reach
- * a node that does not know yet that it is connected.
+ * Send a message behind the answers that wait for room: an UNPUBLISH must not overtake the
+ * CONNECTED of its connection.
  */
 int rsm_send_in_turn(struct rsm_link *link, const void *message)
 {
@@ -76,7 +76,7 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
  * @message: the message
  * @since: a peer that has no room two intervals after this time has failed, in jiffies
  *
- * The caller holds no lock that the link's work may want.
+ * The caller holds no lock that the link's work may take.
  *
  * Return: 0, or -ENOTCONN if the peer is not there any more.
  */
@@ -94,15 +94,16 @@ int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long
 	return -ENOTCONN;
 }
 
-/* The same with the usual patience. */
+/* Send a message; a peer without room for it has two intervals from now on. */
 int rsm_send(struct rsm_link *link, u64 peer, void *message)
 {
 	return rsm_send_until(link, peer, message, jiffies);
 }
 
 /*
- * Send the answers that wait; false if many still do. The link's work only, which
- * comes back for the rest. A peer that asks and takes no answer has failed.
+ * Send the answers that wait for room; false if the outbox stays at least half full. Called by the
+ * link's work only, which the timer queues again for the rest. A peer that sends requests and takes
+ * no answers has failed.
  */
 bool rsm_answer_flush(struct rsm_link *link)
 {
@@ -123,9 +124,9 @@ bool rsm_answer_flush(struct rsm_link *link)
 }
 
 /*
- * Send an answer, now or when there is room. Nothing makes more than one for a
- * message that it handles, and none is handled while the outbox is half full.
- * The link's work only, or its end.
+ * Send an answer, now or when there is room. The outbox can't overflow: each message has one answer
+ * at most, and the link's work handles none while the outbox is half full. Called by the link's
+ * work only.
  */
 void rsm_answer(struct rsm_link *link, void *message)
 {
@@ -166,7 +167,7 @@ void rsm_bell_ring(struct rsm_link *link, const struct rsm_msg_connection *bell)
 		rsm_remote_segment_bell(link, cookie, handle, flags);
 }
 
-/* A message that is sound and current, in the link's work. */
+/* Dispatch a message of the inbox. Called by the link's work only. */
 void rsm_message_handle(struct rsm_link *link, const void *message)
 {
 	const struct rsm_msg_header *header = message;

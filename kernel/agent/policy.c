@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Verdicts about the peer of a link. Pure functions of state, time and input, tested by KUnit. */
+/* Decisions about the peer of a link. Pure functions of state, time and input, tested by KUnit. */
 
 #include "policy.h"
 
@@ -17,8 +17,8 @@ static bool has_passed(const struct rsm_requests *requests, unsigned long since,
 }
 
 /**
- * rsm_requests_objection() - what is wrong with how a peer treats our requests
- * @requests: how they are
+ * rsm_requests_objection() - the reason to fail a link because of its requests
+ * @requests: the state of the requests
  *
  * The time of a request begins when it is sent: a peer that answers all in time is at fault only
  * if those that wait for their turn do not get it.
@@ -39,7 +39,7 @@ const char *rsm_requests_objection(const struct rsm_requests *requests)
 }
 
 /**
- * rsm_greeting_classify() - what a HELLO or WELCOME means
+ * rsm_greeting_classify() - classify a HELLO or WELCOME
  * @link: the link that it came by, as it is now
  * @hello: the message, sound
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Verdicts about the peer of a link: pure functions of state, time and input. */
+/* Decisions about the peer of a link: pure functions of state, time and input. */
 #ifndef RSM_POLICY_H
 #define RSM_POLICY_H
 
@@ -7,7 +7,7 @@
 #include "protocol.h"
 
 /**
- * struct rsm_requests - how requests to a peer are at a time
+ * struct rsm_requests - the state of the requests to a peer
  * @now: that time, in jiffies, as all times here
  * @interval: heartbeat interval; a peer may take two of them
  * @silence: signs of life of the peer, and when this node looked for them
@@ -49,11 +49,11 @@ enum rsm_greeting {
 };
 
 /**
- * struct rsm_bells - bells of a segment that its imports have not been given
- * @once: the first was one without accumulation
- * @count: those with accumulation
+ * struct rsm_bells - bells of a segment that its imports have not got yet
+ * @once: the first bell was one without accumulation
+ * @count: bells with accumulation
  *
- * One without accumulation behind another bell means nothing: an event is pending then.
+ * A bell without accumulation that follows another bell is dropped: an event is pending already.
  */
 struct rsm_bells {
 	bool once;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporting side: which nodes import segments of this one. The node list
- * is enforced here, user rights by the importing node. An importer holds the
- * segment's memory until its node says that nothing there reaches it, or is
- * down.
+ * The exporting side: the nodes that import segments of this one. This node enforces the node list;
+ * the importing node enforces user rights. An importer holds the segment's memory until its node
+ * has answered that nothing there reaches the memory, or is down.
  */
 
 #include "agent.h"
@@ -13,7 +12,7 @@
 
 atomic64_t rsm_remote_importer_serial = ATOMIC64_INIT(0);
 
-/* The rights of all users together of a node with this mode. */
+/* The rights that a mode gives to all users of a node together. */
 u32 rsm_mode_rights(int mode)
 {
 	u32 rights = 0;
@@ -25,7 +24,7 @@ u32 rsm_mode_rights(int mode)
 	return rights;
 }
 
-/* Let the peer reach memory. Without keys it can do what it likes anyway. */
+/* Let the peer reach memory. A controller without keys can't limit the peer's rights. */
 rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 rights,
 			    struct rsm_lease *lease)
 {
@@ -43,7 +42,7 @@ rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 righ
 	return RSM_STS_SUCCESS;
 }
 
-/* The peer can't reach it any more; the memory may be given to others. */
+/* On return the peer can't reach the memory any more, which may then be given to others. */
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease)
 {
 	if (!lease->mem)
@@ -54,7 +53,7 @@ void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease)
 	lease->mem = NULL;
 }
 
-/* @others: how many other importers the peer has for this segment */
+/* Sets *@others to how many other importers the peer has for this segment. */
 static struct rsm_remote_importer *find_importer(struct rsm_export *exp, struct rsm_link *link,
 						 u32 cookie, unsigned int *others)
 {
@@ -81,15 +80,15 @@ static struct rsm_remote_importer *find_named(struct rsm_link *link,
 }
 
 /*
- * Keys cost time and memory: they are made when a user of the importing node may have
- * the segment, not on the link's time.
+ * Keys cost time and memory: they are made in another work than the link's, and only once a user of
+ * the importing node may have the segment.
  */
 static bool is_placed_later(const struct rsm_link *link)
 {
 	return link->ops->leave;
 }
 
-/* A node that has left meanwhile is forgotten now. */
+/* The keys are made. If the importer is leaving, let the link's work remove it. */
 static void end_placing(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
@@ -100,7 +99,7 @@ static void end_placing(struct rsm_remote_importer *importer)
 	rsm_request(importer, RSM_MSG_CONNECTED);
 }
 
-/* The memory that @importer is to reach now, referenced, or NULL if there is none. */
+/* The memory that has to be placed for @importer, referenced, or NULL if there is none. */
 static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rights)
 {
 	struct rsm_export *exp = importer->exp;
@@ -116,7 +115,7 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 	return mem;
 }
 
-/* Is that what the importer is to get now? */
+/* Does the importer still need this memory with these rights? */
 static bool is_wanted(const struct rsm_remote_importer *importer, const struct rsm_mem *mem,
 		      u32 rights)
 {
@@ -127,7 +126,7 @@ static bool is_wanted(const struct rsm_remote_importer *importer, const struct r
 	       rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link)) == rights;
 }
 
-/* Offer what was made for @mem. Returns false if that is not wanted any more. */
+/* Send the place of @mem to the importer; false if the importer needs another by now. */
 static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *mem, u32 rights,
 		  struct rsm_lease *lease, rsm_status_t status)
 {
@@ -147,7 +146,7 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	return wanted;
 }
 
-/* Again if the segment was given other memory, or another access list, meanwhile. */
+/* Make keys; again if the segment has got other memory, or another access list, meanwhile. */
 static void place(struct work_struct *work)
 {
 	struct rsm_remote_importer *importer = container_of(work, typeof(*importer), placing);
@@ -169,7 +168,7 @@ static void place(struct work_struct *work)
 	} while (!done);
 }
 
-/* PLACE: a user there may have the segment. Without memory no request has been made for it. */
+/* PLACE: a user there may have the segment. Ignored if the importer has memory already. */
 void rsm_remote_importer_place(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_remote_importer *importer = find_named(link, msg);
@@ -215,7 +214,7 @@ static rsm_status_t add_importer(struct rsm_export *exp, struct rsm_link *link, 
 		if (status)
 			goto err_free;
 	}
-	/* One peer may not use up our memory. */
+	/* The limit keeps a peer from using up the memory of this node. */
 	status = RSM_STS_INSUFFICIENT_RESOURCES;
 	importer->serial = atomic64_inc_return(&rsm_remote_importer_serial);
 	if (xa_alloc_cyclic_irq(&link->importers, &importer->handle, importer,
@@ -275,7 +274,7 @@ static rsm_status_t admit(struct rsm_export *exp, struct rsm_link *link, u32 coo
 	if (mode < 0)
 		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
 	importer = find_importer(exp, link, cookie, &others);
-	/* It needs one, and has more for the time until it has undone requests. */
+	/* A peer needs one importer, and has more while it takes back connects. */
 	if (!importer && others >= RSM_LINK_REQUESTS)
 		return RSM_STS_INSUFFICIENT_RESOURCES;
 	if (!importer)
@@ -294,8 +293,8 @@ static void answer_connect(struct rsm_link *link, const struct rsm_msg_connect *
 }
 
 /*
- * CONNECT. The importers to be told of a change are found under importers_lock, so that
- * they are told after the answer.
+ * CONNECT. Answer before dropping importers_lock: a later MOVE or UNPUBLISH is sent to importers
+ * found under this lock and must not overtake CONNECTED.
  */
 void rsm_remote_importer_connect(struct rsm_link *link, const struct rsm_msg_connect *msg)
 {
@@ -327,7 +326,7 @@ static void leave_export(struct rsm_remote_importer *importer)
 	rsm_remote_importers_changed();
 }
 
-/* Nothing is asked of its node any more. */
+/* From now on no request to its node is made. */
 static void begin_leaving(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
@@ -336,8 +335,8 @@ static void begin_leaving(struct rsm_remote_importer *importer)
 }
 
 /*
- * The link's work only: nobody else takes importers away. It stays on the segment's list until
- * its node reaches nothing any more.
+ * Called by the link's work only, which alone removes importers. The importer stays on the
+ * segment's list until its node reaches nothing any more.
  */
 void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 {
@@ -351,7 +350,7 @@ void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 	rsm_request_end(importer);
 	rsm_lease_end(importer->link, &importer->now);
 	rsm_lease_end(importer->link, &importer->next);
-	/* After which no event is delivered by it. */
+	/* From now on no event is delivered by it. */
 	xa_erase_irq(&importer->link->importers, importer->handle);
 	atomic_dec(&importer->link->importer_count);
 	leave_export(importer);
@@ -359,7 +358,10 @@ void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 	kfree(importer);
 }
 
-/* If keys are made for it, it is removed when they are, and the link does not wait for that. */
+/*
+ * Is the importer removed later? If its keys are being made, the link does not wait for that: the
+ * end of that work asks the link to remove the importer.
+ */
 static bool leaves_later(struct rsm_remote_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
@@ -384,7 +386,7 @@ void rsm_remote_importer_disconnect(struct rsm_link *link, const struct rsm_msg_
 		rsm_remote_importer_remove(importer);
 }
 
-/* MOVED: nothing there reaches the memory that the segment had before. */
+/* MOVED: nothing on that node reaches the segment's former memory any more. */
 void rsm_remote_importer_moved(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_remote_importer *importer = find_named(link, msg);
@@ -414,7 +416,7 @@ void rsm_remote_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32
 	xa_unlock_irqrestore(&link->importers, irq_flags);
 }
 
-/* The link is down: nobody there imports anything any more. */
+/* The link is down: remove all importers at its other end. */
 void rsm_remote_importer_link_down(struct rsm_link *link)
 {
 	struct rsm_remote_importer *importer;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The importing side: segments of other nodes. All imports of a segment on
- * this node share one record, which is what the exporter's node knows of. Only
- * the first import asks there; whether a user may connect is decided here, by
- * what the exporter's node said of owner and mode.
+ * The importing side: segments of other nodes. All imports of a segment on this node share one
+ * record, and the exporter's node knows only of the record. The first import sends CONNECT. This
+ * node decides whether a user may connect, by the owner and mode that the exporter's node has
+ * answered.
  */
 
 #include "agent.h"
@@ -13,30 +13,30 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-/* Imports that get events in the interrupt; those of a segment with more get them in link->work. */
+/* Most imports of a segment that get events in the interrupt; link->work serves more. */
 #define RING_AT_ONCE	8U
-/* A mark in link->remotes: link->work has bells to deliver. */
+/* A mark in link->remotes: link->work has to deliver bells of this segment. */
 #define HAS_BELLS	XA_MARK_1
 
 enum remote_state { CONNECTING, CONNECTED, ENDED };
 
 /**
  * struct rsm_remote_segment - a segment of another node
- * @link: the way there
+ * @link: the link to that node
  * @peer: incarnation of that node
  * @id: segment id there
- * @cookie: our name for it, its index in the link's xarray
- * @handle: the exporter's name for us
- * @state: once ENDED it is not in the xarray any more
- * @placed: there is @mem, if there is to be any: imports may join
- * @status: why, if it has ended
- * @users: imports, and calls that want to become one
+ * @cookie: number by which this node names it, its index in the link's xarray
+ * @handle: number by which the exporter's node names this importer
+ * @state: an ENDED one is not in the xarray any more
+ * @placed: @mem is set if the controller has any to show: imports may join
+ * @status: reason of its end
+ * @users: imports, and calls of connect under way
  * @imports: connected ones; changed under the xarray's lock, too
  * @import_count: how many; guarded by the xarray's lock, as is what follows
- * @bells: those that @imports have not been given
+ * @bells: bells that @imports have not got yet
  * @length: bytes
  * @mode: what owner, group and others may do
- * @closed: nobody of this node may connect any more
+ * @closed: no user of this node may connect any more
  * @uid: owner, invalid if there is no such user here
  * @gid: group, likewise
  * @mem: its memory, if the controller has any to show
@@ -79,7 +79,7 @@ static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *st
 	return NULL;
 }
 
-/* Makes @remote, zeroed, a segment of the peer; false without memory for the index. */
+/* Set up the zeroed @remote as a segment of the peer; false without memory for the index. */
 static bool enter_remote(struct rsm_remote_segment *remote, struct rsm_link *link, u32 id)
 {
 	lockdep_assert_held(&rsm_agent_lock);
@@ -99,8 +99,8 @@ static bool enter_remote(struct rsm_remote_segment *remote, struct rsm_link *lin
 }
 
 /*
- * The record for what @imp asks for, with the caller as a user, or NULL: the one that is
- * there, or *@fresh, which is NULL then.
+ * The record of the segment that @imp names, with the caller as a user, or NULL. If there is no
+ * record yet, *@fresh becomes the record and *@fresh is set to NULL.
  */
 static struct rsm_remote_segment *remote_get(const struct rsm_import *imp,
 					     struct rsm_remote_segment **fresh,
@@ -130,7 +130,7 @@ static void ring_import(struct rsm_import *imp, const struct rsm_bells *bells)
 		rsm_events_post(&imp->seg, bells->count);
 }
 
-/* Give all imports the bells that were left to process context. */
+/* Deliver the bells that the interrupt has left to process context to all imports. */
 static void deliver_bells(struct rsm_remote_segment *remote)
 {
 	struct xarray *remotes = &remote->link->remotes;
@@ -166,8 +166,8 @@ void rsm_remote_segment_deliver_bells(struct rsm_link *link)
 }
 
 /*
- * Nobody can connect to it and no event reaches it any more. The caller gets the
- * reference on its memory, for detach_mem().
+ * End a record: nothing can connect to it and no event reaches it any more. The caller takes over
+ * the reference on its memory, for detach_mem().
  */
 static struct rsm_mem *end_remote(struct rsm_remote_segment *remote, rsm_status_t status)
 {
@@ -199,7 +199,7 @@ static struct rsm_mem *abort_remote(struct rsm_remote_segment *remote, enum rsm_
 	return mem;
 }
 
-/* Memory that no import reaches any more: its exporter is about to be told so. */
+/* No import reaches the memory any more. Wait for transfers, before the exporter is notified. */
 static void detach_mem(struct rsm_link *link, struct rsm_mem *mem)
 {
 	if (mem && link->ops->detach)
@@ -216,7 +216,7 @@ static void disconnect(struct rsm_remote_segment *remote)
 	rsm_send(remote->link, remote->peer, &message);
 }
 
-/* Give up a use; the last one tells the exporter's node. */
+/* Give up a use; after the last one notify the exporter's node. */
 static void remote_put(struct rsm_remote_segment *remote)
 {
 	struct rsm_mem *mem;
@@ -242,9 +242,9 @@ static bool is_connecting(struct rsm_remote_segment *remote)
 }
 
 /*
- * Ask the exporter's node until it answers. Asking twice does no harm, so
- * everybody who waits for the answer asks. A node that lives and does not answer
- * has failed: nobody is to wait for it once more.
+ * Send CONNECT until the exporter's node answers. A repeated CONNECT only repeats the answer, so
+ * each task that waits for the answer sends it. The link to a node that lives and does not answer
+ * fails, so that no task waits for that node once more.
  */
 static rsm_status_t ask(struct rsm_remote_segment *remote)
 {
@@ -283,7 +283,7 @@ static rsm_status_t negotiate(struct rsm_remote_segment *remote)
 	return status;
 }
 
-/* Does its owner let the caller have a segment that is connected? */
+/* Do owner and mode of the connected segment let the caller have the import? */
 static rsm_status_t may_join(struct rsm_remote_segment *remote, struct rsm_import *imp)
 {
 	lockdep_assert_held(&rsm_agent_lock);
@@ -301,9 +301,8 @@ static bool is_placed(const struct rsm_remote_segment *remote)
 }
 
 /*
- * Ask for the way to the memory, once it is known that a user may have it. The peer may have
- * to make keys, which takes time in proportion to the memory: a peer that needs too much of it
- * costs this connect and no other.
+ * Ask for the place of the memory, after may_join(). The peer may have to make keys, which takes
+ * time in proportion to the memory. If that takes too long, only this connect fails.
  */
 static rsm_status_t get_placed(struct rsm_remote_segment *remote)
 {
@@ -323,7 +322,7 @@ static rsm_status_t get_placed(struct rsm_remote_segment *remote)
 	return left ? RSM_STS_SUCCESS : RSM_STS_REMOTE_NODE_UNREACHABLE;
 }
 
-/* Become an import of a segment that is placed. */
+/* Add @imp to the imports of a segment that is placed. */
 static rsm_status_t join(struct rsm_remote_segment *remote, struct rsm_import *imp)
 {
 	rsm_status_t status = may_join(remote, imp);
@@ -334,7 +333,7 @@ static rsm_status_t join(struct rsm_remote_segment *remote, struct rsm_import *i
 	imp->length = remote->length;
 	imp->remote = remote;
 	rsm_import_set_mem(imp, remote->mem);
-	/* Bells from before it came are not for it. */
+	/* @imp must not get bells that were rung before it joined. */
 	deliver_bells(remote);
 	xa_lock_irq(&remote->link->remotes);
 	remote->import_count++;
@@ -357,8 +356,8 @@ static rsm_status_t step_locked(join_step_t *step, struct rsm_remote_segment *re
 }
 
 /*
- * As remote_get(). Memory is allocated without rsm_agent_lock: a cgroup that is full makes
- * its own processes wait.
+ * Like remote_get(). Allocates without rsm_agent_lock: in a full cgroup the caller waits, and
+ * other processes must not wait with it.
  */
 static struct rsm_remote_segment *remote_use(const struct rsm_import *imp, rsm_status_t *status)
 {
@@ -428,7 +427,7 @@ void rsm_agent_disconnect(struct rsm_import *imp)
 	xa_unlock_irq(&remote->link->remotes);
 	mutex_unlock(&rsm_agent_lock);
 	imp->remote = NULL;
-	/* Before the exporter's node may give the memory to others. */
+	/* Before remote_put() lets the exporter's node give the memory to others. */
 	rsm_import_set_mem(imp, NULL);
 	remote_put(remote);
 }
@@ -457,7 +456,7 @@ rsm_status_t rsm_agent_post(struct rsm_import *imp, u32 flags)
 }
 EXPORT_SYMBOL_GPL(rsm_agent_post);
 
-/* Tell the exporter's node that we do not use, or know, what it calls so. */
+/* Answer that no import here uses the segment with this cookie and handle. */
 static void decline(struct rsm_link *link, __le32 cookie, __le32 handle)
 {
 	struct rsm_msg_connection message;
@@ -490,7 +489,7 @@ static rsm_status_t accept(struct rsm_remote_segment *remote, const struct rsm_m
 	remote->mode = le32_to_cpu(msg->mode) & 0777;
 	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
 	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
-	/* With keys PLACE asks for the place. */
+	/* A peer that makes keys sends the place after PLACE only. */
 	if (remote->link->ops->leave && !msg->place[0] && !msg->place[1])
 		return RSM_STS_SUCCESS;
 	WRITE_ONCE(remote->placed, true);
@@ -510,7 +509,7 @@ static rsm_status_t refusal(u32 number)
 	}
 }
 
-/* CONNECTED; false if the exporter's node is to forget what it said. */
+/* Handle CONNECTED; false if the caller has to decline the connection. */
 static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *msg)
 {
 	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
@@ -558,7 +557,7 @@ static struct rsm_remote_segment *remote_find_named(struct rsm_link *link, __le3
 	return remote;
 }
 
-/* UNPUBLISH: the answer says that nothing here reaches the segment any more. */
+/* UNPUBLISH: abort all imports, then answer that nothing here reaches the segment any more. */
 void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_remote_segment *remote;
@@ -574,8 +573,8 @@ void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_
 }
 
 /*
- * Put other memory behind all imports. Returns what is to be lost: the old memory,
- * or with a bad place, which ends the connection, the same.
+ * Put other memory behind all imports; a bad place ends the connection. Returns the old memory, for
+ * detach_mem().
  */
 static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *words, bool *moved)
 {
@@ -594,7 +593,7 @@ static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *wor
 	return old;
 }
 
-/* MOVE: the answer says that nothing here reaches the former memory any more. */
+/* MOVE: change the memory, then answer that nothing here reaches the former memory. */
 void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *msg)
 {
 	struct rsm_msg_connection answer;
@@ -613,7 +612,7 @@ void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *m
 	rsm_answer(link, &answer);
 }
 
-/* REPUBLISH: counts for those who connect from now on. */
+/* REPUBLISH: the new mode holds for later connects. */
 void rsm_remote_segment_republished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
 	struct rsm_remote_segment *remote;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to importing nodes: MOVE and UNPUBLISH. A caller only queues its requests at the
- * importers' links and waits, if it can be killed. The work of each link sends the requests of its
- * link and judges the peer. So all nodes are asked at once, and the time that one node takes is not
- * added to that of another. Requests of a caller that is killed, or that may not wait, are carried
- * out all the same.
+ * Requests to importing nodes: MOVE and UNPUBLISH. A caller queues its requests at the importers'
+ * links and waits, if a signal can kill it. The work of each link sends the requests of its link
+ * and fails the link if the peer does not answer in time. So all nodes are asked at once, and the
+ * times that they take do not add up. Requests of a caller that is killed, or that may not wait,
+ * are carried out all the same.
  */
 
 #include "agent.h"
@@ -13,18 +13,18 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-/* An importer has gone, or has fulfilled a request. */
+/* Woken when an importer has gone or has fulfilled a request. */
 static DECLARE_WAIT_QUEUE_HEAD(changed);
 static atomic_t changes = ATOMIC_INIT(0);
 
-/* Wake those who wait for importers to fulfil requests. */
+/* Wake the tasks that wait until importers have fulfilled requests. */
 void rsm_remote_importers_changed(void)
 {
 	atomic_inc(&changes);
 	wake_up_all(&changed);
 }
 
-/* A task that is exiting can't be killed any more, and other work needs a worker. */
+/* Not a task that is exiting, which no signal ends, nor a worker, which other work needs. */
 static bool may_wait(void)
 {
 	return !(current->flags & (PF_EXITING | PF_KTHREAD));
@@ -35,7 +35,7 @@ static bool may_wait(void)
  * @exp: their segment
  * @is_done: have they?
  *
- * Each link whose node does not fulfil a request fails, so this ends.
+ * A link whose node does not fulfil a request fails, so the wait ends.
  *
  * Return: true if they have, false if the caller has been killed or may not wait.
  */
@@ -61,10 +61,10 @@ static void queue_request(struct rsm_remote_importer *importer, enum rsm_message
 }
 
 /**
- * rsm_request() - have an importer's node asked to do something
- * @importer: the importer. UNPUBLISH follows a MOVE that is under way, which nothing else does
- * @type: RSM_MSG_UNPUBLISH, RSM_MSG_MOVE to the place of importer->next, or RSM_MSG_CONNECTED,
- *	which has no answer: it tells of importer->status and takes the importer away
+ * rsm_request() - queue a request to an importer's node
+ * @importer: the importer. If a request is pending already, only UNPUBLISH is queued behind it
+ * @type: RSM_MSG_UNPUBLISH; RSM_MSG_MOVE to the place of importer->next; or RSM_MSG_CONNECTED with
+ *	importer->status, which has no answer and removes the importer
  */
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
@@ -86,7 +86,7 @@ void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type typ
  * rsm_request_end() - an importer's request is fulfilled, or the importer goes
  * @importer: the importer
  *
- * The link's work only.
+ * Called by the link's work only.
  */
 void rsm_request_end(struct rsm_remote_importer *importer)
 {
@@ -107,7 +107,7 @@ void rsm_request_end(struct rsm_remote_importer *importer)
 		rsm_request_slot_free(link);
 }
 
-/* Another request may be sent over the link. */
+/* An answer has come: another request may be sent over the link. */
 void rsm_request_slot_free(struct rsm_link *link)
 {
 	up(&link->requests);
@@ -162,7 +162,7 @@ static void note_sent(struct rsm_remote_importer *importer, enum rsm_message_typ
 	spin_unlock_irq(&link->lock);
 }
 
-/* There is no room, since now or since before. */
+/* Note that the peer has no room, and since when. */
 static void note_blocked(struct rsm_link *link)
 {
 	spin_lock_irq(&link->lock);
@@ -201,7 +201,7 @@ static int send_question(struct rsm_remote_importer *importer, enum rsm_message_
 	return err;
 }
 
-/* False if no more requests can be sent now. */
+/* Send a request; false if no more requests can be sent now. */
 static bool send_request(struct rsm_remote_importer *importer)
 {
 	enum rsm_message_type type = READ_ONCE(importer->request);
@@ -236,12 +236,12 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 }
 
 /**
- * rsm_requests_run() - send what can be sent, and judge the peer
+ * rsm_requests_run() - send requests, and fail the link if the peer does not answer in time
  * @link: the link
- * @drained: all that the peer has sent so far has been handled
+ * @drained: all messages that have arrived from the peer were handled
  *
- * The link's work only. An answer of the peer in time counts, however late this node gets
- * to reading it.
+ * Called by the link's work only. An answer that has arrived in time counts, even if this node
+ * reads it late.
  */
 void rsm_requests_run(struct rsm_link *link, bool drained)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When silence means death, and which intervals go together. Pure, tested by KUnit. */
+/* The rules by which a silent peer is dead, and for intervals. Pure, tested by KUnit. */
 
 #include "../rsm_link.h"
 
@@ -33,11 +33,10 @@ static bool silence_look_is_late(const struct rsm_silence *silence, unsigned lon
  * @interval: heartbeat interval; the caller looks at least once per interval
  * @stirred: the peer has given a sign of life since the last look
  *
- * A caller that comes late was not listening: this node or its host stood still,
- * and the other nodes perhaps with it. Such a caller does not judge, and the peer
- * gets all of its time again. A sign that was seen at this look was given after the
- * last one, and counts from there: a peer that dies is thus never taken to be
- * alive for longer than two intervals after its death.
+ * A caller that comes late has not listened: this node or its host stood still, and perhaps the
+ * other nodes with it. Such a look decides nothing, and the peer gets its two intervals again. A
+ * sign that this look finds was given after the last look, and counts from that time: so no peer
+ * is taken to be alive for longer than two intervals after its death.
  *
  * Return: true if the peer has been silent for two intervals.
  */
@@ -68,7 +67,7 @@ EXPORT_SYMBOL_GPL(rsm_silence_is_death);
  * @patiences: how many times two intervals the peer is given
  *
  * A peer is given time from the last late look on: until then this node stood still, and
- * perhaps the peer with it. A caller that comes before a look that is overdue does not judge:
+ * perhaps the peer with it. Before a look that is overdue this function returns false:
  * after a standstill timers, work and tasks run in any order.
  *
  * Return: true if the peer has had that time.
@@ -86,7 +85,7 @@ bool rsm_patience_is_over(const struct rsm_silence *silence, unsigned long now,
 EXPORT_SYMBOL_GPL(rsm_patience_is_over);
 
 /**
- * rsm_intervals_fit() - can two nodes talk whose heartbeat intervals are these?
+ * rsm_intervals_fit() - can two nodes with these heartbeat intervals have a link?
  * @a: one interval, anything
  * @b: the other
  *

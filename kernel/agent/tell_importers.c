@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporting side: what importing nodes are told, and what is waited for. A
- * node that does not answer within the link's patience has failed.
+ * The exporting side: messages to importing nodes about changes of a segment, and waiting for their
+ * answers. A node that does not answer within the link's patience has failed.
  */
 
 #include "agent.h"
@@ -38,9 +38,9 @@ static int send_to_importer(const struct rsm_remote_importer *importer,
 }
 
 /*
- * Tell all importers that there are at this time. One patience has to do for
- * them together: peers that make room for one message at a time, or come and go
- * all the time, would otherwise make this last.
+ * Send a message to all importers that there are at this time. The patience is counted from the
+ * start for all of them together: peers that make room for one message at a time, or that come and
+ * go, must not prolong this without end.
  */
 static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
 {
@@ -68,7 +68,7 @@ static bool are_gone(struct rsm_export *exp)
 	return gone;
 }
 
-/* Does an importer that reaches memory reach other memory, or less of it, than it is to? */
+/* Has the importer a place, of other memory or with fewer rights than it must have now? */
 static bool is_to_move(const struct rsm_remote_importer *importer)
 {
 	const struct rsm_export *exp = importer->exp;
@@ -81,7 +81,7 @@ static bool is_to_move(const struct rsm_remote_importer *importer)
 	return importer->now.mem != exp->mem || rights & ~importer->now.rights;
 }
 
-/* The first importer that is to move and whose node is asked nothing, copied, or false. */
+/* Copy the first importer that has to move and has no request pending; false if there is none. */
 static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *copy)
 {
 	struct rsm_remote_importer *importer;
@@ -101,7 +101,7 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 	return found;
 }
 
-/* No importer is asked anything, or there is one that is to move and can. */
+/* No request is pending, or an importer has to move and has no request pending. */
 static bool is_wait_over(struct rsm_export *exp)
 {
 	struct rsm_remote_importer *importer;
@@ -119,7 +119,7 @@ static bool is_wait_over(struct rsm_export *exp)
 	return over;
 }
 
-/* The importer that @copy is one of, if it is still there and its node is asked nothing. */
+/* The importer that @copy is a copy of, or NULL if it is gone or has a request pending. */
 static struct rsm_remote_importer *find_again(struct rsm_export *exp,
 					      const struct rsm_remote_importer *copy)
 {
@@ -133,8 +133,8 @@ static struct rsm_remote_importer *find_again(struct rsm_export *exp,
 }
 
 /*
- * Have an importer's node told where the memory is now. A connection for which that
- * can't be arranged is cut. Keys are made here, on the caller's time.
+ * Ask for a MOVE that sends the new place to an importer's node. If there is no place, ask for an
+ * UNPUBLISH. Makes keys, so it may take long; the caller holds no importers_lock.
  */
 static void move_importer(struct rsm_export *exp, const struct rsm_remote_importer *copy)
 {
@@ -154,7 +154,7 @@ static void move_importer(struct rsm_export *exp, const struct rsm_remote_import
 		rsm_lease_end(copy->link, &lease);
 }
 
-/* Move all importers that are to move, those too that something else was asked of before. */
+/* Move all importers that have to move, also those whose former request is still pending. */
 static void move_all(struct rsm_export *exp)
 {
 	struct rsm_remote_importer copy;
@@ -183,11 +183,11 @@ EXPORT_SYMBOL_GPL(rsm_agent_rebind);
  * rsm_agent_republish() - &rsm_controller_ops.republish with links
  * @exp: the export, with its new access list
  *
- * Connections go on; importing nodes learn what counts for the next ones.
+ * Connections stay; importing nodes get the mode for later connects.
  */
 void rsm_agent_republish(struct rsm_export *exp)
 {
-	/* A user who may write from now on finds that its node can. */
+	/* First the rights of a node, then the rights of its users. */
 	move_all(exp);
 	tell_all(exp, RSM_MSG_REPUBLISH, 0);
 }
@@ -197,7 +197,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_republish);
  * rsm_agent_withdraw() - &rsm_controller_ops.withdraw with links
  * @exp: the export, closed to new connections
  *
- * The links' works ask the importing nodes, and rsm_agent_unpublish() waits for them.
+ * The work of each link asks its node; rsm_agent_unpublish() waits for the answers.
  */
 void rsm_agent_withdraw(struct rsm_export *exp)
 {
@@ -216,9 +216,9 @@ EXPORT_SYMBOL_GPL(rsm_agent_withdraw);
  * rsm_agent_unpublish() - &rsm_controller_ops.unpublish with links
  * @exp: the export, closed to new connections
  *
- * On return no node reaches the segment: a node that does not answer is down. Unless the caller is
- * killed, is exiting or is a kernel thread: then importing nodes are asked, and their importers go
- * when they answer or are down.
+ * On return no node reaches the segment: a node that does not answer is down. A caller that is
+ * killed, is exiting or is a kernel thread does not wait: the importers are then removed when their
+ * nodes answer or are down.
  */
 void rsm_agent_unpublish(struct rsm_export *exp)
 {
