@@ -11,7 +11,7 @@ enum class Colours { off, on };
 // The user's choice.
 enum class ColourWhen { automatic, always, never };
 
-// Where the text goes, and what the environment says of colours there.
+// The destination of the text, and the environment's settings for colours there.
 struct Sink {
     bool is_terminal = false;
     std::string_view no_color; // NO_COLOR; empty where it is not set
@@ -25,7 +25,7 @@ Colours output_colours(ColourWhen when);
 // The meaning of a word to its reader.
 enum class Tint { none, heading, good, doubtful, bad };
 
-// The text with the colour of the tint. Blanks around the text stay outside, for who cuts them off.
+// The text with the colour of the tint. Blanks around the text get no colour: callers trim them.
 std::string tinted(const std::string &text, Tint tint, Colours colours);
 
 } // namespace rsmctl

@@ -19,7 +19,7 @@ namespace {
 
 using Records = std::vector<Json>;
 
-// How often a list is read again that has changed while it was read.
+// How often a list is read again if it has changed meanwhile.
 constexpr int most_attempts = 8;
 
 Handler into(Records &records, const Kind &kind) {
@@ -28,7 +28,7 @@ Handler into(Records &records, const Kind &kind) {
     };
 }
 
-// A request that the kernel refuses says what it was about.
+// Adds the object of a refused request to the error.
 void ask(Socket &socket, const Request &request, const std::string &subject,
          const Handler &handler) {
     try {
@@ -154,7 +154,7 @@ void show(Socket &socket, const Options &options) {
     }
 }
 
-// Nodes that anybody can be who comes from their address.
+// Nodes without a secret: any process that connects from their address is taken for them.
 void warn_of_believed_nodes(const Records &nodes) {
     for (const auto &node : nodes) {
         if (node.contains("secret") && !node["secret"].get<bool>()) {
@@ -196,7 +196,7 @@ void list(Socket &socket, const Options &options) {
     }
 }
 
-// The only controller to whose nodes something can be done.
+// The only controller whose nodes can be changed.
 std::string configurable_controller(Socket &socket) {
     auto records = all_of(socket, kind_of("controller"));
     std::erase_if(records, [](const Json &record) { return !record.value("configurable", false); });
@@ -252,7 +252,7 @@ void revoke(Socket &socket, const Options &options) {
 
 } // namespace
 
-// Under constant change the last attempt must do: it has all that was there all the time.
+// Under constant change the last attempt is used: it has all objects that existed throughout.
 Records all_of(Socket &socket, const Kind &kind) {
     Records records;
     const Request request(kind.get, NLM_F_DUMP);

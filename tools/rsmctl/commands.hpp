@@ -11,7 +11,7 @@
 
 namespace rsmctl {
 
-// All there is of a kind.
+// All objects of a kind.
 std::vector<Json> all_of(Socket &socket, const Kind &kind);
 // The counters of this node.
 Json stats_of(Socket &socket);

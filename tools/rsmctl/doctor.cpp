@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t little_memory = std::uint64_t{64} << 20;
 constexpr std::uint64_t few_descriptors = 1024;
-// The firmware's word on Secure Boot: four bytes of attributes, then 1 where it is on.
+// The firmware's variable for Secure Boot: four bytes of attributes, then 1 if it is on.
 constexpr const char *secure_boot_variable =
     "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 constexpr std::size_t secure_boot_byte = 4;
@@ -141,7 +141,7 @@ Finding check_group(const Machine &machine) {
             "adduser " + caller.name + " rsm, then log in again"};
 }
 
-// Groups are given to a session when it begins.
+// A session gets its groups when it begins.
 Finding check_login(const Machine &machine) {
     const auto group = group_rsm(machine);
     if (machine.caller.uid == 0 || !group || in_session(machine, group->id) ||
@@ -200,7 +200,7 @@ Finding check_descriptors(const Machine &machine) {
             "each segment handle is a descriptor; for more: ulimit -n, or LimitNOFILE="};
 }
 
-// QEMU's ivshmem, as PCI knows it.
+// The PCI vendor and device of QEMU's ivshmem.
 bool has_ivshmem(const Machine &machine) {
     std::error_code error;
     const fs::directory_iterator devices(machine.root / "sys/bus/pci/devices", error);

@@ -15,7 +15,7 @@
 
 namespace rsmctl {
 
-// How a check went. A note is worth knowing; RSM can be used all the same.
+// The result of a check. With a note RSM can be used.
 enum class Verdict { ok, note, fail };
 
 struct Finding {
@@ -25,7 +25,7 @@ struct Finding {
     std::string remedy; // empty: there is nothing to do
 };
 
-// Whom the doctor examines.
+// The user and session that the doctor examines.
 struct Caller {
     uid_t uid = 0;
     std::string name;
@@ -41,7 +41,7 @@ struct Reported {
     Json stats;
 };
 
-// Where the doctor looks; the unit tests have a directory in place of /.
+// The files that the doctor reads; the unit tests have a directory in place of /.
 struct Machine {
     std::filesystem::path root = "/";
     std::string kernel; // as uname -r

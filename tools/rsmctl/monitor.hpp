@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The command monitor: what happens, as it happens.
+// The command monitor: prints events as they happen.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@ std::string time_text(Time time);
 
 // The line for something that has happened to the monitor itself: "start", "lost".
 std::string note_line(const std::string &what, Time time, bool json);
-// That of an event, newline included; nothing if it is none that is asked for, or is known.
+// The line for an event, with its newline; nothing for an event that is unknown or not asked for.
 std::optional<std::string> event_line(const nlmsghdr &message, Time time, const Options &options);
 
-// For ever; throws NoFamily when the module is removed.
+// Runs for ever; throws NoFamily when the module is removed.
 [[noreturn]] void monitor(Socket &socket, const Options &options);
 
 } // namespace rsmctl

@@ -44,7 +44,7 @@ void check(int result, const char *what) {
     }
 }
 
-// Only the kernel is listened to. Nothing may be thrown through libnl.
+// Accepts messages of the kernel only. No exception may pass through libnl.
 int take(nl_msg *message, void *argument) {
     auto &exchange = *static_cast<Exchange *>(argument);
     if (nlmsg_get_src(message)->nl_pid != 0) {
@@ -70,7 +70,7 @@ void refuse(Exchange &exchange, int error, const nlmsghdr &header, std::size_t o
     exchange.said = words_of(header, offset);
 }
 
-// A dump's last message tells whether it failed on the way.
+// The last message of a dump has the error if the dump failed.
 int finished(nl_msg *message, void *argument) {
     auto &exchange = *static_cast<Exchange *>(argument);
     const auto &header = *nlmsg_hdr(message);
@@ -201,7 +201,7 @@ Socket::Socket() : socket_(nl_socket_alloc()) {
         throw std::bad_alloc();
     }
     check(genl_connect(socket_.get()), "generic netlink");
-    // The kernel says why it refuses, and needn't repeat what was asked.
+    // Ask the kernel for the reasons of errors, without the request that caused them.
     const int on = 1;
     const int descriptor = nl_socket_get_fd(socket_.get());
     (void)setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
@@ -212,7 +212,7 @@ Socket::Socket() : socket_(nl_socket_alloc()) {
     }
 }
 
-// A request may be sent again: with a number of its own.
+// Each attempt to send a request has a sequence number of its own.
 void Socket::send(const Request &request) {
     auto &header = *nlmsg_hdr(request.message());
     header.nlmsg_type = static_cast<std::uint16_t>(family_);
@@ -236,7 +236,7 @@ int Socket::group(const char *family, const std::string &name) {
     return number;
 }
 
-// By libnl's own function a refusal would have no errno.
+// libnl's own function would lose the errno of a refusal.
 void Socket::join(int group) {
     const int descriptor = nl_socket_get_fd(socket_.get());
     if (setsockopt(descriptor, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0) {
@@ -244,10 +244,10 @@ void Socket::join(int group) {
     }
 }
 
-// Nothing can be asked for any more when events may be between question and answer.
+// No requests from now on: events may come between request and answer.
 void Socket::subscribe(const std::string &name) {
     const int events = group(RSM_FAMILY_NAME, name);
-    // The group of a family does not hear of the end of that family.
+    // The group of a family gets no event about the end of that family.
     const int families = group("nlctrl", "notify");
     check(nl_socket_set_buffer_size(socket_.get(), event_buffer, 0), "a buffer for events");
     join(events);
@@ -266,7 +266,7 @@ bool Socket::receive(const Handler &handler) {
     const auto callbacks = callbacks_for(exchange);
     nl_cb_set(callbacks.get(), NL_CB_SEQ_CHECK, NL_CB_CUSTOM, any_sequence, nullptr);
     const int result = receive_some(socket_.get(), exchange, callbacks.get());
-    // libnl says so of a buffer that has run over.
+    // libnl's error for a receive buffer that has overflowed.
     if (result == -NLE_NOMEM) {
         return false;
     }

@@ -116,7 +116,7 @@
 #define RSM_NO_SLOT		0xFFFFFFFFu
 
 /**
- * struct rsm_status_slot - what the kernel tells about a handle
+ * struct rsm_status_slot - the words of a handle that the kernel writes
  * @generation: changes when the handle connects and, before any of its
  *	mappings changes, when its connection is aborted. A program that reads
  *	the value it was given by CONNECT after a full memory barrier knows that
@@ -129,7 +129,7 @@ struct rsm_status_slot {
 };
 
 /**
- * struct rsm_consumed_slot - what user space tells about a handle
+ * struct rsm_consumed_slot - the word of a handle that user space writes
  * @consumed: events consumed so far, modulo 2^32. An event is pending while
  *	this differs from posted. Consume one by an atomic compare-and-swap that
  *	adds 1.
@@ -145,7 +145,7 @@ struct rsm_consumed_slot {
  * @node_id: out: id of this node
  * @max_segments: out: most segment handles on this node
  *
- * Asks for what holds for the whole node.
+ * Asks for the parameters of the whole node.
  */
 struct rsm_info {
 	__u32 size;
@@ -460,12 +460,12 @@ struct rsm_unpublish {
  * When the connection is aborted every page of the mapping shows one page that
  * is private to the handle; an access never faults.
  *
- * poll() reports POLLIN and POLLRDNORM while an event is pending. POLLRDHUP,
- * for those who ask for it, tells that the connection was aborted and that none of
- * its mappings shows the segment any more. On an export segment POLLRDHUP tells that
- * it is dead: destroyed, revoked by an administrator, or without its range or its
- * controller. A blank handle reports nothing; who polls it is told of what the
- * segment that it becomes has to tell.
+ * poll() reports POLLIN and POLLRDNORM while an event is pending. If POLLRDHUP was
+ * asked for, poll() reports it when the connection was aborted and none of its
+ * mappings shows the segment any more. On an export segment POLLRDHUP means that the
+ * segment is dead: destroyed, revoked by an administrator, or without its range or
+ * its controller. poll() of a blank handle reports nothing until the handle becomes a
+ * segment, and then what it reports for that segment.
  */
 struct rsm_connect {
 	__u32 size;

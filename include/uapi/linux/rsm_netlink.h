@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * Generic netlink family "rsm": what there is, what happens, and what an administrator
- * may change. Documentation/netlink/specs/rsm.yaml says what each command takes and
- * answers; a test sees to it that this file says the same.
+ * Generic netlink family "rsm": the state of the node, events, and changes by an administrator.
+ * Documentation/netlink/specs/rsm.yaml specifies arguments and answers of each command; a test
+ * checks that this file agrees with it.
  */
 #ifndef _UAPI_LINUX_RSM_NETLINK_H
 #define _UAPI_LINUX_RSM_NETLINK_H

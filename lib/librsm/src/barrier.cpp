@@ -2,16 +2,16 @@
 // The rsm_memseg_import_*_barrier functions.
 //
 // A barrier object holds the handle of its segment, the low 16 bits of the use
-// count of that handle's slot, and one of two marks. Nothing is allocated for it.
-// So one that was never initialised, and one whose segment is gone, are told
-// apart from live ones by compares.
+// count of that handle's slot, and one of two marks. Nothing is allocated for it. Compares
+// therefore distinguish a live barrier from one that was never initialised, and from one whose
+// segment is gone.
 #include "import_segment.h"
 #include "kernel_transport.h"
 
 namespace rsm {
 namespace {
 
-// Random, so that no garbage and no address equals them.
+// Random numbers: neither addresses nor uninitialised memory are likely to equal them.
 constexpr auto closed_mark = static_cast<std::uintptr_t>(0x9d4c5be23f70a617U);
 constexpr auto open_mark = static_cast<std::uintptr_t>(0x62b3a41dc08f59e9U);
 

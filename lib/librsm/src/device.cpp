@@ -5,13 +5,13 @@
 
 namespace rsm {
 
-// Programs that use select() or count on low numbers keep those; standard input, output and error
-// are never taken. A program sees descriptors and limits: it decides about the limit, a child
-// inherits its parent's segments, and a signal ends a call that waits.
+// The library takes high descriptors: programs that use select(), or that expect low numbers, keep
+// the low ones. It never takes those of standard input, output and error. The program sets the
+// limit of descriptors; a child inherits its parent's segments; a signal ends a call that waits.
 constinit const rsmdev::Policy device_policy = {
     .segments = {.lowest = 256, .raises_limit = false, .closed_in_children = nullptr},
     .control = {.lowest = 3, .raises_limit = false, .closed_in_children = nullptr},
-    // Without the kernel agent there is no resource to be had.
+    // Without the kernel agent the program gets no resource.
     .status_of_absence = RSMERR_INSUFFICIENT_RESOURCES,
     .repeats_interrupted = false,
     .children_inherit_mappings = true,

@@ -10,8 +10,8 @@ namespace rsm {
 // to the one they were made with. RSM_SUCCESS or an error.
 int event_table(rsmdev::Table *&table) noexcept;
 
-// In the child after fork(), with all locks held: new handles get a table of
-// their own, events of inherited ones are consumed by the kernel.
+// Called in the child after fork(), with all locks held: new handles get a table of the child's
+// own; the kernel consumes the events of inherited handles.
 void abandon_event_table() noexcept;
 
 } // namespace rsm

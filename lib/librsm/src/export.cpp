@@ -53,13 +53,13 @@ int export_create(const Controller &controller, void *address, std::size_t size,
 }
 
 rsmdev::AccessList list_of(const rsmapi_access_entry_t *list, std::uint32_t length) noexcept {
-    // The kernel reads the caller's list where it is.
+    // The kernel reads the list in the caller's memory.
     static_assert(sizeof(rsmapi_access_entry_t) == sizeof(rsm_acl_entry));
     static_assert(offsetof(rsmapi_access_entry_t, ae_node) == offsetof(rsm_acl_entry, node));
     return rsmdev::AccessList::at(list, length);
 }
 
-// RSMERR_SEG_NOT_PUBLISHED if that is what the segment is, else another error:
+// RSMERR_SEG_NOT_PUBLISHED if the segment is not published, else another error:
 // asks for something that a published segment must be refused.
 int probe_published(const ExportSegment &segment) noexcept {
     return segment.memory.republish(rsmdev::AccessList::at(nullptr, impossible_acl_count));
@@ -67,7 +67,7 @@ int probe_published(const ExportSegment &segment) noexcept {
 
 int republish_without_list(const ExportSegment &segment) noexcept {
     const int status = probe_published(segment);
-    // The missing list is the more basic error.
+    // A missing list is reported before other errors.
     return status == RSMERR_NOT_CREATOR ? RSMERR_BAD_ACL : status;
 }
 
@@ -112,7 +112,7 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_POLLFD_IN_USE;
         if (segment->memory.in_window())
             rsm::bring_contents_home(segment->memory);
-        // While the handle lives: a child that is forked during the command still has both.
+        // While the handle lives: a child that is forked during the command has handle and segment.
         segment->memory.destroy();
         rsm::destroy(segment);
         return RSM_SUCCESS;

@@ -25,8 +25,8 @@ constexpr std::size_t growth = 65536;
 // of the pool.
 constexpr std::size_t margin_pages = 19;
 
-// Free slots wait in line until there are this many: the longer a handle stays
-// dead, the surer a program that still uses it is told.
+// A free slot is used again only when this many are free: the longer a slot stays free, the more
+// likely is it that a program which still uses its handle gets an error.
 constexpr std::size_t least_waiting = 64;
 
 struct FreeList {
@@ -38,7 +38,7 @@ struct FreeList {
 constinit FreeList free_list;
 constinit std::size_t slots_handed_out = 0;
 
-// The link of a free slot lives where its object was.
+// The link of a free slot is in the place of its object.
 Slot *&next_of(Slot *slot) noexcept {
     return *reinterpret_cast<Slot **>(slot->object);
 }
@@ -83,7 +83,7 @@ Slot *take_fresh_slot() noexcept {
     if (offset == pool_range.size.load(std::memory_order_relaxed) && !grow())
         return nullptr;
     ++slots_handed_out;
-    // Zero pages are free slots.
+    // Slots in zeroed pages are free.
     return reinterpret_cast<Slot *>(pool_range.base.load(std::memory_order_relaxed) + offset);
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where the objects behind handles live.
+// The memory of the objects behind handles.
 //
 // Every handle is an address in one range that is reserved at first need and
 // never given back. A slot of it holds objects of any kind, one after another,
-// but its head keeps its meaning for ever. So whether a handle is live, and of
-// the right kind, can be told of any value a program passes, without touching
-// memory that is not the pool's: NULL, foreign, freed and mixed-up handles are
-// recognised, at the cost of a few compares.
+// but its head keeps its meaning for ever. So the library can check for any value that a
+// program passes whether it is a live handle of the right kind, without access to memory
+// outside of the pool: a few compares recognise NULL, foreign, freed and mixed-up handles.
 //
 // The low byte of a handle counts the uses of its slot, so that a freed handle
 // stays recognisable when the slot is used again.
@@ -70,7 +69,7 @@ template <class Object>
         slot->kind.load(std::memory_order_acquire) != Object::kind) [[unlikely]]
         return nullptr;
     auto *object = std::launder(reinterpret_cast<Object *>(slot->object));
-    // Spares the caller's own test an instruction or two on the data path.
+    // Saves the caller an instruction or two on the data path.
     if (object == nullptr)
         __builtin_unreachable();
     return object;

@@ -10,8 +10,8 @@
 namespace rsm {
 namespace {
 
-// The number behind an enumeration. C programs may pass any, which C++ must not
-// look at as the enumeration that it is not.
+// The number behind an enumeration. A C program may pass any number, and C++ does not allow
+// to read a number that the enumeration does not have.
 template <class Enumeration>
 unsigned number_of(const Enumeration &value) noexcept {
     unsigned number = 0;

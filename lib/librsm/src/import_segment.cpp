@@ -55,7 +55,7 @@ std::mutex &ImportSegment::lock() const noexcept {
     return locks.of_segment(slot_index(this));
 }
 
-// Recomputes what the data path admits after any change.
+// Called after each change: recomputes the limits of the data path.
 void ImportSegment::refresh() noexcept {
     const bool implicit = path_.implicit.load(std::memory_order_relaxed);
     const bool ready = implicitly_mapped_ && (!implicit || current_barrier_ != nullptr);
@@ -115,10 +115,10 @@ int ImportSegment::admit(Direction direction, const Transfer &transfer) {
     return implicit && current_barrier_ == nullptr ? RSMERR_BARRIER_UNINITIALIZED : RSM_SUCCESS;
 }
 
-// Where the kernel likes it, but not across the address that was asked for: it is moved there next.
+// Maps at an address of the kernel's choice, outside of the target, to which it is moved next.
 // Replaces the program's mapping at the address only by a mapping that is known to be possible.
 bool ImportSegment::make_view(const MapRequest &request, Mapping &result) const noexcept {
-    // The kernel puts each below the one before: a target has room for parts of two.
+    // The kernel maps each below the former one, so at most two of them overlap the target.
     std::array<Mapping, 3> views;
     for (Mapping &view : views) {
         view = import_.view(request.offset, request.length, protection_for(request.permission));
@@ -158,8 +158,8 @@ void ImportSegment::remove_views(std::byte *begin, std::byte *end) noexcept {
     import_.unmap(begin, static_cast<std::size_t>(end - begin));
 }
 
-// A program may have unmapped the range itself, and anybody may have something there since: so only
-// what maps this segment goes, and not the transfers' own mapping.
+// The program may have unmapped the range itself and mapped something else there: so unmap only
+// mappings of this segment, except for the mapping of the transfers.
 void ImportSegment::remove_explicit_mapping() noexcept {
     auto *begin = static_cast<std::byte *>(address_);
     auto *end = begin + length_;

@@ -21,7 +21,7 @@ constexpr std::uint32_t right_for(Direction direction) noexcept {
 // mapped from the moment they admit it until the handle dies.
 struct DataPath {
     std::atomic<std::uint64_t> window_begin = 0;
-    // Where the window ends for each direction; 0 sends the call down the slow
+    // The end of the window for each direction; 0 sends the call to the slow
     // path, because something is missing or has to be done first.
     std::atomic<std::uint64_t> put_end = 0;
     std::atomic<std::uint64_t> get_end = 0;
@@ -95,7 +95,7 @@ class ImportSegment : public Segment {
     [[nodiscard]] rsm_barrier_mode_t mode() const noexcept;
     void set_mode(rsm_barrier_mode_t mode);
 
-    // The current barrier is compared with, never looked into.
+    // Only the address of the current barrier is used.
     void set_current_barrier(const rsmapi_barrier_t *barrier);
     void forget_barrier(const rsmapi_barrier_t *barrier);
 
@@ -121,8 +121,8 @@ class ImportSegment : public Segment {
 
     // An explicit mapping is in place.
     bool mapped_ = false;
-    // Transfers have "mapped" the segment, as far as the program can tell. Read
-    // without the lock by those who only need mapping_ to be there.
+    // For the program, transfers have mapped the segment. Read without the lock by code that only
+    // needs mapping_ to be there.
     std::atomic<bool> implicitly_mapped_ = false;
     void *address_ = nullptr; // of the explicit mapping
     std::size_t length_ = 0;

@@ -2,8 +2,8 @@
 // All locks of the library in one place, so that fork() can take them.
 //
 // Order: ranges, segments (ascending), controllers, pollfds, table, pool. None is held
-// across a command that can wait for another process or node, but for ranges,
-// which nothing but a rebind waits for. The data path takes none.
+// across a command that can wait for another process or node, except for ranges, for which
+// only a rebind waits. The data path takes no lock.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct Locks {
     // A segment's lock is picked by its slot: that keeps handles small and
     // fork() from having to lock each of them.
     std::array<std::mutex, 64> segments;
-    // Where exporters see segments that live in a window.
+    // The ranges at which exporters map segments that are in a window.
     std::mutex ranges;
     std::mutex controllers;
     std::mutex pollfds;

@@ -28,7 +28,7 @@ Registry &registry() {
     return *segments;
 }
 
-// When to stop waiting.
+// The time at which the wait ends.
 class Deadline {
   public:
     explicit Deadline(int timeout) noexcept {
@@ -47,9 +47,8 @@ class Deadline {
     std::optional<Clock::time_point> end_;
 };
 
-// Consumes an event of each segment that poll() found ready. Where another
-// waiter was faster the entry is no longer ready. Returns the number of ready
-// entries.
+// Consumes an event of each segment that poll() found ready. If another waiter has consumed
+// the event, the entry is no longer ready. Returns the number of ready entries.
 int consume_ready(std::span<pollfd> entries) {
     const std::lock_guard guard(locks.pollfds);
     const auto &segments = registry();

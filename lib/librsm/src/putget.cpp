@@ -4,8 +4,8 @@
 // On a mapped segment they cost no system call, no lock and no atomic
 // read-modify-write: compare the range with the limits of the data path, copy,
 // and in implicit mode look at the generation word behind a full memory barrier.
-// To look at it before as well would change nothing: what is mapped after an abort
-// can be written and read without harm. Everything else is on the slow path.
+// A check before the copy would change nothing: pages that are mapped after an abort can be
+// written and read without harm. All other cases are on the slow path.
 #include <cstring>
 
 #include "import_segment.h"
@@ -55,7 +55,7 @@ struct RangeCopy {
     }
 };
 
-// A count whose bytes can't be counted is beyond every limit.
+// A count whose bytes overflow exceeds every limit.
 std::size_t bytes_of(std::size_t count, std::size_t item_size) noexcept {
     return count <= SIZE_MAX / item_size ? count * item_size : SIZE_MAX;
 }
@@ -95,7 +95,7 @@ template <Direction direction, class Copy>
         return RSMERR_BAD_SEG_HNDL;
     if (copy.data == nullptr) [[unlikely]]
         return RSMERR_BAD_ADDR;
-    // A negative offset is beyond every limit.
+    // A negative offset exceeds every limit.
     const auto position = static_cast<std::uint64_t>(offset);
     if ((reinterpret_cast<std::uintptr_t>(copy.data) | position) % Copy::item_size != 0)
         [[unlikely]]

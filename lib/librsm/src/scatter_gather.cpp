@@ -40,7 +40,7 @@ bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexce
 struct LocalEnd {
     std::uintptr_t base; // 0 for a handle
     std::size_t size;
-    int overrun; // what it is to go further
+    int overrun; // the error if the entry reaches beyond that
 };
 
 int find_local(const rsm_iovec_t &entry, rsm_transfer_entry &kernel_form, LocalEnd &end) noexcept {
@@ -153,7 +153,7 @@ int scatter_gather(Direction direction, rsm_scat_gath_t *io) {
     auto *segment = find<ImportSegment>(io->remote_handle);
     if (segment == nullptr)
         return RSMERR_BAD_SEG_HNDL;
-    // A copy: what has been checked can't be changed any more.
+    // A copy: the program can't change it after the check.
     const rsm_scat_gath_t asked = *io;
     if (asked.io_request_count == 0 || asked.io_request_count > RSM_MAX_SGIOREQS)
         return RSMERR_BAD_SGIO;

@@ -25,10 +25,10 @@ Mapping ordinary_memory(std::size_t length) noexcept {
     return {::mmap(nullptr, length, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), length};
 }
 
-// The same for the segment. Its view is not moved: mremap() succeeds even if it can't take
-// the old one away, and that would keep the handle. While there is a view this fails for want
-// of memory only, also for a segment that has died meanwhile: the kernel unmaps the target
-// first, and another thread's mmap() could get the hole.
+// Maps the segment at the target. The former view is not moved: mremap() succeeds even if it
+// can't remove the old mapping, which would hold the handle. While there is a view, this fails for
+// lack of memory only, also for a segment that has died meanwhile. The kernel unmaps the target
+// first: another thread's mmap() could get that range.
 bool map_over(void *target, const Export &segment, std::size_t length) noexcept {
     return ::mmap(target, length, both, MAP_SHARED | MAP_FIXED, segment.fd(), 0) == target;
 }
@@ -42,7 +42,7 @@ void look_at_range(const Export &segment) noexcept {
         segment.destroy();
 }
 
-// Stops where the target is not there any more.
+// Stops at the first part of the target that is not mapped any more.
 void copy_over(void *target, const Mapping &contents) noexcept {
     std::size_t done = 0;
     ssize_t count = 1;
@@ -55,7 +55,7 @@ void copy_over(void *target, const Mapping &contents) noexcept {
     }
 }
 
-// For when they failed. There may be a hole; with MAP_FIXED_NOREPLACE only that is filled.
+// Called after a failure, which may leave a hole: MAP_FIXED_NOREPLACE fills only a hole.
 bool fill(void *target, const Mapping &contents, int fixed) noexcept {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | fixed;
     if (::mmap(target, contents.size(), both, flags, -1, 0) != target)

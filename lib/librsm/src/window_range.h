@@ -9,14 +9,14 @@
 
 namespace rsm {
 
-// Maps the handle over the range that was bound to it. RSM_SUCCESS or what went
-// wrong; the range then has its contents still.
+// Maps the handle over the range that was bound to it. RSM_SUCCESS or an error, after which the
+// range still has its contents.
 int show_segment(const rsmdev::Export &segment, void *range, std::size_t length) noexcept;
 
 // To be called before the export ends: breaks all connections, and puts ordinary
-// memory with the contents where the process sees the segment. If there is none to
-// be had, or the process is not the creator, the kernel keeps them where they are.
-// Leaves mappings alone that the program itself has put there.
+// memory with the contents in the place of the view. Without memory, or if the process is not
+// the creator, the kernel keeps the contents in the view. Does not touch mappings that the
+// program itself has made there.
 void bring_contents_home(const rsmdev::Export &segment) noexcept;
 
 // RSM_IOC_REBIND, and ordinary memory with its contents for the old range. On

@@ -17,7 +17,7 @@
 namespace rsm {
 inline namespace v1 {
 
-/** Whom a post reaches. */
+/** The handles that a post reaches. */
 enum class Post : uint_t {
     always = 0,
     unless_pending = RSM_SIGPOST_NO_ACCUMULATE, /**< not those who have an event pending */
