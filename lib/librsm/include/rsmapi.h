@@ -595,13 +595,13 @@ int rsm_memseg_import_close_barrier(rsmapi_barrier_t *barrier);
 int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
 
 /**
- * rsm_memseg_import_set_mode - choose who puts barriers around put and get
+ * rsm_memseg_import_set_mode - let the library or the program put barriers around put and get
  * @im_memseg: the connection; in implicit mode at first
  * @mode: RSM_BARRIER_MODE_IMPLICIT or RSM_BARRIER_MODE_EXPLICIT
  *
- * In explicit mode a put may return before the data has arrived. It has, or the
- * error is told, when the program next orders or closes a barrier of the segment.
- * The memory it came from may be changed at once.
+ * In explicit mode a put may return before the data has arrived. When the program next
+ * orders or closes a barrier of the segment, the data has arrived, or the call returns the
+ * error. The program may change the source memory at once.
  *
  * Example: examples/barrier.c
  *
