@@ -19,7 +19,7 @@
 // Ia::lock held, unless a function says otherwise. A transport gives the lock up nowhere but on
 // threads of Engine::aside, which start without it.
 //
-// Errors: a function that returns DAT_RETURN may fail with what its comment names, and has changed
+// Errors: a function that returns a Status may fail with what its comment names, and has changed
 // nothing then. std::bad_alloc comes only from functions that are not noexcept, and these have
 // changed nothing either. A fault of a peer is never an error of a call: the transport
 // reports it to the endpoint, by Ep::fail before a connection is there and Ep::broken or Ep::end
@@ -30,6 +30,8 @@
 #include "engine/connect/link.h"
 #include "engine/connect/service_point_listener.h"
 #include "engine/core/limit_set.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/loop/doorbell.h"
 #include "engine/memory/contexts.h"
 #include "engine/memory/wanted.h"
@@ -47,6 +49,7 @@ class Ia;
 class Pz;
 class Rmr;
 class Srq;
+struct SrqAttributes;
 
 // Thrown if the device of a transport can't be opened or does not answer.
 class Unavailable : public std::runtime_error {
@@ -70,14 +73,14 @@ class Transport {
     // The parts of new objects. They throw std::bad_alloc.
     virtual std::unique_ptr<Pz> make_pz(Ia &ia) = 0;
     virtual std::unique_ptr<Rmr> make_rmr(Pz &pz) = 0;
-    virtual std::unique_ptr<Srq> make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) = 0;
+    virtual std::unique_ptr<Srq> make_srq(Pz &pz, const SrqAttributes &asked) = 0;
     // From the constructor of the Ep: its attributes and its SRQ are known, its handle is not.
     virtual std::unique_ptr<Transfer> make_transfer(Ep &ep) = 0;
     virtual std::unique_ptr<Connector> make_connector(Ep &ep) = 0; // Transfer is there
 
-    // Occupies a qualifier. DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or another error.
-    virtual DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
-                              std::unique_ptr<ServicePointListener> &listener) = 0;
+    // Occupies a qualifier. OK, QUALIFIER_IN_USE, or another error.
+    virtual Status listen(Ia &ia, Qualifier qualifier,
+                          std::unique_ptr<ServicePointListener> &listener) = 0;
     // A service point has taken a request: the transport may notify the requester before the
     // answer.
     virtual void acknowledge(Link &link) noexcept = 0;
@@ -87,10 +90,10 @@ class Transport {
     // True if memory pinned for another region of the same bytes can be used for this one.
     [[nodiscard]] virtual bool serves(const Pinned &others,
                                       const Wanted &wanted) const noexcept = 0;
-    // Makes memory ready for a region. Can take long: Ia::lock not held, `pz` stays. DAT_SUCCESS or
-    // the error of dat_lmr_create; throws std::bad_alloc.
-    virtual DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
-                                  std::shared_ptr<Pinned> &result) = 0;
+    // Makes memory ready for a region. Can take long: Ia::lock not held, `pz` stays. OK, NO_MEMORY,
+    // NO_REGIONS, BAD_ADDRESS, BAD_LENGTH or BAD_RIGHTS; throws std::bad_alloc.
+    virtual Status get_memory(const Pz &pz, const Wanted &wanted,
+                              std::shared_ptr<Pinned> &result) = 0;
 
     Contexts &contexts; // of the transport's own kind
 

@@ -83,11 +83,11 @@ AddressKind kind_of(const sockaddr &address) noexcept {
 }
 
 // The type of the interface lacks const; the engine does not write there.
-DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept {
+sockaddr *address_pointer(const sockaddr_storage &address) noexcept {
     return const_cast<sockaddr *>(reinterpret_cast<const sockaddr *>(&address));
 }
 
-DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept {
+sockaddr *own_address_of(const Ia &ia) noexcept {
     return address_pointer(ia.transport->address());
 }
 

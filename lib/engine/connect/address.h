@@ -2,8 +2,6 @@
 // IP addresses of IAs.
 #pragma once
 
-#include <dat/udat.h>
-
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -42,7 +40,7 @@ bool same_address(const sockaddr_storage &one, const sockaddr_storage &other) no
 void complete_scope(sockaddr_storage &address, const sockaddr_storage &own) noexcept;
 
 // The pointer type of the interface.
-DAT_IA_ADDRESS_PTR address_pointer(const sockaddr_storage &address) noexcept;
-DAT_IA_ADDRESS_PTR own_address_of(const Ia &ia) noexcept;
+sockaddr *address_pointer(const sockaddr_storage &address) noexcept;
+sockaddr *own_address_of(const Ia &ia) noexcept;
 
 } // namespace rsmdat

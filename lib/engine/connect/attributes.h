@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/limit_set.h"
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
@@ -10,22 +11,36 @@ class Ep;
 class Evd;
 class Ia;
 
-// Those of a NULL pointer. A direction without an EVD takes no posts.
-DAT_EP_ATTR default_attributes(const LimitSet &limits, bool receives, bool requests) noexcept;
+struct EpAttributes {
+    std::uint64_t max_message_size;
+    std::uint64_t max_rdma_size;
+    CompletionFlags recv_completion_flags;
+    CompletionFlags request_completion_flags;
+    Count max_recv_dtos; // with an SRQ: the hard high watermark
+    Count max_request_dtos;
+    Count max_recv_iov;
+    Count max_request_iov;
+    Count max_rdma_read_in;
+    Count max_rdma_read_out;
+    Count srq_soft_hw;       // with an SRQ: the soft high watermark
+    Count max_rdma_read_iov; // 0: as max_request_iov
+    Count max_rdma_write_iov;
+};
 
-// DAT_SUCCESS, or what is wrong with them: the argument at `position`, or something that could be
-// and is not supported. With an SRQ the receive side's are those of the SRQ, but for the
-// watermarks.
-DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attributes, bool with_srq,
-                            int position) noexcept;
+// The attributes of an endpoint whose program asks for none. A direction without an EVD takes no
+// posts.
+EpAttributes default_attributes(const LimitSet &limits, bool receives, bool requests) noexcept;
 
-// As they are kept: no named ones, and vectors of RDMA operations no shorter than a program that
-// does not know of these fields would have them.
-DAT_EP_ATTR kept_attributes(const DAT_EP_ATTR &asked) noexcept;
+// With an SRQ the receive side's are those of the SRQ, but for the watermarks.
+bool are_possible(const LimitSet &limits, const EpAttributes &attributes, bool with_srq) noexcept;
 
-// A high watermark, as an attribute and of dat_ep_set_watermark.
-inline bool is_watermark(DAT_COUNT value) noexcept {
-    return value >= 0 || value == DAT_WATERMARK_INFINITE;
+// As they are kept: vectors of RDMA operations are no shorter than a program that does not know of
+// these fields would have them.
+EpAttributes kept_attributes(const EpAttributes &asked) noexcept;
+
+// A high watermark.
+inline bool is_watermark(Count value) noexcept {
+    return value >= 0 || value == UNLIMITED;
 }
 
 // The streams that an endpoint would feed.
@@ -33,8 +48,8 @@ struct Streams {
     Evd *recv;
     Evd *request;
     Evd *connect;
-    DAT_COMPLETION_FLAGS recv_flags;
-    DAT_COMPLETION_FLAGS request_flags;
+    CompletionFlags recv_flags;
+    CompletionFlags request_flags;
     bool srq;
 };
 

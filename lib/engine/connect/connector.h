@@ -8,6 +8,8 @@
 #pragma once
 
 #include "engine/connect/link.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/event/feeders.h"
 
 #include <chrono>
@@ -30,15 +32,14 @@ class Connector : public Feeder {
     Connector &operator=(const Connector &) = delete;
 
     // Sends a request to an address, or to the peer of another connection; an event reports the
-    // outcome. DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES. Throws std::bad_alloc.
-    virtual DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
-                               DAT_TIMEOUT timeout, std::span<const std::byte> private_data) = 0;
-    virtual DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
-                                    std::span<const std::byte> private_data) = 0;
-    // Takes over a request's link and accepts. DAT_SUCCESS, or DAT_INSUFFICIENT_RESOURCES; throws
+    // outcome. OK, or NO_MEMORY. Throws std::bad_alloc.
+    virtual Status connect(const sockaddr_storage &remote, Qualifier qualifier, Timeout timeout,
+                           std::span<const std::byte> private_data) = 0;
+    virtual Status connect_like(const Link &model, Timeout timeout,
+                                std::span<const std::byte> private_data) = 0;
+    // Takes over a request's link and accepts. OK, or NO_MEMORY; throws
     // std::bad_alloc. If the call fails the link is unchanged.
-    virtual DAT_RETURN accept(std::unique_ptr<Link> &from,
-                              std::span<const std::byte> private_data) = 0;
+    virtual Status accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) = 0;
 
     // Drops the Ep's link, which is not established, or has ended. Calls Ep::unlimit and
     // Ep::unfeed; Ep::link is empty on return. Notifies the peer if it is reachable.

@@ -24,19 +24,19 @@ void Cr::release_ep() noexcept {
     if (released == nullptr)
         return;
     released->request = nullptr;
-    if (released->state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING)
+    if (released->state == EpState::TENTATIVE_PENDING)
         ia().destroy(*released);
     else
-        released->state = DAT_EP_STATE_UNCONNECTED;
+        released->state = EpState::UNCONNECTED;
 }
 
-DAT_RETURN Cr::accept(Ep &with, std::span<const std::byte> answer) {
-    const DAT_RETURN result = with.connector->accept(link, answer);
-    if (result != DAT_SUCCESS)
+Status Cr::accept(Ep &with, std::span<const std::byte> answer) {
+    const Status result = with.connector->accept(link, answer);
+    if (result != Status::OK)
         return result;
     with.request = nullptr;
     ep = nullptr;
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void Cr::reject() noexcept {

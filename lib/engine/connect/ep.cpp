@@ -12,18 +12,18 @@ namespace rsmdat {
 namespace {
 
 // An EP's stream comes to an EVD (by = 1) or leaves it (-1).
-void count_stream(Evd *evd, DAT_COMPLETION_FLAGS flags, int by) noexcept {
+void count_stream(Evd *evd, CompletionFlags flags, int by) noexcept {
     if (evd == nullptr)
         return;
     evd->users += by;
-    if (flags == DAT_COMPLETION_UNSIGNALLED_FLAG)
+    if (flags == CompletionFlags::UNSIGNALLED)
         evd->notify_streams += by;
-    if (flags == DAT_COMPLETION_SOLICITED_WAIT_FLAG)
+    if (flags == CompletionFlags::SOLICITED)
         evd->solicited_streams += by;
 }
 
 // Events that are queued on the EVD that the stream leaves lose their owner.
-void move_stream(const Ep &ep, Evd *&role, Evd *evd, DAT_COMPLETION_FLAGS flags) noexcept {
+void move_stream(const Ep &ep, Evd *&role, Evd *evd, CompletionFlags flags) noexcept {
     if (role == evd)
         return;
     if (role != nullptr)
@@ -35,7 +35,7 @@ void move_stream(const Ep &ep, Evd *&role, Evd *evd, DAT_COMPLETION_FLAGS flags)
 
 } // namespace
 
-Ep::Ep(Ia &ia, const DAT_EP_ATTR &its_attributes, Srq *its_srq)
+Ep::Ep(Ia &ia, const EpAttributes &its_attributes, Srq *its_srq)
     : Object(KIND, ia), attributes(its_attributes), srq(its_srq),
       transfer(ia.transport->make_transfer(*this)), connector(ia.transport->make_connector(*this)) {
     if (srq != nullptr)
@@ -52,9 +52,9 @@ Ep::~Ep() {
     set_request_evd(nullptr);
     set_connect_evd(nullptr);
     if (transferring())
-        end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+        end(EventKind::DISCONNECTED, Ending::CLOSED);
     else if (link)
-        fail(DAT_CONNECTION_EVENT_DISCONNECTED);
+        fail(EventKind::DISCONNECTED);
     set_pz(nullptr);
     if (srq != nullptr)
         --srq->eps;
@@ -81,7 +81,7 @@ void Ep::set_request_evd(Evd *evd) noexcept {
 }
 
 void Ep::set_connect_evd(Evd *evd) noexcept {
-    move_stream(*this, connect_evd, evd, DAT_COMPLETION_DEFAULT_FLAG);
+    move_stream(*this, connect_evd, evd, CompletionFlags::DEFAULT);
 }
 
 void Ep::leave_evds_of(const Ia &closing) noexcept {
@@ -99,8 +99,8 @@ void Ep::leave_evds_of(const Ia &closing) noexcept {
         set_connect_evd(nullptr);
 }
 
-void Ep::set_attributes(const DAT_EP_ATTR &changed) {
-    const DAT_EP_ATTR before = attributes;
+void Ep::set_attributes(const EpAttributes &changed) {
+    const EpAttributes before = attributes;
     attributes = changed;
     try {
         transfer->resized();
@@ -130,29 +130,28 @@ void Ep::unfeed() noexcept {
     feeding_ = false;
 }
 
-DAT_RETURN_SUBTYPE Ep::state_subtype() const noexcept {
+Status Ep::wrong_state() const noexcept {
     switch (state) {
-    case DAT_EP_STATE_UNCONNECTED:
-        return DAT_INVALID_STATE_EP_UNCONNECTED;
-    case DAT_EP_STATE_RESERVED:
-        return DAT_INVALID_STATE_EP_RESERVED;
-    case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
-        return DAT_INVALID_STATE_EP_PASSCONNPENDING;
-    case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
-        return DAT_INVALID_STATE_EP_ACTCONNPENDING;
-    case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
-        return DAT_INVALID_STATE_EP_TENTCONNPENDING;
-    case DAT_EP_STATE_CONNECTED:
-        return DAT_INVALID_STATE_EP_CONNECTED;
-    case DAT_EP_STATE_DISCONNECT_PENDING:
-        return DAT_INVALID_STATE_EP_DISCPENDING;
-    case DAT_EP_STATE_DISCONNECTED:
-        return DAT_INVALID_STATE_EP_DISCONNECTED;
-    case DAT_EP_STATE_COMPLETION_PENDING:
-        return DAT_INVALID_STATE_EP_COMPLPENDING;
-    default:
-        return DAT_NO_SUBTYPE;
+    case EpState::UNCONNECTED:
+        return Status::EP_UNCONNECTED;
+    case EpState::RESERVED:
+        return Status::EP_RESERVED;
+    case EpState::PASSIVE_PENDING:
+        return Status::EP_PASSIVE_PENDING;
+    case EpState::ACTIVE_PENDING:
+        return Status::EP_ACTIVE_PENDING;
+    case EpState::TENTATIVE_PENDING:
+        return Status::EP_TENTATIVE_PENDING;
+    case EpState::CONNECTED:
+        return Status::EP_CONNECTED;
+    case EpState::DISCONNECT_PENDING:
+        return Status::EP_DISCONNECT_PENDING;
+    case EpState::DISCONNECTED:
+        return Status::EP_DISCONNECTED;
+    case EpState::COMPLETION_PENDING:
+        return Status::EP_COMPLETION_PENDING;
     }
+    return Status::WRONG_STATE;
 }
 
 const Link *Ep::known_link() const noexcept {
@@ -161,22 +160,22 @@ const Link *Ep::known_link() const noexcept {
     return request != nullptr ? request->link.get() : nullptr;
 }
 
-DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
+Status Ep::disconnect(Close how) noexcept {
     switch (state) {
-    case DAT_EP_STATE_DISCONNECTED:
-        return DAT_SUCCESS;
-    case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
-    case DAT_EP_STATE_COMPLETION_PENDING:
-        fail(DAT_CONNECTION_EVENT_DISCONNECTED);
-        return DAT_SUCCESS;
-    case DAT_EP_STATE_CONNECTED:
-    case DAT_EP_STATE_DISCONNECT_PENDING:
-        state = DAT_EP_STATE_DISCONNECT_PENDING;
-        if (flags == DAT_CLOSE_ABRUPT_FLAG || transfer->request_idle())
-            end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+    case EpState::DISCONNECTED:
+        return Status::OK;
+    case EpState::ACTIVE_PENDING:
+    case EpState::COMPLETION_PENDING:
+        fail(EventKind::DISCONNECTED);
+        return Status::OK;
+    case EpState::CONNECTED:
+    case EpState::DISCONNECT_PENDING:
+        state = EpState::DISCONNECT_PENDING;
+        if (how == Close::ABRUPT || transfer->request_idle())
+            end(EventKind::DISCONNECTED, Ending::CLOSED);
         else
             ia().engine->arm_all();
-        return DAT_SUCCESS;
+        return Status::OK;
     default:
         return wrong_state();
     }
@@ -184,47 +183,46 @@ DAT_RETURN Ep::disconnect(DAT_CLOSE_FLAGS flags) noexcept {
 
 void Ep::broken() noexcept {
     if (transferring())
-        end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
+        end(EventKind::BROKEN, Ending::BROKEN);
 }
 
 // Ends the connection, or the attempt to make one, in whatever state it is.
 void Ep::give_up() noexcept {
-    if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
-        fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    else if (state == DAT_EP_STATE_COMPLETION_PENDING)
-        fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    if (state == EpState::ACTIVE_PENDING)
+        fail(EventKind::NON_PEER_REJECTED);
+    else if (state == EpState::COMPLETION_PENDING)
+        fail(EventKind::ACCEPT_FAILED);
     else
         broken();
 }
 
 void Ep::drained() noexcept {
-    if (state == DAT_EP_STATE_DISCONNECT_PENDING)
-        end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+    if (state == EpState::DISCONNECT_PENDING)
+        end(EventKind::DISCONNECTED, Ending::CLOSED);
 }
 
 // Complete all outstanding work before the event that tells why the connection ended.
-void Ep::end(DAT_EVENT_NUMBER event, Ending ending) noexcept {
+void Ep::end(EventKind event, Ending ending) noexcept {
     const rsmdev::Uncancelled uncancelled;
-    state = DAT_EP_STATE_DISCONNECTED;
+    state = EpState::DISCONNECTED;
     transfer->disconnected();
     connector->hang_up(ending);
     report(event);
 }
 
-void Ep::fail(DAT_EVENT_NUMBER event) noexcept {
+void Ep::fail(EventKind event) noexcept {
     const rsmdev::Uncancelled uncancelled;
-    state = DAT_EP_STATE_DISCONNECTED;
+    state = EpState::DISCONNECTED;
     if (link)
         connector->give_up();
     transfer->flush();
     report(event);
 }
 
-void Ep::limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late) {
+void Ep::limit(Timeout timeout, EventKind late) {
     late_ = late;
-    if (timeout != DAT_TIMEOUT_INFINITE)
-        limit_ = ia().engine->at(Engine::Clock::now() + std::chrono::microseconds(timeout),
-                                 [this] { fail(late_); });
+    if (timeout)
+        limit_ = ia().engine->at(Engine::Clock::now() + *timeout, [this] { fail(late_); });
 }
 
 void Ep::unlimit() noexcept {
@@ -237,38 +235,38 @@ void Ep::prepare() {
 
 void Ep::establish(std::span<const std::byte> private_data) noexcept {
     unlimit();
-    state = DAT_EP_STATE_CONNECTED;
+    state = EpState::CONNECTED;
     established_data.assign(private_data.begin(), private_data.end());
     Arrival arrival;
     arrival.owner = handle();
-    arrival.event.event_number = DAT_CONNECTION_EVENT_ESTABLISHED;
-    auto &event = arrival.event.event_data.connect_event_data;
-    event.ep_handle = handle();
-    event.private_data_size = static_cast<DAT_COUNT>(established_data.size());
+    arrival.event.kind = EventKind::ESTABLISHED;
+    auto &event = arrival.event.connection;
+    event.ep = handle();
+    event.size = static_cast<Count>(established_data.size());
     event.private_data = established_data.empty() ? nullptr : established_data.data();
     if (connect_evd != nullptr && !connect_evd->deliver(arrival))
         lost_event = true;
 }
 
-DAT_RETURN Ep::reset() noexcept {
-    if (state == DAT_EP_STATE_UNCONNECTED)
-        return DAT_SUCCESS;
-    if (state != DAT_EP_STATE_DISCONNECTED)
+Status Ep::reset() noexcept {
+    if (state == EpState::UNCONNECTED)
+        return Status::OK;
+    if (state != EpState::DISCONNECTED)
         return wrong_state();
     transfer->reset();
     if (connect_evd != nullptr)
         connect_evd->drop_private_data(handle());
     established_data.clear();
     lost_event = false;
-    state = DAT_EP_STATE_UNCONNECTED;
-    return DAT_SUCCESS;
+    state = EpState::UNCONNECTED;
+    return Status::OK;
 }
 
 // The event may stay queued after the Ep is reset or freed, so it refers to nothing of the Ep.
-void Ep::report(DAT_EVENT_NUMBER event) noexcept {
+void Ep::report(EventKind event) noexcept {
     Arrival arrival;
-    arrival.event.event_number = event;
-    arrival.event.event_data.connect_event_data.ep_handle = handle();
+    arrival.event.kind = event;
+    arrival.event.connection.ep = handle();
     if (connect_evd != nullptr)
         connect_evd->deliver(arrival);
 }

@@ -4,8 +4,12 @@
 // Transfer (data).
 #pragma once
 
+#include "engine/connect/attributes.h"
 #include "engine/core/ia.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/event/evd.h"
+#include "engine/event/event.h"
 #include "engine/loop/engine.h"
 #include "engine/memory/pz.h"
 #include "engine/transport.h"
@@ -22,10 +26,10 @@ class Srq;
 
 class Ep final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_EP;
+    static constexpr ObjectKind KIND = ObjectKind::EP;
 
-    Ep(Ia &ia, const DAT_EP_ATTR &attributes, Srq *srq = nullptr);
-    ~Ep() override; // as dat_ep_free: tells the peer, leaves the EVDs
+    Ep(Ia &ia, const EpAttributes &attributes, Srq *srq = nullptr);
+    ~Ep() override; // tells the peer, leaves the EVDs
 
     // Roles; null detaches. Keep the counts of Pz and Evd right.
     void set_pz(Pz *other) noexcept;
@@ -36,11 +40,11 @@ class Ep final : public Object {
     // attempt to make one, with the events of the end.
     void leave_evds_of(const Ia &closing) noexcept override;
     // The same for the attributes. Throws std::bad_alloc and changes nothing then.
-    void set_attributes(const DAT_EP_ATTR &changed);
+    void set_attributes(const EpAttributes &changed);
 
     // State machine. Ia::lock held in all.
-    DAT_RETURN disconnect(DAT_CLOSE_FLAGS flags) noexcept;
-    DAT_RETURN reset() noexcept;
+    Status disconnect(Close how) noexcept;
+    Status reset() noexcept;
     // Called by Transfer: an operation failed, or the peer broke the protocol. Makes the state
     // DISCONNECTED, flushes all work, notifies the peer, and delivers BROKEN. No effect unless
     // CONNECTED or DISCONNECT_PENDING.
@@ -54,29 +58,29 @@ class Ep final : public Object {
     void unfeed() noexcept;
     // Called by Connector: if the attempt is not over after `timeout`, it fails with the event
     // `late`. Throws std::bad_alloc.
-    void limit(DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    void limit(Timeout timeout, EventKind late);
     // Changes the event of that timeout.
-    void blame(DAT_EVENT_NUMBER late) noexcept { late_ = late; }
+    void blame(EventKind late) noexcept { late_ = late; }
     void unlimit() noexcept;
     // Called by Connector: the connection is established. prepare() has reserved memory for that
     // much data.
     void prepare();
     void establish(std::span<const std::byte> private_data) noexcept;
     // Called by Connector: the attempt has failed; also if it ended before there was a link.
-    void fail(DAT_EVENT_NUMBER event) noexcept;
+    void fail(EventKind event) noexcept;
     // Called by Connector: the connection has ended.
-    void end(DAT_EVENT_NUMBER event, Ending ending) noexcept;
+    void end(EventKind event, Ending ending) noexcept;
     [[nodiscard]] bool transferring() const noexcept {
-        return state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECT_PENDING;
+        return state == EpState::CONNECTED || state == EpState::DISCONNECT_PENDING;
     }
 
-    [[nodiscard]] DAT_RETURN_SUBTYPE state_subtype() const noexcept; // 4.5
-    [[nodiscard]] DAT_RETURN wrong_state() const noexcept { return invalid_state(state_subtype()); }
+    // The state, as the error of a call that it forbids.
+    [[nodiscard]] Status wrong_state() const noexcept;
     // The connection, or that of the request for it; null if there is neither.
     [[nodiscard]] const Link *known_link() const noexcept;
 
-    DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
-    DAT_EP_ATTR attributes; // named attributes always empty
+    EpState state = EpState::UNCONNECTED;
+    EpAttributes attributes;
     Pz *pz = nullptr;
     Evd *recv_evd = nullptr;
     Evd *request_evd = nullptr;
@@ -91,12 +95,12 @@ class Ep final : public Object {
     std::vector<std::byte> established_data; // peer's private data, for the ESTABLISHED event
 
   private:
-    void report(DAT_EVENT_NUMBER event) noexcept;
+    void report(EventKind event) noexcept;
     void give_up() noexcept;
 
     bool feeding_ = false;
     Engine::Alarm limit_ = 0; // of an attempt
-    DAT_EVENT_NUMBER late_{}; // the event of that timeout
+    EventKind late_{};        // the event of that timeout
 };
 
 } // namespace rsmdat

@@ -3,7 +3,7 @@
 // before accept it is the Cr's.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include <cstdint>
 #include <sys/socket.h>
@@ -26,7 +26,7 @@ class Link {
     unsigned unheard = 0; // active: requests that have found no listener
     std::uint64_t local_port = 0;
     std::uint64_t remote_port = 0;
-    DAT_CONN_QUAL qualifier = 0;         // that the request names
+    Qualifier qualifier = 0;             // that the request names
     sockaddr_storage remote{};           // peer's IA address
     std::uint32_t max_rdma_read_out = 0; // agreed; passive, before accept: the peer's offer
     std::uint32_t max_rdma_read_in = 0;

@@ -12,19 +12,19 @@ namespace {
 
 // Makes an Ep for a request that comes without one.
 Ep &make_endpoint(Ia &ia, const Link &link) {
-    DAT_EP_ATTR attributes = default_attributes(ia.limits, true, true);
-    const auto in = static_cast<DAT_COUNT>(link.max_rdma_read_in);
-    const auto out = static_cast<DAT_COUNT>(link.max_rdma_read_out);
+    EpAttributes attributes = default_attributes(ia.limits, true, true);
+    const auto in = static_cast<Count>(link.max_rdma_read_in);
+    const auto out = static_cast<Count>(link.max_rdma_read_out);
     attributes.max_rdma_read_in = std::max(attributes.max_rdma_read_in, in);
     attributes.max_rdma_read_out = std::min(attributes.max_rdma_read_out, out);
     Ep &ep = ia.adopt(std::make_unique<Ep>(ia, attributes));
-    ep.state = DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING;
+    ep.state = EpState::TENTATIVE_PENDING;
     return ep;
 }
 
 } // namespace
 
-Sp::Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd,
+Sp::Sp(ObjectKind kind, Ia &ia, Qualifier its_qualifier, Evd &its_evd,
        std::unique_ptr<ServicePointListener> listener)
     : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd), listener_(std::move(listener)) {
     listener_->serve(*this);
@@ -71,38 +71,38 @@ void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_dat
 
 void Sp::announce(Cr &cr) noexcept {
     Arrival arrival;
-    arrival.event.event_number = DAT_CONNECTION_REQUEST_EVENT;
-    auto &event = arrival.event.event_data.cr_arrival_event_data;
-    event.sp_handle.psp_handle = handle();
-    event.local_ia_address_ptr = own_address_of(ia());
-    event.conn_qual = qualifier;
-    event.cr_handle = cr.handle();
+    arrival.event.kind = EventKind::REQUEST;
+    auto &event = arrival.event.request;
+    event.service_point = handle();
+    event.local_address = own_address_of(ia());
+    event.qualifier = qualifier;
+    event.request = cr.handle();
     evd->deliver(arrival);
 }
 
-Psp::Psp(Ia &ia, DAT_CONN_QUAL its_qualifier, Evd &its_evd, DAT_PSP_FLAGS its_flags,
+Psp::Psp(Ia &ia, Qualifier its_qualifier, Evd &its_evd, EndpointsBy its_endpoints,
          std::unique_ptr<ServicePointListener> listener)
-    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)), flags(its_flags) {}
+    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)), endpoints(its_endpoints) {}
 
 Ep *Psp::endpoint(const Link &link) {
-    return flags == DAT_PSP_PROVIDER_FLAG ? &make_endpoint(ia(), link) : nullptr;
+    return endpoints == EndpointsBy::ENGINE ? &make_endpoint(ia(), link) : nullptr;
 }
 
-Rsp::Rsp(Ia &ia, DAT_CONN_QUAL its_qualifier, Ep *its_ep, Evd &its_evd,
+Rsp::Rsp(Ia &ia, Qualifier its_qualifier, Ep *its_ep, Evd &its_evd,
          std::unique_ptr<ServicePointListener> listener)
     : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)) {
     if (its_ep == nullptr)
         return;
     reserve(*its_ep);
-    ep->state = DAT_EP_STATE_RESERVED;
+    ep->state = EpState::RESERVED;
 }
 
 Rsp::~Rsp() {
     if (ep == nullptr)
         return;
     ep->rsp = nullptr;
-    if (ep->state == DAT_EP_STATE_RESERVED)
-        ep->state = DAT_EP_STATE_UNCONNECTED;
+    if (ep->state == EpState::RESERVED)
+        ep->state = EpState::UNCONNECTED;
 }
 
 // The Ep notifies the Rsp that it was reserved for last when it is freed.
@@ -117,7 +117,7 @@ Ep *Rsp::endpoint(const Link &link) {
     if (ep == nullptr)
         reserve(make_endpoint(ia(), link));
     else
-        ep->state = DAT_EP_STATE_PASSIVE_CONNECTION_PENDING;
+        ep->state = EpState::PASSIVE_PENDING;
     return ep;
 }
 

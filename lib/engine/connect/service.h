@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/connect/ep.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
@@ -23,11 +25,11 @@ class Sp : public Object {
     // Takes no more requests if its EVD is one of those.
     void leave_evds_of(const Ia &closing) noexcept override;
 
-    DAT_CONN_QUAL qualifier;
+    Qualifier qualifier;
     Evd *evd; // null: it has gone
 
   protected:
-    Sp(DAT_HANDLE_TYPE kind, Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd,
+    Sp(ObjectKind kind, Ia &ia, Qualifier qualifier, Evd &evd,
        std::unique_ptr<ServicePointListener> listener);
 
   private:
@@ -44,12 +46,12 @@ class Sp : public Object {
 
 class Psp final : public Sp {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PSP;
+    static constexpr ObjectKind KIND = ObjectKind::PSP;
 
-    Psp(Ia &ia, DAT_CONN_QUAL qualifier, Evd &evd, DAT_PSP_FLAGS flags,
+    Psp(Ia &ia, Qualifier qualifier, Evd &evd, EndpointsBy endpoints,
         std::unique_ptr<ServicePointListener> listener);
 
-    DAT_PSP_FLAGS flags;
+    EndpointsBy endpoints;
 
   private:
     Ep *endpoint(const Link &link) override;
@@ -57,10 +59,10 @@ class Psp final : public Sp {
 
 class Rsp final : public Sp {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RSP;
+    static constexpr ObjectKind KIND = ObjectKind::RSP;
 
     // Reserves the Ep. Without an Ep the request gets a new one, as for a PSP.
-    Rsp(Ia &ia, DAT_CONN_QUAL qualifier, Ep *ep, Evd &evd,
+    Rsp(Ia &ia, Qualifier qualifier, Ep *ep, Evd &evd,
         std::unique_ptr<ServicePointListener> listener);
     ~Rsp() override;
 
@@ -74,7 +76,7 @@ class Rsp final : public Sp {
 
 class Cr final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_CR;
+    static constexpr ObjectKind KIND = ObjectKind::CR;
 
     // Throws std::bad_alloc.
     Cr(Ia &ia, std::unique_ptr<Link> link, std::span<const std::byte> private_data);
@@ -83,7 +85,7 @@ class Cr final : public Object {
 
     // The answers. The caller passes the Cr to Ia::destroy() afterwards, unless accept() has
     // failed. Throws std::bad_alloc.
-    DAT_RETURN accept(Ep &with, std::span<const std::byte> answer);
+    Status accept(Ep &with, std::span<const std::byte> answer);
     void reject() noexcept;
     void hand_off(Sp *to) noexcept; // null: nobody is there
 

@@ -3,7 +3,7 @@
 // all those of its opens.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include <cstdint>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace rsmdat {
 
 // An EVD of any Ia; the EVD may be destroyed meanwhile.
 struct AsyncEvd {
-    DAT_EVD_HANDLE handle = nullptr;
+    Handle handle = nullptr;
     std::uint32_t generation = 0;
 
     friend bool operator==(const AsyncEvd &, const AsyncEvd &) = default;

@@ -16,13 +16,13 @@ namespace rsmdat {
 void Ia::take(std::unique_ptr<Object> object) {
     object->index_ = objects_.size();
     objects_.push_back(std::move(object));
-    ++counts_[objects_.back()->kind()];
+    ++counts_[static_cast<std::size_t>(objects_.back()->kind())];
 }
 
 // Fill the gap with the last object.
 void Ia::destroy(Object &object) noexcept {
     const auto place = object.index_;
-    --counts_[object.kind()];
+    --counts_[static_cast<std::size_t>(object.kind())];
     const auto last = std::move(objects_[place]);
     if (place + 1 < objects_.size()) {
         objects_[place] = std::move(objects_.back());
@@ -43,9 +43,9 @@ void Ia::use_async_evd(Evd &own) noexcept {
     async_listener_.use(used_async_evd());
 }
 
-bool Ia::use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept {
+bool Ia::use_foreign_async_evd(Handle handle) noexcept {
     const auto evd = enter<Evd>(handle);
-    if (!evd || !evd->accepts(DAT_EVD_ASYNC_FLAG) || evd->ia().name != name)
+    if (!evd || !evd->accepts(Stream::ASYNC) || evd->ia().name != name)
         return false;
     ++evd->users;
     async_handle = handle;
@@ -86,11 +86,11 @@ void Ia::leave_foreign_async_evd() const noexcept {
         --evd->users;
 }
 
-void Ia::report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept {
+void Ia::report(EventKind number, Handle about, Reason reason) noexcept {
     Arrival arrival;
-    arrival.event.event_number = number;
-    arrival.event.event_data.asynch_error_event_data.dat_handle = about;
-    arrival.event.event_data.asynch_error_event_data.reason = reason;
+    arrival.event.kind = number;
+    arrival.event.error.about = about;
+    arrival.event.error.reason = reason;
     if (async_evd)
         async_evd->deliver(arrival);
     report_to_others(arrival);
@@ -119,10 +119,9 @@ namespace {
 
 // Destroy users before the objects they use. Requests are first: they hold endpoints that the
 // engine has made.
-constexpr std::array CASCADE{DAT_HANDLE_TYPE_CR,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP,
-                             DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP,
-                             DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
-                             DAT_HANDLE_TYPE_CNO};
+constexpr std::array CASCADE{ObjectKind::CR,  ObjectKind::RMR, ObjectKind::RSP, ObjectKind::EP,
+                             ObjectKind::LMR, ObjectKind::PSP, ObjectKind::SRQ, ObjectKind::PZ,
+                             ObjectKind::EVD, ObjectKind::CNO};
 
 template <class T>
 T *as(const std::unique_ptr<Object> &object) noexcept {
@@ -131,8 +130,8 @@ T *as(const std::unique_ptr<Object> &object) noexcept {
 
 } // namespace
 
-Ia::Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over)
-    : Object(of, KIND, *this), provider(of), lock(*pooled_lock_), name(std::move(as)),
+Ia::Ia(void *its_face, std::string as, std::unique_ptr<Transport> over)
+    : Object(its_face, KIND, *this), face(its_face), lock(*pooled_lock_), name(std::move(as)),
       transport(std::move(over)), limits(transport->limits()),
       engine(std::make_unique<Engine>(*this)) {
     const Guard guard(lock);
@@ -143,7 +142,7 @@ Ia::Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over)
 // Stop the engine's threads before destroying the objects they use, without the lock, which they
 // take.
 Ia::~Ia() {
-    std::vector<DAT_OS_WAIT_PROXY_AGENT> orphans;
+    std::vector<Agent> orphans;
     {
         Guard guard(lock);
         close();
@@ -158,7 +157,7 @@ Ia::~Ia() {
     engine->stop();
     leave_foreign_async_evd();
     for (const auto &agent : orphans)
-        agent.proxy_agent_func(agent.instance_data, nullptr);
+        agent.call(agent.data, nullptr);
 }
 
 void Ia::close() noexcept {
@@ -188,11 +187,11 @@ void Ia::await_unlocked(Guard &guard) noexcept {
 }
 
 // The agents to be called once more because no event will come; fewer if memory is short.
-std::vector<DAT_OS_WAIT_PROXY_AGENT> Ia::agents() const noexcept {
-    std::vector<DAT_OS_WAIT_PROXY_AGENT> found;
+std::vector<Agent> Ia::agents() const noexcept {
+    std::vector<Agent> found;
     try {
         for (const auto &object : objects_)
-            if (const auto *cno = as<Cno>(object); cno && cno->agent.proxy_agent_func)
+            if (const auto *cno = as<Cno>(object); cno && cno->agent.call)
                 found.push_back(cno->agent);
     } catch (const std::bad_alloc &) {
         return found;
@@ -208,7 +207,7 @@ void Ia::destroy_all() noexcept {
 }
 
 // Iterate from the end: the object that fills a gap has been visited already.
-void Ia::destroy_all(DAT_HANDLE_TYPE kind) noexcept {
+void Ia::destroy_all(ObjectKind kind) noexcept {
     for (auto place = objects_.size(); place > 0; place = std::min(place - 1, objects_.size())) {
         Object &object = *objects_[place - 1];
         if (object.kind() == kind && &object != async_evd)

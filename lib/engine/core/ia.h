@@ -13,10 +13,12 @@
 #pragma once
 
 #include "engine/core/async_evds.h"
-#include "engine/core/error.h"
 #include "engine/core/limit_set.h"
 #include "engine/core/lock_pool.h"
 #include "engine/core/object.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 #include "engine/event/futex.h"
 
 #include <array>
@@ -31,16 +33,12 @@ class Evd;
 class Transport;
 struct Arrival;
 
-// The special EVDs of dat.h, whose macros use C casts.
-inline const DAT_EVD_HANDLE ASYNC_EXISTS = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{1});
-inline const DAT_EVD_HANDLE OUT_OF_SCOPE = reinterpret_cast<DAT_EVD_HANDLE>(std::uintptr_t{2});
-
 class Ia final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_IA;
+    static constexpr ObjectKind KIND = ObjectKind::IA;
 
     // Starts the engine and the transport. Throws std::bad_alloc, and Unavailable (transport.h).
-    Ia(DAT_PROVIDER &of, std::string as, std::unique_ptr<Transport> over);
+    Ia(void *its_face, std::string as, std::unique_ptr<Transport> over);
     // Ia::lock not held. Wakes waiters, waits for threads that hold an UnlockedScope and destroys
     // what is left, in the order of udapl-functions.md section 3.
     ~Ia() override;
@@ -56,7 +54,9 @@ class Ia final : public Object {
     void destroy(Object &object) noexcept;
     // Objects that the consumer made or has been given; the async EVD of open is not one.
     [[nodiscard]] std::size_t consumer_objects() const noexcept;
-    [[nodiscard]] DAT_COUNT count(DAT_HANDLE_TYPE kind) const noexcept { return counts_[kind]; }
+    [[nodiscard]] Count count(ObjectKind kind) const noexcept {
+        return counts_[static_cast<std::size_t>(kind)];
+    }
     [[nodiscard]] const std::vector<std::unique_ptr<Object>> &objects() const noexcept {
         return objects_;
     }
@@ -65,9 +65,9 @@ class Ia final : public Object {
     // may be destroyed. The second function takes the other Ia's lock and must be called with no
     // lock held; it returns false if the handle is no such EVD.
     void use_async_evd(Evd &own) noexcept;
-    [[nodiscard]] bool use_foreign_async_evd(DAT_EVD_HANDLE handle) noexcept;
+    [[nodiscard]] bool use_foreign_async_evd(Handle handle) noexcept;
     // Delivers an async event to that EVD, and to the async EVDs of the adapter's other opens.
-    void report(DAT_EVENT_NUMBER number, DAT_HANDLE about, DAT_COUNT reason) noexcept;
+    void report(EventKind number, Handle about, Reason reason) noexcept;
 
     // Invalidates the handles of this Ia and of its objects: ~Ia may follow.
     void close() noexcept;
@@ -87,7 +87,7 @@ class Ia final : public Object {
     // Engine::arm_all of all of them: an EVD may be fed by the connections of others.
     void arm_all() const noexcept;
 
-    DAT_PROVIDER &provider;
+    void *const face; // what the face wants in the first word of every handle
 
   private:
     const PooledLock pooled_lock_;
@@ -97,9 +97,9 @@ class Ia final : public Object {
     const std::string name;
     const std::unique_ptr<Transport> transport; // transport.h
     const LimitSet limits;
-    std::unique_ptr<Engine> engine;             // loop/engine.h
-    Evd *async_evd = nullptr;                   // made by dat_ia_open
-    DAT_EVD_HANDLE async_handle = OUT_OF_SCOPE; // what dat_ia_query answers
+    std::unique_ptr<Engine> engine; // loop/engine.h
+    Evd *async_evd = nullptr;       // made for this Ia
+    Handle async_handle = nullptr;  // of the EVD that gets async events; null: none
     bool closing = false;
     Futex agent_returned; // woken when an agent of a Cno has returned
 
@@ -111,13 +111,13 @@ class Ia final : public Object {
     [[nodiscard]] AsyncEvd used_async_evd() const noexcept;
     void release_waiters() noexcept;
     void await_unlocked(Guard &guard) noexcept;
-    [[nodiscard]] std::vector<DAT_OS_WAIT_PROXY_AGENT> agents() const noexcept;
+    [[nodiscard]] std::vector<Agent> agents() const noexcept;
     void destroy_all() noexcept;
-    void destroy_all(DAT_HANDLE_TYPE kind) noexcept;
+    void destroy_all(ObjectKind kind) noexcept;
     void leave_joined() noexcept;
 
     std::vector<std::unique_ptr<Object>> objects_;
-    std::array<DAT_COUNT, DAT_HANDLE_TYPE_SRQ + 1> counts_{};
+    std::array<Count, OBJECT_KINDS> counts_{};
     std::uint32_t async_generation_ = 0; // of the async EVD
     AsyncListener async_listener_{name};
     Ia *next_joined_ = this; // a ring
@@ -149,7 +149,7 @@ class UnlockedScope {
 // The object of a handle that must belong to `ia`, whose lock is held; else null. EVDs may belong
 // to another one: find_evd() (joined.h).
 template <class T>
-T *find(DAT_HANDLE handle, const Ia &ia) noexcept {
+T *find(Handle handle, const Ia &ia) noexcept {
     Object *object = find_object(handle, ia.lock);
     return object && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
 }

@@ -12,7 +12,7 @@ T *as(Object *object) noexcept {
     return object != nullptr && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
 }
 
-bool fit(const Object &user, const Evd &evd, DAT_EVD_FLAGS stream) noexcept {
+bool fit(const Object &user, const Evd &evd, Stream stream) noexcept {
     return evd.accepts(stream) && user.ia().name == evd.ia().name;
 }
 
@@ -28,7 +28,7 @@ void for_each_object_of_others(const Ia &closing, What what) noexcept {
 
 } // namespace
 
-void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcept {
+void join_for(Handle user, Handle evd, Stream stream) noexcept {
     const HandleCell *one = find_cell(user);
     const HandleCell *other = find_cell(evd);
     Lock *its = one != nullptr ? one->lock.load(std::memory_order_acquire) : nullptr;
@@ -43,13 +43,13 @@ void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcep
 }
 
 // The mutex of a Lock does not change while this thread holds it.
-Object *find_joined(DAT_HANDLE handle, Ia &ia) noexcept {
+Object *find_joined(Handle handle, Ia &ia) noexcept {
     const HandleCell *cell = find_cell(handle);
     Lock *lock = cell != nullptr ? cell->lock.load(std::memory_order_acquire) : nullptr;
     return lock != nullptr && ia.lock.same_mutex(*lock) ? object_of(*cell, *lock) : nullptr;
 }
 
-Evd *find_evd(DAT_HANDLE handle, Ia &ia) noexcept {
+Evd *find_evd(Handle handle, Ia &ia) noexcept {
     return as<Evd>(find_joined(handle, ia));
 }
 

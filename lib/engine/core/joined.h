@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/core/ia.h"
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
@@ -18,13 +19,13 @@ class Evd;
 // one adapter and the EVD takes such streams; otherwise, and for invalid handles, does nothing.
 // Call before `user` is locked, with no Ia::lock held: this is the only function that takes two of
 // them.
-void join_for(DAT_HANDLE user, DAT_EVD_HANDLE evd, DAT_EVD_FLAGS stream) noexcept;
+void join_for(Handle user, Handle evd, Stream stream) noexcept;
 
 // An EVD of this Ia, whose lock is held, or of one that it is joined to; null if it is neither.
-Evd *find_evd(DAT_HANDLE handle, Ia &ia) noexcept;
+Evd *find_evd(Handle handle, Ia &ia) noexcept;
 
 // The object of a handle if it belongs to one of these.
-Object *find_joined(DAT_HANDLE handle, Ia &ia) noexcept;
+Object *find_joined(Handle handle, Ia &ia) noexcept;
 
 // An Ia closes abruptly: endpoints and service points of those that it is joined to leave its EVDs.
 // Lock held.

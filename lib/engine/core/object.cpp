@@ -76,10 +76,10 @@ HandleCell &waiting_cell() noexcept {
 }
 
 // The object stays null.
-HandleCell *take_cell(DAT_PROVIDER &provider) {
+HandleCell *take_cell(void *face) {
     const std::scoped_lock guard(cells.mutex);
     HandleCell &cell = cells.waiting > LEAST_WAITING ? waiting_cell() : new_cell();
-    cell.provider = &provider;
+    cell.face = face;
     cell.generation.fetch_add(1, std::memory_order_relaxed);
     return &cell;
 }
@@ -95,10 +95,10 @@ void give_back(HandleCell &cell) noexcept {
 
 } // namespace
 
-Object::Object(DAT_PROVIDER &provider, DAT_HANDLE_TYPE kind, Ia &ia)
-    : kind_(kind), ia_(&ia), cell_(take_cell(provider)) {}
+Object::Object(void *face, ObjectKind kind, Ia &ia)
+    : kind_(kind), ia_(&ia), cell_(take_cell(face)) {}
 
-Object::Object(DAT_HANDLE_TYPE kind, Ia &ia) : Object(ia.provider, kind, ia) {
+Object::Object(ObjectKind kind, Ia &ia) : Object(ia.face, kind, ia) {
     publish(ia.lock);
 }
 

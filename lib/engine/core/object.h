@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The base of every DAT object: a handle that can be checked, an IA it belongs to, a context of the
-// consumer's.
+// The base of every object that programs hold: a handle that can be checked, an IA it belongs to, a
+// cookie of the program's.
 //
 // A function of the API starts with enter(): it turns its first handle into an object and holds the
 // lock of the object's IA. Other handles are then looked up with find(handle, ia). Both accept any
 // value as a handle, and both are safe against another thread that frees the object.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include "engine/core/lock.h"
-
-#include <dat/dat_registry.h>
 
 #include <atomic>
 #include <cstddef>
@@ -28,11 +26,11 @@ class Object;
 // closes gets a valid lock, and then finds that the handle is invalid.
 using Guard = std::unique_lock<Lock>;
 
-// The memory that a DAT_HANDLE points to. All cells lie in one range of addresses that is never
+// The memory that a Handle points to. All cells lie in one range of addresses that is never
 // unmapped, so the check of a handle can detect a freed handle and a value that is no handle. A
 // freed cell is reused late.
 struct alignas(64) HandleCell {
-    DAT_PROVIDER *provider;                // must come first: libdat reads it
+    void *face;                            // must come first: what the face is found by
     std::atomic<Object *> object;          // null when freed
     std::atomic<Lock *> lock;              // of the object's Ia
     std::atomic<std::uint32_t> generation; // how often it has been used
@@ -45,8 +43,8 @@ class Object {
     Object &operator=(const Object &) = delete;
     virtual ~Object();
 
-    [[nodiscard]] DAT_HANDLE handle() const noexcept { return cell_; }
-    [[nodiscard]] DAT_HANDLE_TYPE kind() const noexcept { return kind_; }
+    [[nodiscard]] Handle handle() const noexcept { return cell_; }
+    [[nodiscard]] ObjectKind kind() const noexcept { return kind_; }
     [[nodiscard]] Ia &ia() const noexcept { return *ia_; }
     // Together with the handle it identifies this object uniquely.
     [[nodiscard]] std::uint32_t generation() const noexcept { return cell_->generation; }
@@ -54,20 +52,20 @@ class Object {
     // Ia::lock held.
     virtual void leave_evds_of(const Ia &closing) noexcept { (void)closing; }
 
-    DAT_CONTEXT context{};
+    Cookie cookie{}; // of the program
 
   protected:
     // Throws std::bad_alloc. Ia::lock is held.
-    Object(DAT_HANDLE_TYPE kind, Ia &ia);
+    Object(ObjectKind kind, Ia &ia);
     // The Ia itself; its handle is dead until publish().
-    Object(DAT_PROVIDER &provider, DAT_HANDLE_TYPE kind, Ia &ia);
+    Object(void *face, ObjectKind kind, Ia &ia);
 
     void publish(Lock &lock) noexcept;
     void hide() noexcept; // the handle is invalid from now on
 
   private:
     friend class Ia;
-    DAT_HANDLE_TYPE kind_;
+    ObjectKind kind_;
     Ia *ia_;
     HandleCell *cell_;
     std::size_t index_ = 0; // the Ia's: its place among its objects
@@ -87,7 +85,7 @@ struct alignas(4096) Cells {
 extern constinit Cells cells;
 
 // The cell of a handle, valid or stale; null if the value is no handle of this library.
-inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
+inline HandleCell *find_cell(Handle handle) noexcept {
     const auto offset =
         reinterpret_cast<std::uintptr_t>(handle) - cells.base.load(std::memory_order_acquire);
     if (offset >= cells.size.load(std::memory_order_acquire) || offset % sizeof(HandleCell) != 0)
@@ -97,7 +95,7 @@ inline HandleCell *find_cell(DAT_HANDLE handle) noexcept {
 
 // The object of a handle, of any kind; null if the handle is invalid. The object stays only while
 // the caller holds the lock of its Ia.
-inline Object *find_object(DAT_HANDLE handle) noexcept {
+inline Object *find_object(Handle handle) noexcept {
     const HandleCell *cell = find_cell(handle);
     return cell ? cell->object.load(std::memory_order_acquire) : nullptr;
 }
@@ -113,14 +111,14 @@ inline Object *object_of(const HandleCell &cell, const Lock &lock) noexcept {
 }
 
 // The same for a handle.
-inline Object *find_object(DAT_HANDLE handle, const Lock &lock) noexcept {
+inline Object *find_object(Handle handle, const Lock &lock) noexcept {
     const HandleCell *cell = find_cell(handle);
     return cell ? object_of(*cell, lock) : nullptr;
 }
 
 // The object of a handle if it is a T; T::KIND says which kind that is.
 template <class T>
-T *find(DAT_HANDLE handle) noexcept {
+T *find(Handle handle) noexcept {
     Object *object = find_object(handle);
     return object && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
 }
@@ -145,7 +143,7 @@ class LockedHandle {
 // The object of a handle and the lock, if the object `fits`. The object may have been freed, or the
 // cell become another object's, before this thread got the lock, so check the cell again.
 template <class T, class Fits>
-[[gnu::always_inline]] inline LockedHandle<T> enter_if(DAT_HANDLE handle, Fits fits) noexcept {
+[[gnu::always_inline]] inline LockedHandle<T> enter_if(Handle handle, Fits fits) noexcept {
     const HandleCell *cell = find_cell(handle);
     if (!cell || !cell->object.load(std::memory_order_acquire))
         return {};
@@ -159,13 +157,13 @@ template <class T, class Fits>
 }
 
 // An object of any kind.
-inline LockedHandle<Object> enter_object(DAT_HANDLE handle) noexcept {
+inline LockedHandle<Object> enter_object(Handle handle) noexcept {
     return enter_if<Object>(handle, [](const Object &) { return true; });
 }
 
 // The object if it is a T.
 template <class T>
-[[gnu::always_inline]] inline LockedHandle<T> enter(DAT_HANDLE handle) noexcept {
+[[gnu::always_inline]] inline LockedHandle<T> enter(Handle handle) noexcept {
     return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
 }
 

@@ -16,7 +16,7 @@ struct Cno::Wait {
     unsigned releases; // when it began
 };
 
-Cno::Cno(Ia &ia, DAT_OS_WAIT_PROXY_AGENT wait_agent) : Object(KIND, ia), agent(wait_agent) {}
+Cno::Cno(Ia &ia, Agent wait_agent) : Object(KIND, ia), agent(wait_agent) {}
 
 Cno::~Cno() {
     for (Evd *evd : evds_)
@@ -48,7 +48,7 @@ void Cno::trigger(Evd &evd) noexcept {
     triggers_ = std::min(triggers_ + 1, std::max(waiters_, 1U));
     if (waiters_ > 0)
         futex_.wake();
-    if (agent.proxy_agent_func)
+    if (agent.call)
         call_agent(evd);
 }
 
@@ -63,7 +63,7 @@ Evd *Cno::scan() noexcept {
 }
 
 // Takes a trigger that has not been reported yet.
-bool Cno::take(DAT_EVD_HANDLE &evd) noexcept {
+bool Cno::take(Handle &evd) noexcept {
     if (triggers_ == 0)
         return false;
     --triggers_;
@@ -80,31 +80,31 @@ void Cno::poll(bool again) noexcept {
         evd->poll(again);
 }
 
-DAT_RETURN Cno::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept {
+Status Cno::wait(Guard &guard, Timeout timeout, Handle &evd) noexcept {
     evd = nullptr;
     Wait wait{
-        guard, deadline_of(timeout), {timeout != 0 && has_feeders(), spin_policy_}, releases_};
+        guard, deadline_of(timeout), {!is_over(timeout) && has_feeders(), spin_policy_}, releases_};
     if (triggers_ == 0)
-        poll(timeout == 0 || wait.spin.worthwhile());
+        poll(is_over(timeout) || wait.spin.worthwhile());
     if (take(evd))
-        return DAT_SUCCESS;
+        return Status::OK;
     if (Evd *ready = scan()) {
         evd = ready->handle();
-        return DAT_SUCCESS;
+        return Status::OK;
     }
     ++waiters_;
-    const DAT_RETURN result = await(wait, evd);
+    const Status result = await(wait, evd);
     --waiters_;
     return result;
 }
 
-DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
+Status Cno::await(Wait &wait, Handle &evd) noexcept {
     bool interrupted = false;
     for (;;) {
         if (take(evd) || wait.releases != releases_)
-            return DAT_SUCCESS;
+            return Status::OK;
         if (interrupted)
-            return failure(DAT_INTERRUPTED_CALL);
+            return Status::INTERRUPTED;
         if (passed(wait.deadline))
             return last_look(evd);
         if (wait.spin.turn(ia(), wait.guard))
@@ -115,9 +115,9 @@ DAT_RETURN Cno::await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept {
 }
 
 // As in Evd::sleep.
-DAT_RETURN Cno::last_look(DAT_EVD_HANDLE &evd) noexcept {
+Status Cno::last_look(Handle &evd) noexcept {
     poll(false);
-    return take(evd) ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_QUEUE_EMPTY);
+    return take(evd) ? Status::OK : Status::QUEUE_EMPTY;
 }
 
 Futex::Wake Cno::sleep(Wait &wait) noexcept {
@@ -132,7 +132,7 @@ Futex::Wake Cno::sleep(Wait &wait) noexcept {
 namespace {
 
 // The CNO whose agent this thread is running.
-thread_local DAT_CNO_HANDLE inside_agent_of = nullptr;
+thread_local Handle inside_agent_of = nullptr;
 
 } // namespace
 
@@ -150,7 +150,7 @@ void Cno::call_agent(Evd &evd) noexcept {
 }
 
 // An agent may free its Cno and close the Ia: keep no reference to either while it runs.
-void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
+void Cno::run_agent(Handle handle) noexcept {
     while (auto cno = enter<Cno>(handle)) {
         cno->agent_returned();
         const Evd *evd = cno->next_call();
@@ -162,7 +162,7 @@ void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
         cno->agent_runs_ = true;
         cno.guard.unlock();
         inside_agent_of = handle;
-        agent.proxy_agent_func(agent.instance_data, about);
+        agent.call(agent.data, about);
         inside_agent_of = nullptr;
     }
 }
@@ -171,7 +171,7 @@ void Cno::run_agent(DAT_CNO_HANDLE handle) noexcept {
 Evd *Cno::next_call() noexcept {
     const auto due = [](const Evd *evd) { return evd->agent_calls > 0; };
     const auto evd = std::ranges::find_if(evds_, due);
-    if (evd == evds_.end() || agent.proxy_agent_func == nullptr)
+    if (evd == evds_.end() || agent.call == nullptr)
         return nullptr;
     --(*evd)->agent_calls;
     return *evd;

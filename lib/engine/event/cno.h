@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/core/ia.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/event/futex.h"
 #include "engine/event/spin.h"
 
@@ -14,9 +16,9 @@ class Evd;
 
 class Cno final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_CNO;
+    static constexpr ObjectKind KIND = ObjectKind::CNO;
 
-    Cno(Ia &ia, DAT_OS_WAIT_PROXY_AGENT wait_agent);
+    Cno(Ia &ia, Agent wait_agent);
     ~Cno() override;
 
     // An event that notifies arrived on an enabled EVD without a waiter. The agent runs on the
@@ -24,7 +26,7 @@ class Cno final : public Object {
     void trigger(Evd &evd) noexcept;
     void attach(Evd &evd); // throws std::bad_alloc
     void detach(Evd &evd) noexcept;
-    DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_EVD_HANDLE &evd) noexcept;
+    Status wait(Guard &guard, Timeout timeout, Handle &evd) noexcept;
     void release() noexcept; // wakes all waiters, which return without an EVD
     [[nodiscard]] bool in_use() const noexcept { return !evds_.empty() || waiters_ > 0; }
     [[nodiscard]] unsigned waiters() const noexcept { return waiters_; }
@@ -34,20 +36,20 @@ class Cno final : public Object {
     [[nodiscard]] bool agent_busy() const noexcept;
     void await_agent(Guard &guard) noexcept;
 
-    DAT_OS_WAIT_PROXY_AGENT agent;
+    Agent agent;
 
   private:
     struct Wait;
     void call_agent(Evd &evd) noexcept;
-    static void run_agent(DAT_CNO_HANDLE handle) noexcept;
+    static void run_agent(Handle handle) noexcept;
     [[nodiscard]] Evd *next_call() noexcept;
     void agent_returned() noexcept;
     [[nodiscard]] Evd *scan() noexcept;
     [[nodiscard]] bool has_feeders() const noexcept;
     void poll(bool again) noexcept;
-    bool take(DAT_EVD_HANDLE &evd) noexcept;
-    DAT_RETURN await(Wait &wait, DAT_EVD_HANDLE &evd) noexcept;
-    DAT_RETURN last_look(DAT_EVD_HANDLE &evd) noexcept;
+    bool take(Handle &evd) noexcept;
+    Status await(Wait &wait, Handle &evd) noexcept;
+    Status last_look(Handle &evd) noexcept;
     Futex::Wake sleep(Wait &wait) noexcept;
 
     std::vector<Evd *> evds_;

@@ -9,15 +9,15 @@
 
 namespace rsmdat {
 
-Evd::Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS streams, Cno *to)
-    : Object(KIND, ia), flags(streams), queue_(length) {
+Evd::Evd(Ia &ia, Count length, StreamSet its_streams, Cno *to)
+    : Object(KIND, ia), streams(its_streams), queue_(length) {
     set_cno(to);
 }
 
 Evd::~Evd() {
     if (cno)
         cno->detach(*this);
-    while (DAT_CR_HANDLE request = queue_.take_request())
+    while (Handle request = queue_.take_request())
         if (Object *object = find_joined(request, ia()))
             object->ia().destroy(*object);
     queue_.clear();
@@ -32,7 +32,7 @@ bool Evd::overflow(int *credit) noexcept {
     dead_ = true;
     wake_waiter();
     if (this != ia().async_evd)
-        ia().report(DAT_ASYNC_ERROR_EVD_OVERFLOW, handle(), DAT_EVD_OVERFLOW_ERROR);
+        ia().report(EventKind::EVD_OVERFLOW, handle(), Reason::FAILURE);
     return false;
 }
 
@@ -57,22 +57,22 @@ void Evd::wake_waiter() noexcept {
     asleep_ = false;
 }
 
-DAT_RETURN Evd::post_software(void *pointer) noexcept {
+Status Evd::post_software(void *pointer) noexcept {
     if (!has_room())
-        return failure(DAT_QUEUE_FULL);
+        return Status::QUEUE_FULL;
     Arrival arrival;
-    arrival.event.event_number = DAT_SOFTWARE_EVENT;
-    arrival.event.event_data.software_event_data.pointer = pointer;
+    arrival.event.kind = EventKind::SOFTWARE;
+    arrival.event.software = pointer;
     deliver(arrival);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 // Keeps room for the waiter's threshold, so that the waiter can still be satisfied.
-DAT_RETURN Evd::resize(DAT_COUNT length) {
+Status Evd::resize(Count length) {
     if (length < queue_.count())
-        return invalid_state();
+        return Status::WRONG_STATE;
     queue_.resize(waited ? std::max(length, threshold_) : length);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void Evd::set_cno(Cno *other) {
@@ -106,55 +106,43 @@ void Evd::abort_waiter() noexcept {
     wake_waiter();
 }
 
-DAT_EVD_STATE Evd::state() const noexcept {
-    int state = enabled_ ? DAT_EVD_STATE_ENABLED : DAT_EVD_STATE_DISABLED;
-    state |= waitable_ ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
-    if (notify_streams > 0)
-        state |= DAT_EVD_STATE_CONFIG_NOTIFY;
-    else if (solicited_streams > 0)
-        state |= DAT_EVD_STATE_CONFIG_SOLICITED;
-    else
-        state |= DAT_EVD_STATE_CONFIG_THRESHOLD;
-    return static_cast<DAT_EVD_STATE>(state);
-}
-
 struct Evd::Wait {
     Guard &guard;
     Deadline deadline;
     Spin spin;
 };
 
-DAT_RETURN Evd::wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT &event,
-                     DAT_COUNT &more) noexcept {
-    const DAT_RETURN refusal = may_wait(threshold);
-    if (refusal != DAT_SUCCESS)
+Status Evd::wait(Guard &guard, Timeout timeout, Count threshold, const Event *&event,
+                 Count &more) noexcept {
+    const Status refusal = may_wait(threshold);
+    if (refusal != Status::OK)
         return refusal;
     waited = true;
     threshold_ = threshold;
-    Wait wait{guard, deadline_of(timeout), {timeout != 0 && has_feeders(), spin_policy_}};
+    Wait wait{guard, deadline_of(timeout), {!is_over(timeout) && has_feeders(), spin_policy_}};
     if (queue_.count() < threshold)
-        poll(timeout == 0 || wait.spin.worthwhile());
+        poll(is_over(timeout) || wait.spin.worthwhile());
     notified_ = queue_.count() >= threshold; // events that are there count without a notification
-    const DAT_RETURN result = await(wait);
+    const Status result = await(wait);
     waited = false;
-    if (result == DAT_SUCCESS)
-        queue_.pop(event);
+    if (result == Status::OK)
+        event = &queue_.pop();
     more = queue_.count();
     return result;
 }
 
-DAT_RETURN Evd::may_wait(DAT_COUNT threshold) const noexcept {
+Status Evd::may_wait(Count threshold) const noexcept {
     if (threshold <= 0 || threshold > queue_.length())
-        return invalid_parameter(3);
+        return Status::BAD_THRESHOLD;
     if (threshold > 1 && notify_streams > 0)
-        return invalid_state(DAT_INVALID_STATE_EVD_CONFIG_NOTIFY);
+        return Status::EVD_NOTIFIES_EACH;
     if (threshold > 1 && solicited_streams > 0)
-        return invalid_state(DAT_INVALID_STATE_EVD_CONFIG_SOLICITED);
+        return Status::EVD_NOTIFIES_SOLICITED;
     if (dead_ && queue_.count() < threshold)
-        return invalid_state();
+        return Status::WRONG_STATE;
     if (!waitable_)
-        return invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE);
-    return waited ? invalid_state(DAT_INVALID_STATE_EVD_WAITER) : DAT_RETURN{DAT_SUCCESS};
+        return Status::EVD_UNWAITABLE;
+    return waited ? Status::EVD_HAS_WAITER : Status::OK;
 }
 
 // True if the waiter's condition is met. From a dead queue a waiter takes any event.
@@ -163,22 +151,22 @@ bool Evd::satisfied() const noexcept {
 }
 
 // The status of a waiter that returns without an event.
-DAT_RETURN Evd::disturbance() const noexcept {
+Status Evd::disturbance() const noexcept {
     if (aborted_)
-        return failure(DAT_ABORT);
+        return Status::ABORTED;
     if (!waitable_)
-        return invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE);
-    return dead_ && !satisfied() ? invalid_state() : DAT_RETURN{DAT_SUCCESS};
+        return Status::EVD_UNWAITABLE;
+    return dead_ && !satisfied() ? Status::WRONG_STATE : Status::OK;
 }
 
-DAT_RETURN Evd::await(Wait &wait) noexcept {
+Status Evd::await(Wait &wait) noexcept {
     bool interrupted = false;
     for (;;) {
-        const DAT_RETURN why = disturbance();
-        if (why != DAT_SUCCESS || satisfied())
+        const Status why = disturbance();
+        if (why != Status::OK || satisfied())
             return why;
         if (interrupted)
-            return failure(DAT_INTERRUPTED_CALL);
+            return Status::INTERRUPTED;
         if (passed(wait.deadline))
             return last_look();
         if (wait.spin.turn(ia(), wait.guard))
@@ -190,10 +178,10 @@ DAT_RETURN Evd::await(Wait &wait) noexcept {
 
 // The time is over. Events that have arrived since the last poll without a notification still
 // count.
-DAT_RETURN Evd::last_look() noexcept {
+Status Evd::last_look() noexcept {
     poll(false);
-    const DAT_RETURN why = disturbance();
-    return why != DAT_SUCCESS || satisfied() ? why : failure(DAT_TIMEOUT_EXPIRED);
+    const Status why = disturbance();
+    return why != Status::OK || satisfied() ? why : Status::TIMED_OUT;
 }
 
 // Peers ring once the engines have armed the connections; poll once more for events that came
@@ -201,7 +189,7 @@ DAT_RETURN Evd::last_look() noexcept {
 Futex::Wake Evd::sleep(Wait &wait) noexcept {
     ia().arm_all();
     poll(false);
-    if (satisfied() || disturbance() != DAT_SUCCESS)
+    if (satisfied() || disturbance() != Status::OK)
         return Futex::Wake::WOKEN;
     asleep_ = true;
     const auto ticket = futex_.ticket();

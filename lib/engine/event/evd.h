@@ -3,6 +3,9 @@
 #pragma once
 
 #include "engine/core/ia.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 #include "engine/event/event_queue.h"
 #include "engine/event/feeders.h"
 #include "engine/event/futex.h"
@@ -14,10 +17,10 @@ class Cno;
 
 class Evd final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_EVD;
+    static constexpr ObjectKind KIND = ObjectKind::EVD;
 
     // Throws std::bad_alloc.
-    Evd(Ia &ia, DAT_COUNT length, DAT_EVD_FLAGS streams, Cno *to);
+    Evd(Ia &ia, Count length, StreamSet its_streams, Cno *to);
     ~Evd() override; // requests for connections that are still queued are refused
 
     // Queues an event. If the queue is full, drops the event, marks the Evd dead, reports an
@@ -40,36 +43,37 @@ class Evd final : public Object {
         return true;
     }
     [[nodiscard]] bool has_room() const noexcept { return !dead_ && !queue_.full(); }
-    [[nodiscard]] bool accepts(DAT_EVD_FLAGS streams) const noexcept {
-        return (flags & streams) != 0;
+    [[nodiscard]] bool accepts(Stream stream) const noexcept {
+        return (streams & set_of(stream)) != 0;
     }
     // Drops the queued events of one owner (an EP that is freed or reset).
-    void purge(DAT_HANDLE owner) noexcept { queue_.purge(owner); }
+    void purge(Handle owner) noexcept { queue_.purge(owner); }
     // Keeps the events of one owner, but clears their owner (an EP that moves to another EVD).
-    void disown(DAT_HANDLE owner) noexcept { queue_.disown(owner); }
+    void disown(Handle owner) noexcept { queue_.disown(owner); }
 
     // Keeps them, without the private data of one owner (an EP that is reset).
-    void drop_private_data(DAT_HANDLE owner) noexcept { queue_.drop_private_data(owner); }
+    void drop_private_data(Handle owner) noexcept { queue_.drop_private_data(owner); }
 
     // Drops the requests for connections that belong to an Ia which is closing.
     void drop_requests_of(const Ia &closing) noexcept { queue_.drop_requests_of(closing.lock); }
 
     // The API's operations; `guard` holds Ia::lock. dequeue() polls the feeders if the queue is
-    // empty: a peer need not wake a program that polls.
-    DAT_RETURN dequeue(DAT_EVENT &event) noexcept {
+    // empty: a peer need not wake a program that polls. The event is good until the lock is given
+    // up.
+    Status dequeue(const Event *&event) noexcept {
         if (waited) [[unlikely]]
-            return invalid_state(DAT_INVALID_STATE_EVD_WAITER);
+            return Status::EVD_HAS_WAITER;
         if (queue_.count() == 0)
             poll();
         if (queue_.count() == 0)
-            return dead_ ? invalid_state() : failure(DAT_QUEUE_EMPTY);
-        queue_.pop(event);
-        return DAT_SUCCESS;
+            return dead_ ? Status::WRONG_STATE : Status::QUEUE_EMPTY;
+        event = &queue_.pop();
+        return Status::OK;
     }
-    DAT_RETURN wait(Guard &guard, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT &event,
-                    DAT_COUNT &more) noexcept;
-    DAT_RETURN post_software(void *pointer) noexcept;
-    DAT_RETURN resize(DAT_COUNT length);
+    Status wait(Guard &guard, Timeout timeout, Count threshold, const Event *&event,
+                Count &more) noexcept;
+    Status post_software(void *pointer) noexcept;
+    Status resize(Count length);
     void set_cno(Cno *other); // throws std::bad_alloc
     void enable(bool on) noexcept;
     void set_waitable(bool on) noexcept;
@@ -83,8 +87,9 @@ class Evd final : public Object {
     void poll(bool again = true) noexcept { feeders_.poll(again); }
     [[nodiscard]] bool has_feeders() const noexcept { return !feeders_.empty(); }
 
-    [[nodiscard]] DAT_EVD_STATE state() const noexcept;
-    [[nodiscard]] DAT_COUNT length() const noexcept { return queue_.length(); }
+    [[nodiscard]] bool enabled() const noexcept { return enabled_; }
+    [[nodiscard]] bool waitable() const noexcept { return waitable_; }
+    [[nodiscard]] Count length() const noexcept { return queue_.length(); }
     // True if there are events to report to a waiter of the CNO.
     [[nodiscard]] bool triggers() const noexcept {
         return enabled_ && !waited && queue_.notifying() > 0;
@@ -95,7 +100,7 @@ class Evd final : public Object {
     // How many attached streams are UNSIGNALLED and SOLICITED_WAIT: see udapl-functions.md 6.2.
     int notify_streams = 0;
     int solicited_streams = 0;
-    DAT_EVD_FLAGS flags;
+    const StreamSet streams; // that it accepts
     Cno *cno = nullptr;
     bool waited = false;
     // The CNO's: how often its agent has yet to be called for this Evd.
@@ -107,11 +112,11 @@ class Evd final : public Object {
     void alert(bool notifies) noexcept;
     void wake_waiter() noexcept;
     void trigger() noexcept;
-    [[nodiscard]] DAT_RETURN may_wait(DAT_COUNT threshold) const noexcept;
+    [[nodiscard]] Status may_wait(Count threshold) const noexcept;
     [[nodiscard]] bool satisfied() const noexcept;
-    [[nodiscard]] DAT_RETURN disturbance() const noexcept;
-    DAT_RETURN await(Wait &wait) noexcept;
-    DAT_RETURN last_look() noexcept;
+    [[nodiscard]] Status disturbance() const noexcept;
+    Status await(Wait &wait) noexcept;
+    Status last_look() noexcept;
     Futex::Wake sleep(Wait &wait) noexcept;
 
     EventQueue queue_;
@@ -122,9 +127,9 @@ class Evd final : public Object {
     bool enabled_ = true;
     bool waitable_ = true;
     bool aborted_ = false;
-    bool asleep_ = false;     // the waiter
-    bool notified_ = false;   // since the waiter came
-    DAT_COUNT threshold_ = 1; // the waiter's
+    bool asleep_ = false;   // the waiter
+    bool notified_ = false; // since the waiter came
+    Count threshold_ = 1;   // the waiter's
 };
 
 } // namespace rsmdat

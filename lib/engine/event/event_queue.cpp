@@ -5,7 +5,7 @@
 
 namespace rsmdat {
 
-EventQueue::EventQueue(DAT_COUNT length)
+EventQueue::EventQueue(Count length)
     : length_(length),
       entries_(std::make_unique_for_overwrite<Entry[]>(static_cast<std::size_t>(length))) {
     static_assert(std::is_trivially_default_constructible_v<Entry>);
@@ -14,9 +14,9 @@ EventQueue::EventQueue(DAT_COUNT length)
 // Keeps the events for which `keep` returns true, in their order.
 template <class Keep>
 void EventQueue::filter(Keep keep) noexcept {
-    const DAT_COUNT before = count_;
+    const Count before = count_;
     count_ = 0;
-    for (DAT_COUNT place = 0; place < before; ++place) {
+    for (Count place = 0; place < before; ++place) {
         const Entry entry = at(place);
         if (keep(entry))
             append() = entry;
@@ -25,7 +25,7 @@ void EventQueue::filter(Keep keep) noexcept {
     }
 }
 
-void EventQueue::purge(DAT_HANDLE owner) noexcept {
+void EventQueue::purge(Handle owner) noexcept {
     filter([owner](const Entry &entry) { return entry.owner != owner; });
 }
 
@@ -33,8 +33,8 @@ void EventQueue::clear() noexcept {
     filter([](const Entry &) { return false; });
 }
 
-void EventQueue::disown(DAT_HANDLE owner) noexcept {
-    for (DAT_COUNT place = 0; place < count_; ++place) {
+void EventQueue::disown(Handle owner) noexcept {
+    for (Count place = 0; place < count_; ++place) {
         Entry &entry = at(place);
         if (entry.owner != owner)
             continue;
@@ -44,23 +44,23 @@ void EventQueue::disown(DAT_HANDLE owner) noexcept {
     }
 }
 
-void EventQueue::drop_private_data(DAT_HANDLE owner) noexcept {
-    for (DAT_COUNT place = 0; place < count_; ++place) {
+void EventQueue::drop_private_data(Handle owner) noexcept {
+    for (Count place = 0; place < count_; ++place) {
         Entry &entry = at(place);
-        if (entry.owner != owner || entry.event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
+        if (entry.owner != owner || entry.event.kind != EventKind::ESTABLISHED)
             continue;
-        auto &data = entry.event.event_data.connect_event_data;
-        data.private_data_size = 0;
+        auto &data = entry.event.connection;
+        data.size = 0;
         data.private_data = nullptr;
     }
 }
 
-DAT_CR_HANDLE EventQueue::take_request() noexcept {
-    DAT_CR_HANDLE request = nullptr;
+Handle EventQueue::take_request() noexcept {
+    Handle request = nullptr;
     filter([&request](const Entry &entry) {
-        if (request || entry.event.event_number != DAT_CONNECTION_REQUEST_EVENT)
+        if (request || entry.event.kind != EventKind::REQUEST)
             return true;
-        request = entry.event.event_data.cr_arrival_event_data.cr_handle;
+        request = entry.event.request.request;
         return false;
     });
     return request;
@@ -68,16 +68,16 @@ DAT_CR_HANDLE EventQueue::take_request() noexcept {
 
 void EventQueue::drop_requests_of(const Lock &lock) noexcept {
     filter([&lock](const Entry &entry) {
-        if (entry.event.event_number != DAT_CONNECTION_REQUEST_EVENT)
+        if (entry.event.kind != EventKind::REQUEST)
             return true;
-        const HandleCell *cell = find_cell(entry.event.event_data.cr_arrival_event_data.cr_handle);
+        const HandleCell *cell = find_cell(entry.event.request.request);
         return cell == nullptr || cell->lock.load(std::memory_order_acquire) != &lock;
     });
 }
 
-void EventQueue::resize(DAT_COUNT length) {
+void EventQueue::resize(Count length) {
     EventQueue other(length);
-    for (DAT_COUNT place = 0; place < count_; ++place)
+    for (Count place = 0; place < count_; ++place)
         other.append() = at(place);
     other.notifying_ = notifying_;
     *this = std::move(other);

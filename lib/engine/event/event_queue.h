@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/core/object.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 
 #include <memory>
 
@@ -10,92 +12,92 @@ namespace rsmdat {
 
 // One event on its way to the consumer.
 struct Arrival {
-    DAT_EVENT event{};     // evd_handle is filled in by the Evd
-    bool notifies = true;  // wakes waiters and triggers the CNO
-    int *credit = nullptr; // counted down when the event is dequeued or dropped; lives as long as
-                           // the object whose handle is `owner`
-    DAT_HANDLE owner = nullptr; // EP it belongs to, for purge()
+    Event event{};          // evd_handle is filled in by the Evd
+    bool notifies = true;   // wakes waiters and triggers the CNO
+    int *credit = nullptr;  // counted down when the event is dequeued or dropped; lives as long as
+                            // the object whose handle is `owner`
+    Handle owner = nullptr; // EP it belongs to, for purge()
 };
 
 // The completion of a transfer of an EP, on its way to the consumer.
 struct Completion {
-    DAT_HANDLE ep;
-    DAT_DTO_COOKIE cookie;
-    DAT_DTO_COMPLETION_STATUS status;
-    DAT_VLEN length; // if it succeeded
-    bool quiet;      // does not notify if it succeeded
-    int *credit;     // as an Arrival's; lives as long as the EP
+    Handle ep;
+    Cookie cookie;
+    CompletionStatus status;
+    std::uint64_t length; // if it succeeded
+    bool quiet;           // does not notify if it succeeded
+    int *credit;          // as an Arrival's; lives as long as the EP
 
-    [[nodiscard]] bool good() const noexcept { return status == DAT_DTO_SUCCESS; }
+    [[nodiscard]] bool good() const noexcept { return status == CompletionStatus::OK; }
     [[nodiscard]] bool notifies() const noexcept { return !(good() && quiet); }
 };
 
 class EventQueue {
   public:
-    explicit EventQueue(DAT_COUNT length); // throws std::bad_alloc
+    explicit EventQueue(Count length); // throws std::bad_alloc
 
-    [[nodiscard]] DAT_COUNT length() const noexcept { return length_; }
-    [[nodiscard]] DAT_COUNT count() const noexcept { return count_; }
+    [[nodiscard]] Count length() const noexcept { return length_; }
+    [[nodiscard]] Count count() const noexcept { return count_; }
     [[nodiscard]] bool full() const noexcept { return count_ == length_; }
     // How many of them notify.
-    [[nodiscard]] DAT_COUNT notifying() const noexcept { return notifying_; }
+    [[nodiscard]] Count notifying() const noexcept { return notifying_; }
 
     // push: not full(). pop: count() > 0. Inline: each completion passes through both.
-    void push(const Arrival &arrival, DAT_HANDLE evd) noexcept {
+    void push(const Arrival &arrival, Handle evd) noexcept {
         Entry &entry = append();
         entry.event = arrival.event;
-        entry.event.evd_handle = evd;
+        entry.event.evd = evd;
         entry.credit = arrival.credit;
         entry.owner = arrival.owner;
         entry.notifies = arrival.notifies;
         notifying_ += arrival.notifies;
     }
-    void push(const Completion &completion, DAT_HANDLE evd) noexcept {
+    void push(const Completion &completion, Handle evd) noexcept {
         Entry &entry = append();
-        entry.event.event_number = DAT_DTO_COMPLETION_EVENT;
-        entry.event.evd_handle = evd;
-        entry.event.event_data.dto_completion_event_data = {
-            completion.ep, completion.cookie, completion.status,
-            completion.good() ? completion.length : 0};
+        entry.event.kind = EventKind::TRANSFER;
+        entry.event.evd = evd;
+        entry.event.transfer = {completion.ep, completion.cookie, completion.status,
+                                completion.good() ? completion.length : 0};
         entry.credit = completion.credit;
         entry.owner = completion.ep;
         entry.notifies = completion.notifies();
         notifying_ += entry.notifies;
     }
-    void pop(DAT_EVENT &event) noexcept {
+    // The event lies in the queue until something else is done to that.
+    [[nodiscard]] const Event &pop() noexcept {
         const Entry &entry = entries_[static_cast<std::size_t>(first_)];
-        event = entry.event;
         forget(entry);
         first_ = first_ + 1 == length_ ? 0 : first_ + 1;
         --count_;
+        return entry.event;
     }
     // Drops an owner's events.
-    void purge(DAT_HANDLE owner) noexcept;
+    void purge(Handle owner) noexcept;
     // Keeps an owner's events, but clears their owner.
-    void disown(DAT_HANDLE owner) noexcept;
+    void disown(Handle owner) noexcept;
     // Clears the pointers to private data in connection events of an owner, which is about to free
     // that data.
-    void drop_private_data(DAT_HANDLE owner) noexcept;
+    void drop_private_data(Handle owner) noexcept;
     void clear() noexcept;
     // Removes and returns a connection request that has not been dequeued; null if there is none.
-    DAT_CR_HANDLE take_request() noexcept;
+    Handle take_request() noexcept;
     // Drops the requests whose service point belongs to the Ia of this lock, which is closing.
     void drop_requests_of(const Lock &lock) noexcept;
     // Moves the events into a queue of another length, which must have room for them.
-    void resize(DAT_COUNT length);
+    void resize(Count length);
 
   private:
     // Without initializers: the memory of a long queue is not touched before it is needed.
     struct Entry {
-        DAT_EVENT event;
+        Event event;
         int *credit;
-        DAT_HANDLE owner;
+        Handle owner;
         bool notifies;
     };
 
     // Counted from the first.
-    [[nodiscard]] Entry &at(DAT_COUNT place) const noexcept {
-        const DAT_COUNT to_end = length_ - first_;
+    [[nodiscard]] Entry &at(Count place) const noexcept {
+        const Count to_end = length_ - first_;
         return entries_[static_cast<std::size_t>(place < to_end ? first_ + place : place - to_end)];
     }
     Entry &append() noexcept { return at(count_++); }
@@ -111,10 +113,10 @@ class EventQueue {
     template <class Keep>
     void filter(Keep keep) noexcept;
 
-    DAT_COUNT length_;
-    DAT_COUNT first_ = 0;
-    DAT_COUNT count_ = 0;
-    DAT_COUNT notifying_ = 0;
+    Count length_;
+    Count first_ = 0;
+    Count count_ = 0;
+    Count notifying_ = 0;
     std::unique_ptr<Entry[]> entries_;
 };
 

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
-// DAT_TIMEOUT is in microseconds from now on.
+// From the time that is left to a point in time.
 #pragma once
 
 #include "engine/event/futex.h"
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
 using Deadline = std::optional<Futex::Clock::time_point>; // none: for ever
 
-inline Deadline deadline_of(DAT_TIMEOUT timeout) {
-    if (timeout == DAT_TIMEOUT_INFINITE)
+inline Deadline deadline_of(const Timeout &timeout) {
+    if (!timeout)
         return {};
-    return Futex::Clock::now() + std::chrono::microseconds(timeout);
+    return Futex::Clock::now() + *timeout;
 }
 
 inline bool passed(const Deadline &deadline) {
     return deadline && Futex::Clock::now() >= *deadline;
+}
+
+// True if the caller only looks.
+inline bool is_over(const Timeout &timeout) {
+    return timeout == std::chrono::microseconds{0};
 }
 
 } // namespace rsmdat

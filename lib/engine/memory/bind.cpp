@@ -7,32 +7,31 @@ namespace rsmdat {
 
 namespace {
 
-constexpr unsigned DEFINED = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
+constexpr unsigned DEFINED = rights::ALL | rights::STRICT_ORDER;
 
 // The program must have the rights that peers are to get.
-DAT_RETURN check_privileges(unsigned remote, unsigned lmrs) noexcept {
-    if ((remote & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0 && (lmrs & DAT_MEM_PRIV_LOCAL_READ_FLAG) == 0)
-        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ);
-    if ((remote & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) != 0 &&
-        (lmrs & DAT_MEM_PRIV_LOCAL_WRITE_FLAG) == 0)
-        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
-    return DAT_SUCCESS;
+Status check_privileges(unsigned remote, unsigned lmrs) noexcept {
+    if ((remote & rights::REMOTE_READ) != 0 && (lmrs & rights::LOCAL_READ) == 0)
+        return Status::RIGHT_TO_READ_MISSING;
+    if ((remote & rights::REMOTE_WRITE) != 0 && (lmrs & rights::LOCAL_WRITE) == 0)
+        return Status::RIGHT_TO_WRITE_MISSING;
+    return Status::OK;
 }
 
 } // namespace
 
-DAT_RETURN check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const DAT_LMR_TRIPLET &asked,
-                      unsigned allowed, Lmr *&lmr) noexcept {
+Status check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const Segment &asked,
+                  unsigned allowed, Lmr *&lmr) noexcept {
     lmr = nullptr;
     if ((allowed & ~DEFINED) != 0)
-        return invalid_parameter(3);
-    if (asked.segment_length == 0)
-        return rmr_pz == ep_pz ? DAT_RETURN{DAT_SUCCESS} : failure(DAT_PROTECTION_VIOLATION);
-    const Region *whole = ia.transport->contexts.find(asked.lmr_context);
-    if (!whole || !whole->lmr || !whole->contains(asked.virtual_address, asked.segment_length))
-        return invalid_parameter(2);
+        return Status::BAD_WINDOW_RIGHTS;
+    if (asked.length == 0)
+        return rmr_pz == ep_pz ? Status::OK : Status::ZONES_DIFFER;
+    const Region *whole = ia.transport->contexts.find(asked.key);
+    if (!whole || !whole->lmr || !whole->contains(asked.address, asked.length))
+        return Status::BAD_WINDOW;
     if (rmr_pz != ep_pz || rmr_pz != whole->pz)
-        return failure(DAT_PROTECTION_VIOLATION);
+        return Status::ZONES_DIFFER;
     lmr = whole->lmr;
     return check_privileges(allowed, whole->privileges);
 }

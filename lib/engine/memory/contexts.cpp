@@ -2,7 +2,7 @@
 // Contexts: what the vector of a post is checked for.
 #include "engine/memory/contexts.h"
 
-#include "engine/core/error.h"
+#include "engine/core/status.h"
 
 namespace rsmdat {
 
@@ -10,55 +10,52 @@ namespace {
 
 // A local privilege.
 bool is_write(unsigned privilege) noexcept {
-    return privilege == DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
+    return privilege == rights::LOCAL_WRITE;
 }
 
-DAT_RETURN privileges_violation(unsigned privilege) noexcept {
-    return failure(DAT_PRIVILEGES_VIOLATION,
-                   is_write(privilege) ? DAT_PRIVILEGES_WRITE : DAT_PRIVILEGES_READ);
+Status privileges_violation(unsigned privilege) noexcept {
+    return is_write(privilege) ? Status::RIGHT_TO_WRITE_MISSING : Status::RIGHT_TO_READ_MISSING;
 }
 
-DAT_RETURN protection_violation(unsigned privilege) noexcept {
-    return failure(DAT_PROTECTION_VIOLATION,
-                   is_write(privilege) ? DAT_PROTECTION_WRITE : DAT_PROTECTION_READ);
+Status protection_violation(unsigned privilege) noexcept {
+    return is_write(privilege) ? Status::ZONE_OF_WRITE_DIFFERS : Status::ZONE_OF_READ_DIFFERS;
 }
 
 } // namespace
 
-DAT_RETURN Contexts::check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                           unsigned privilege) const noexcept {
-    const Region *region = find(piece.lmr_context);
+Status Contexts::check(const Pz *pz, const Segment &piece, unsigned privilege) const noexcept {
+    const Region *region = find(piece.key);
     if (!region || !region->local)
         return privileges_violation(privilege);
     if (region->pz != pz)
         return protection_violation(privilege);
     if ((region->privileges & privilege) == 0)
         return privileges_violation(privilege);
-    if (!region->contains(piece.virtual_address, piece.segment_length))
-        return invalid_parameter(3);
-    return DAT_SUCCESS;
+    if (!region->contains(piece.address, piece.length))
+        return Status::BAD_SEGMENT;
+    return Status::OK;
 }
 
-DAT_RETURN Contexts::gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                            unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
-                            DAT_VLEN &total) const noexcept {
+Status Contexts::gather(const Pz *pz, Count segments, View<Segment> iov, unsigned privilege,
+                        std::span<Segment> pieces, Count &used,
+                        std::uint64_t &total) const noexcept {
     if (segments < 0)
-        return invalid_parameter(2);
+        return Status::BAD_SEGMENT_COUNT;
     if (segments > 0 && !iov)
-        return invalid_parameter(3);
-    for (DAT_COUNT i = 0; i < segments; ++i) {
-        const DAT_LMR_TRIPLET piece = iov[i];
-        if (piece.segment_length == 0)
+        return Status::BAD_SEGMENT;
+    for (Count i = 0; i < segments; ++i) {
+        const Segment piece = iov[static_cast<std::size_t>(i)];
+        if (piece.length == 0)
             continue;
-        if (const DAT_RETURN status = check(pz, piece, privilege); status != DAT_SUCCESS)
+        if (const Status status = check(pz, piece, privilege); status != Status::OK)
             return status;
         if (static_cast<std::size_t>(used) >= pieces.size())
-            return invalid_parameter(2);
-        if (__builtin_add_overflow(total, piece.segment_length, &total))
-            return invalid_parameter(3);
+            return Status::BAD_SEGMENT_COUNT;
+        if (__builtin_add_overflow(total, piece.length, &total))
+            return Status::BAD_SEGMENT;
         pieces[static_cast<std::size_t>(used++)] = piece;
     }
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 } // namespace rsmdat

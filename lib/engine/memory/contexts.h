@@ -2,7 +2,9 @@
 // Contract (transport.h): registered memory, what an lmr_context or rmr_context stands for.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/core/view.h"
 
 #include <array>
 #include <cstdint>
@@ -24,18 +26,21 @@ class Pinned {
     Pinned(const Pinned &) = delete;
     Pinned &operator=(const Pinned &) = delete;
 
-    const std::uint64_t start; // as dat_lmr_create answers it
+    const std::uint64_t start; // as the program is told it
     const std::uint64_t length;
 };
 
+// The name of memory that processes share; all of it counts.
+using SharedId = std::array<char, 40>;
+
 // Memory that a context names. Ia::lock guards it.
 struct Region {
-    DAT_LMR_CONTEXT context = 0;
-    DAT_RMR_CONTEXT rmr_context = 0; // for peers
+    LocalKey context = 0;
+    RemoteKey rmr_context = 0; // for peers
     Pz *pz = nullptr;
     std::uint64_t address = 0; // byte-exact
     std::uint64_t length = 0;
-    unsigned privileges = 0; // DAT_MEM_PRIV_*; of an RMR the two remote ones only
+    unsigned privileges = 0; // rights; of an RMR the two remote ones only
     bool local = true;       // may be used in an LMR triplet: not an RMR's
     Lmr *lmr = nullptr;      // the LMR; null: the context is an RMR's
     std::shared_ptr<Pinned> pinned;
@@ -55,26 +60,24 @@ class Contexts {
     virtual Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                            std::uint64_t length, unsigned privileges, bool local) = 0;
     virtual void destroy(Region &region) noexcept = 0; // no peer reaches it on return
-    [[nodiscard]] virtual const Region *find(DAT_LMR_CONTEXT context) const noexcept = 0;
+    [[nodiscard]] virtual const Region *find(LocalKey context) const noexcept = 0;
 
     // Checks the vector of a post as udapl-functions.md 8.4 says (zero-length triplets are skipped,
-    // unvalidated) and appends the pieces. `privilege`: DAT_MEM_PRIV_LOCAL_READ_FLAG or
-    // _WRITE_FLAG. DAT_SUCCESS, or the post's error (a bad count, or more than fits in `pieces`, is
-    // argument 2; bad vectors are argument 3). Adds to `total`, overflow-safe.
-    DAT_RETURN gather(const Pz *pz, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
-                      unsigned privilege, std::span<DAT_LMR_TRIPLET> pieces, DAT_COUNT &used,
-                      DAT_VLEN &total) const noexcept;
+    // unvalidated) and appends the pieces. `privilege`: rights::LOCAL_READ or
+    // LOCAL_WRITE. OK, or the post's error (BAD_SEGMENT_COUNT also if there are more than fit in
+    // `pieces`). Adds to `total`, overflow-safe.
+    Status gather(const Pz *pz, Count segments, View<Segment> iov, unsigned privilege,
+                  std::span<Segment> pieces, Count &used, std::uint64_t &total) const noexcept;
 
-    // Registry of the LMRs of type SHARED_VIRTUAL.
-    using Cookie = std::array<char, DAT_LMR_COOKIE_SIZE>;
-    std::multimap<Cookie, const Lmr *> shared;
+    // The LMRs of memory that has a SharedId.
+    std::multimap<SharedId, const Lmr *> shared;
 
   protected:
     Contexts() = default;
 
   private:
-    [[nodiscard]] DAT_RETURN check(const Pz *pz, const DAT_LMR_TRIPLET &piece,
-                                   unsigned privilege) const noexcept;
+    [[nodiscard]] Status check(const Pz *pz, const Segment &piece,
+                               unsigned privilege) const noexcept;
 };
 
 } // namespace rsmdat

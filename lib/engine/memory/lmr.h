@@ -3,20 +3,29 @@
 #pragma once
 
 #include "engine/core/ia.h"
+#include "engine/core/types.h"
 #include "engine/memory/contexts.h"
 
 namespace rsmdat {
 
+// How the program named the memory of a region.
+enum class MemoryKind : std::uint8_t { ADDRESS, LMR, SHARED, ORDERED_ADDRESS };
+struct MemoryOrigin {
+    MemoryKind kind = MemoryKind::ADDRESS;
+    void *start = nullptr; // of ADDRESS, ORDERED_ADDRESS and SHARED
+    Handle lmr = nullptr;  // of LMR: the one that has registered the memory before
+    SharedId id{};         // of SHARED
+};
+
 class Lmr final : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_LMR;
+    static constexpr ObjectKind KIND = ObjectKind::LMR;
 
     // Takes over the region if it does not throw (std::bad_alloc).
-    Lmr(Ia &ia, const DAT_LMR_PARAM &asked, Region &its);
+    Lmr(Ia &ia, const MemoryOrigin &from, Region &its);
     ~Lmr() override;
 
-    DAT_LMR_PARAM param; // what dat_lmr_query answers; a shared cookie is kept in `cookie`
-    char cookie[DAT_LMR_COOKIE_SIZE]{};
+    MemoryOrigin origin;
     Region *region;
     int bound_rmrs = 0; // and binds posted
 };

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "engine/core/ia.h"
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
 class Pz : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_PZ;
+    static constexpr ObjectKind KIND = ObjectKind::PZ;
     explicit Pz(Ia &ia) : Object(KIND, ia) {} // throws std::bad_alloc
 
     int users = 0; // EPs, LMRs, RMRs, SRQs

@@ -3,6 +3,7 @@
 // post_bind) and says under which context peers know them.
 #pragma once
 
+#include "engine/core/types.h"
 #include "engine/memory/lmr.h"
 #include "engine/memory/pz.h"
 
@@ -10,17 +11,17 @@ namespace rsmdat {
 
 class Rmr : public Object {
   public:
-    static constexpr DAT_HANDLE_TYPE KIND = DAT_HANDLE_TYPE_RMR;
+    static constexpr ObjectKind KIND = ObjectKind::RMR;
 
     ~Rmr() override { --pz->users; }
 
     // 0 if it is not bound.
-    [[nodiscard]] virtual DAT_RMR_CONTEXT rmr_context() const noexcept = 0;
+    [[nodiscard]] virtual RemoteKey rmr_context() const noexcept = 0;
 
     Pz *pz;
     Lmr *lmr = nullptr; // bound to; counts in Lmr::bound_rmrs
-    DAT_LMR_TRIPLET triplet{};
-    DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
+    Segment triplet{};
+    unsigned privileges = rights::NONE;
 
   protected:
     explicit Rmr(Pz &its) : Object(KIND, its.ia()), pz(&its) { ++pz->users; }
@@ -30,7 +31,7 @@ class Rmr : public Object {
         if (lmr != nullptr)
             --std::exchange(lmr, nullptr)->bound_rmrs;
         triplet = {};
-        privileges = DAT_MEM_PRIV_NONE_FLAG;
+        privileges = rights::NONE;
     }
 };
 

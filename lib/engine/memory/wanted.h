@@ -12,7 +12,7 @@ struct Wanted {
     std::uint64_t address = 0;
     std::uint64_t length = 0;
     PageRange pages{};       // that it touches
-    unsigned privileges = 0; // DAT_MEM_PRIV_*
+    unsigned privileges = 0; // rights
 };
 
 } // namespace rsmdat

@@ -6,7 +6,7 @@
 
 namespace rsmdat {
 
-void ReceiveQueue::resize(DAT_COUNT capacity, DAT_COUNT iov) {
+void ReceiveQueue::resize(Count capacity, Count iov) {
     const std::size_t slots = std::max(static_cast<std::size_t>(capacity) + 1, slots_);
     const std::size_t width = std::max(static_cast<std::size_t>(iov), iov_);
     if (slots == slots_ && width == iov_)
@@ -18,7 +18,7 @@ void ReceiveQueue::resize(DAT_COUNT capacity, DAT_COUNT iov) {
 
 void ReceiveQueue::move_to(std::size_t slots, std::size_t iov) {
     auto buffers = std::make_unique_for_overwrite<Buffer[]>(slots);
-    auto pieces = std::make_unique_for_overwrite<DAT_LMR_TRIPLET[]>(slots * iov);
+    auto pieces = std::make_unique_for_overwrite<Segment[]>(slots * iov);
     std::copy_n(buffers_.get(), slots_, buffers.get());
     for (std::size_t slot = 0; slot < slots_; ++slot)
         std::copy_n(pieces_.get() + slot * iov_, iov_, pieces.get() + slot * iov);
@@ -34,7 +34,7 @@ void ReceiveQueue::move_to(std::size_t slots, std::size_t iov) {
     iov_ = iov;
 }
 
-std::span<DAT_LMR_TRIPLET> ReceiveQueue::room() noexcept {
+std::span<Segment> ReceiveQueue::room() noexcept {
     return {pieces_.get() + free_.back() * iov_, iov_};
 }
 
@@ -51,7 +51,7 @@ ReceiveQueue::Slot ReceiveQueue::take() noexcept {
     return slot;
 }
 
-std::span<const DAT_LMR_TRIPLET> ReceiveQueue::pieces(Slot slot) const noexcept {
+std::span<const Segment> ReceiveQueue::pieces(Slot slot) const noexcept {
     return {pieces_.get() + slot * iov_, static_cast<std::size_t>(buffers_[slot].pieces)};
 }
 

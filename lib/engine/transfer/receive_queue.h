@@ -5,7 +5,7 @@
 
 #include "engine/transfer/fifo.h"
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include <cstdint>
 #include <memory>
@@ -16,9 +16,9 @@ namespace rsmdat {
 
 // Without initializers: the memory of a long queue is not touched before it is needed.
 struct Buffer {
-    DAT_DTO_COOKIE cookie;
-    DAT_COMPLETION_FLAGS flags;
-    DAT_COUNT pieces;
+    Cookie cookie;
+    CompletionFlags flags;
+    Count pieces;
     std::uint64_t length;
 };
 
@@ -28,11 +28,11 @@ class ReceiveQueue {
 
     ReceiveQueue() = default;
     // For at least so many of at least so many pieces; what is there stays. Throws std::bad_alloc.
-    void resize(DAT_COUNT capacity, DAT_COUNT iov);
+    void resize(Count capacity, Count iov);
 
     // Where the pieces of the next one are prepared: there is always one place more than the
     // capacity. post() queues it.
-    [[nodiscard]] std::span<DAT_LMR_TRIPLET> room() noexcept;
+    [[nodiscard]] std::span<Segment> room() noexcept;
     void post(const Buffer &buffer) noexcept;
 
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
@@ -40,13 +40,13 @@ class ReceiveQueue {
     [[nodiscard]] Slot take() noexcept;                         // the oldest; waiting() > 0
     void release(Slot slot) noexcept { free_.push_back(slot); } // taken before
     [[nodiscard]] const Buffer &operator[](Slot slot) const noexcept { return buffers_[slot]; }
-    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> pieces(Slot slot) const noexcept;
+    [[nodiscard]] std::span<const Segment> pieces(Slot slot) const noexcept;
 
   private:
     void move_to(std::size_t slots, std::size_t iov);
 
     std::unique_ptr<Buffer[]> buffers_;
-    std::unique_ptr<DAT_LMR_TRIPLET[]> pieces_;
+    std::unique_ptr<Segment[]> pieces_;
     std::vector<Slot> free_; // reserved for all
     Fifo<Slot> queue_;
     std::size_t slots_ = 0;

@@ -4,6 +4,9 @@
 // them.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 #include "engine/transfer/post.h"
 #include "engine/transfer/receive_queue.h"
 
@@ -18,13 +21,13 @@ class Receives {
     Receives(const Receives &) = delete;
     Receives &operator=(const Receives &) = delete;
 
-    // Checks and queues a receive. DAT_INSUFFICIENT_RESOURCES if the queue is full.
-    DAT_RETURN post(const Post &post) noexcept;
-    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept;
+    // Checks and queues a receive. NO_MEMORY if the queue is full.
+    Status post(const Post &post) noexcept;
+    void set_watermarks(Count soft, Count hard) noexcept;
 
     [[nodiscard]] bool idle() const noexcept { return held() == 0; }
-    [[nodiscard]] DAT_COUNT held() const noexcept {
-        return static_cast<DAT_COUNT>(own_.waiting()) + (current_ ? 1 : 0);
+    [[nodiscard]] Count held() const noexcept {
+        return static_cast<Count>(own_.waiting()) + (current_ ? 1 : 0);
     }
     [[nodiscard]] bool ever_posted() const noexcept { return ever_posted_; }
     [[nodiscard]] bool failed() const noexcept { return failed_; } // the connection is to break
@@ -37,7 +40,7 @@ class Receives {
     void resize();
     [[nodiscard]] ReceiveQueue &buffers() noexcept; // the SRQ's if there is one
     // Delivers the completion event of `slot`, which was taken.
-    void complete(ReceiveQueue::Slot slot, DAT_DTO_COMPLETION_STATUS status, std::uint64_t length,
+    void complete(ReceiveQueue::Slot slot, CompletionStatus status, std::uint64_t length,
                   bool solicited) noexcept;
     void check_watermarks() noexcept;
 
@@ -48,11 +51,11 @@ class Receives {
     bool failed_ = false;
 
   private:
-    [[nodiscard]] DAT_RETURN may_post(const Post &post) const noexcept;
-    [[nodiscard]] bool exceeds(DAT_COUNT watermark) const noexcept;
+    [[nodiscard]] Status may_post(const Post &post) const noexcept;
+    [[nodiscard]] bool exceeds(Count watermark) const noexcept;
 
-    DAT_COUNT soft_ = DAT_WATERMARK_INFINITE;
-    DAT_COUNT hard_ = DAT_WATERMARK_INFINITE;
+    Count soft_ = UNLIMITED;
+    Count hard_ = UNLIMITED;
     int in_use_ = 0; // receives posted to the Ep, and their events not dequeued
     bool soft_armed_ = false;
     bool ever_posted_ = false;

@@ -3,11 +3,11 @@
 
 namespace rsmdat {
 
-void RequestQueue::resize(DAT_COUNT capacity, DAT_COUNT iov) {
+void RequestQueue::resize(Count capacity, Count iov) {
     const std::size_t places = std::bit_ceil(static_cast<std::size_t>(capacity) + 1);
     const auto width = static_cast<std::size_t>(iov);
     auto requests = std::make_unique_for_overwrite<Request[]>(places);
-    auto pieces = std::make_unique_for_overwrite<DAT_LMR_TRIPLET[]>(places * width);
+    auto pieces = std::make_unique_for_overwrite<Segment[]>(places * width);
     places_ = std::move(requests);
     pieces_ = std::move(pieces);
     mask_ = places - 1;
@@ -21,7 +21,7 @@ void RequestQueue::pop() noexcept {
     ++head_;
 }
 
-std::span<const DAT_LMR_TRIPLET> RequestQueue::pieces(const Request &request) noexcept {
+std::span<const Segment> RequestQueue::pieces(const Request &request) noexcept {
     const auto place = static_cast<std::size_t>(&request - places_.get());
     return {first_piece(place), static_cast<std::size_t>(request.pieces)};
 }

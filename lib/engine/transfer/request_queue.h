@@ -3,7 +3,8 @@
 // them those that have not.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 
 #include <bit>
 #include <cstdint>
@@ -19,27 +20,27 @@ struct Request {
     bool done;        // with `status`
     bool wired;       // at least a piece of it is in the request ring, as request `number`
     bool asked_again; // the way to its target was lost while it was taken
-    DAT_DTO_COMPLETION_STATUS status;
-    DAT_COMPLETION_FLAGS flags;
-    DAT_COUNT pieces; // local ones
-    DAT_DTO_COOKIE cookie;
+    CompletionStatus status;
+    CompletionFlags flags;
+    Count pieces; // local ones
+    Cookie cookie;
     std::uint64_t length; // bytes to be moved
     std::uint64_t moved;
     std::uint64_t number;
     std::uint64_t address; // RDMA: target
-    DAT_RMR_CONTEXT context;
-    DAT_RMR_HANDLE rmr; // of a bind
+    RemoteKey context;
+    Handle rmr; // of a bind
 };
 
 class RequestQueue {
   public:
     // For `capacity` requests of up to `iov` pieces; empty afterwards. Throws std::bad_alloc.
-    void resize(DAT_COUNT capacity, DAT_COUNT iov);
+    void resize(Count capacity, Count iov);
 
     // Where the next request is prepared, and its pieces: there is always one place more than the
     // capacity. push() queues it.
     [[nodiscard]] Request &vacant() noexcept { return at(tail_); }
-    [[nodiscard]] std::span<DAT_LMR_TRIPLET> room() noexcept { return {first_piece(tail_), iov_}; }
+    [[nodiscard]] std::span<Segment> room() noexcept { return {first_piece(tail_), iov_}; }
     void push() noexcept { ++tail_; }
 
     [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
@@ -51,18 +52,18 @@ class RequestQueue {
     void started() noexcept { ++next_; }                         // next() has
     void pop() noexcept;                                         // head(), started or not
 
-    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> pieces(const Request &request) noexcept;
+    [[nodiscard]] std::span<const Segment> pieces(const Request &request) noexcept;
     // The request that travels as `number`; null if there is none.
     [[nodiscard]] Request *on_wire(std::uint64_t number) noexcept;
 
   private:
     [[nodiscard]] Request &at(std::size_t place) noexcept { return places_[place & mask_]; }
-    [[nodiscard]] DAT_LMR_TRIPLET *first_piece(std::size_t place) noexcept {
+    [[nodiscard]] Segment *first_piece(std::size_t place) noexcept {
         return pieces_.get() + (place & mask_) * iov_;
     }
 
     std::unique_ptr<Request[]> places_;
-    std::unique_ptr<DAT_LMR_TRIPLET[]> pieces_;
+    std::unique_ptr<Segment[]> pieces_;
     std::size_t mask_ = 0;
     std::size_t iov_ = 0;
     std::size_t head_ = 0;

@@ -4,6 +4,9 @@
 // requests.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/core/view.h"
 #include "engine/transfer/post.h"
 #include "engine/transfer/request_queue.h"
 
@@ -16,12 +19,12 @@ class Requests {
     Requests(const Requests &) = delete;
     Requests &operator=(const Requests &) = delete;
 
-    // Check and queue. DAT_INSUFFICIENT_RESOURCES if the queue is full.
-    DAT_RETURN send(const Post &post) noexcept;
-    DAT_RETURN rdma(bool write, const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
+    // Check and queue. NO_MEMORY if the queue is full.
+    Status send(const Post &post) noexcept;
+    Status rdma(bool write, const Post &post, View<RemoteSegment> remote) noexcept;
 
     // The most pieces that a request may have.
-    [[nodiscard]] DAT_COUNT widest() const noexcept;
+    [[nodiscard]] Count widest() const noexcept;
     [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
 
   protected:
@@ -30,10 +33,10 @@ class Requests {
 
     // The Ep's limits have changed; nothing is queued. Throws std::bad_alloc.
     void resize();
-    [[nodiscard]] DAT_RETURN may_post(const Post &post, DAT_COUNT most) const noexcept;
-    [[nodiscard]] DAT_RETURN check_flags(const Post &post, unsigned flags,
-                                         int position) const noexcept;
-    DAT_RETURN queue(const Request &request) noexcept;
+    [[nodiscard]] Status may_post(const Post &post, Count most) const noexcept;
+    [[nodiscard]] Status check_flags(const Post &post, CompletionFlags flags,
+                                     Status refusal) const noexcept;
+    Status queue(const Request &request) noexcept;
     [[nodiscard]] bool full() const noexcept;
     // Takes the oldest request from the queue and delivers its event.
     void complete(Request &request) noexcept;
@@ -43,7 +46,7 @@ class Requests {
     int in_use_ = 0; // posted, and their events not dequeued
 
   private:
-    DAT_RETURN gather(const Post &post, DAT_MEM_PRIV_FLAGS privilege, Request &request) noexcept;
+    Status gather(const Post &post, unsigned privilege, Request &request) noexcept;
 };
 
 } // namespace rsmdat

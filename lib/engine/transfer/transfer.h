@@ -5,9 +5,11 @@
 // deliver completions; it moves the bytes in between. Requests start and complete in posting order.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/view.h"
 #include "engine/transfer/post.h"
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
@@ -19,17 +21,15 @@ class Transfer {
     Transfer(const Transfer &) = delete;
     Transfer &operator=(const Transfer &) = delete;
 
-    // Argument positions in errors are those of the dat_ function; `remote` may be null, which is
-    // one of these errors. One virtual call for each post; everything below it is the transport's
-    // own code.
-    virtual DAT_RETURN post_send(const Post &post) = 0;
-    virtual DAT_RETURN post_recv(const Post &post) = 0;
-    virtual DAT_RETURN post_write(const Post &post, const DAT_RMR_TRIPLET *remote) = 0;
-    virtual DAT_RETURN post_read(const Post &post, const DAT_RMR_TRIPLET *remote) = 0;
+    // `remote` may be null, which is an error. One virtual call for each post; everything below it
+    // is the transport's own code.
+    virtual Status post_send(const Post &post) = 0;
+    virtual Status post_recv(const Post &post) = 0;
+    virtual Status post_write(const Post &post, View<RemoteSegment> remote) = 0;
+    virtual Status post_read(const Post &post, View<RemoteSegment> remote) = 0;
     // The post has a cookie and flags. `context` may be null.
-    virtual DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                 DAT_MEM_PRIV_FLAGS privileges, const Post &post,
-                                 DAT_RMR_CONTEXT *context) = 0;
+    virtual Status post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges,
+                             const Post &post, RemoteKey *context) = 0;
 
     // Takes everything that has arrived or completed, goes on with what waits for room. The
     // transport calls Ep::broken on errors and Ep::drained when the last request of a
@@ -46,15 +46,14 @@ class Transfer {
 
     [[nodiscard]] virtual bool recv_idle() const noexcept = 0;
     [[nodiscard]] virtual bool request_idle() const noexcept = 0;
-    [[nodiscard]] virtual bool
-    receives_were_posted() const noexcept = 0; // ever: dat_ep_modify asks
-    // dat_ep_recv_query
-    virtual void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept = 0;
-    // dat_ep_set_watermark; INFINITE disables. May fire at once (soft: async event, hard:
+    [[nodiscard]] virtual bool receives_were_posted() const noexcept = 0; // ever
+    // Receives that hold a buffer; messages up to the last one of these.
+    virtual void recv_counts(Count &allocated, Count &span) const noexcept = 0;
+    // UNLIMITED: none. May fire at once (soft: async event, hard:
     // Ep::broken).
-    virtual void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept = 0;
+    virtual void set_watermarks(Count soft, Count hard) noexcept = 0;
     // The Ep's max_recv_dtos, max_request_dtos, iov or RDMA read limits have changed
-    // (dat_ep_modify, unconnected). Throws std::bad_alloc.
+    // (unconnected). Throws std::bad_alloc.
     virtual void resized() = 0;
 
   protected:

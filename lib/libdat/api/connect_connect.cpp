@@ -4,6 +4,7 @@
 
 #include "engine/connect/address.h"
 #include "engine/connect/ep.h"
+#include "libdat/api/types.h"
 
 #include <cstring>
 
@@ -43,7 +44,7 @@ DAT_RETURN check_endpoint(const Ep &ep) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE_EVD_CONN);
     if (ep.pz == nullptr)
         return invalid_state(DAT_INVALID_STATE_EP_NOTREADY);
-    return ep.state == DAT_EP_STATE_UNCONNECTED ? DAT_RETURN{DAT_SUCCESS} : ep.wrong_state();
+    return ep.state == EpState::UNCONNECTED ? DAT_RETURN{DAT_SUCCESS} : to_return(ep.wrong_state());
 }
 
 DAT_RETURN check_address(const sockaddr &address) noexcept {
@@ -88,7 +89,8 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
             result = check_address(*address);
         if (result != DAT_SUCCESS)
             return result;
-        return locked->connector->connect(copy_of(*address), qualifier, timeout, data_of(wish));
+        return to_return(locked->connector->connect(copy_of(*address), qualifier,
+                                                    to_timeout(timeout), data_of(wish)));
     });
 }
 
@@ -103,13 +105,14 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeo
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         const Wish wish{timeout, size, data, qos, DAT_CONNECT_DEFAULT_FLAG};
         DAT_RETURN result = check_endpoint(*locked);
-        if (result == DAT_SUCCESS && model->state != DAT_EP_STATE_CONNECTED)
-            result = model->wrong_state();
+        if (result == DAT_SUCCESS && model->state != EpState::CONNECTED)
+            result = to_return(model->wrong_state());
         if (result == DAT_SUCCESS)
             result = check_wish(*locked, wish, 3);
         if (result != DAT_SUCCESS)
             return result;
-        return locked->connector->connect_like(*model->link, timeout, data_of(wish));
+        return to_return(
+            locked->connector->connect_like(*model->link, to_timeout(timeout), data_of(wish)));
     });
 }
 

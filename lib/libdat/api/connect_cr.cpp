@@ -28,8 +28,8 @@ DAT_RETURN check_data(const Cr &cr, DAT_COUNT size, const void *data) noexcept {
 }
 
 DAT_RETURN check_state(const Cr &cr, const Ep &ep) noexcept {
-    return cr.ep == &ep || ep.state == DAT_EP_STATE_UNCONNECTED ? DAT_RETURN{DAT_SUCCESS}
-                                                                : ep.wrong_state();
+    return cr.ep == &ep || ep.state == EpState::UNCONNECTED ? DAT_RETURN{DAT_SUCCESS}
+                                                            : to_return(ep.wrong_state());
 }
 
 // Listeners on the qualifiers of this Ia.
@@ -74,7 +74,7 @@ DAT_RETURN cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, DAT_PVO
         if (result != DAT_SUCCESS)
             return result;
         const auto *bytes = static_cast<const std::byte *>(data);
-        result = locked->accept(*with, {bytes, static_cast<std::size_t>(size)});
+        result = to_return(locked->accept(*with, {bytes, static_cast<std::size_t>(size)}));
         if (result == DAT_SUCCESS)
             locked->ia().destroy(*locked);
         return result;

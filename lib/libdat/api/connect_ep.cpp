@@ -3,11 +3,12 @@
 #include "libdat/api/functions.h"
 
 #include "engine/connect/address.h"
-#include "engine/connect/attributes.h"
 #include "engine/connect/service.h"
 #include "engine/core/joined.h"
 #include "engine/transfer/srq.h"
+#include "libdat/api/attributes.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 namespace {
@@ -26,13 +27,13 @@ struct Asked { // handles of a create function, and what they stand for
 
 // Joins the Ias of EVDs that belong to other opens, so that they can be used. No lock is held.
 void join_for_evds(DAT_IA_HANDLE ia, const Asked &asked) noexcept {
-    join_for(ia, asked.recv_handle, DAT_EVD_DTO_FLAG);
-    join_for(ia, asked.request_handle, DAT_EVD_DTO_FLAG);
-    join_for(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG);
+    join_for(ia, asked.recv_handle, Stream::TRANSFERS);
+    join_for(ia, asked.request_handle, Stream::TRANSFERS);
+    join_for(ia, asked.connect_handle, Stream::CONNECTIONS);
 }
 
 // A NULL handle is allowed; false for an invalid one.
-bool take_evd(Ia &ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, Evd *&evd) noexcept {
+bool take_evd(Ia &ia, DAT_EVD_HANDLE handle, Stream stream, Evd *&evd) noexcept {
     if (handle == DAT_HANDLE_NULL)
         return true;
     evd = find_evd(handle, ia);
@@ -45,11 +46,11 @@ DAT_RETURN find_all(Ia &ia, Asked &asked) noexcept {
         if (asked.pz == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_PZ);
     }
-    if (!take_evd(ia, asked.connect_handle, DAT_EVD_CONNECTION_FLAG, asked.connect))
+    if (!take_evd(ia, asked.connect_handle, Stream::CONNECTIONS, asked.connect))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_CONN);
-    if (!take_evd(ia, asked.recv_handle, DAT_EVD_DTO_FLAG, asked.recv))
+    if (!take_evd(ia, asked.recv_handle, Stream::TRANSFERS, asked.recv))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_RECV);
-    if (!take_evd(ia, asked.request_handle, DAT_EVD_DTO_FLAG, asked.request))
+    if (!take_evd(ia, asked.request_handle, Stream::TRANSFERS, asked.request))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_REQUEST);
     return DAT_SUCCESS;
 }
@@ -74,8 +75,8 @@ DAT_RETURN check_wishes(const Ia &ia, const DAT_EP_ATTR &attributes, const Asked
     const Streams streams{asked.recv,
                           asked.request,
                           asked.connect,
-                          attributes.recv_completion_flags,
-                          attributes.request_completion_flags,
+                          to_flags(attributes.recv_completion_flags),
+                          to_flags(attributes.request_completion_flags),
                           asked.srq != nullptr};
     const DAT_RETURN result =
         check_attributes(ia.limits, attributes, asked.srq != nullptr, position);
@@ -89,19 +90,16 @@ DAT_RETURN make(Ia &ia, const DAT_EP_ATTR &attributes, const Asked &asked, int p
     const DAT_RETURN result = check_wishes(ia, attributes, asked, position);
     if (result != DAT_SUCCESS)
         return result;
-    if (ia.count(DAT_HANDLE_TYPE_EP) >= ia.limits.eps)
+    if (ia.count(ObjectKind::EP) >= ia.limits.eps)
         return no_resource(DAT_RESOURCE_TEP);
-    Ep &ep = ia.adopt(std::make_unique<Ep>(ia, kept_attributes(attributes), asked.srq));
+    Ep &ep =
+        ia.adopt(std::make_unique<Ep>(ia, kept_attributes(to_attributes(attributes)), asked.srq));
     ep.set_pz(asked.pz);
     ep.set_recv_evd(asked.recv);
     ep.set_request_evd(asked.request);
     ep.set_connect_evd(asked.connect);
     *handle = ep.handle();
     return DAT_SUCCESS;
-}
-
-DAT_HANDLE handle_of(const Object *object) noexcept {
-    return object != nullptr ? object->handle() : DAT_HANDLE_NULL;
 }
 
 void describe_connection(const Ep &ep, DAT_EP_PARAM &param) noexcept {
@@ -114,14 +112,14 @@ void describe_connection(const Ep &ep, DAT_EP_PARAM &param) noexcept {
 
 void describe(const Ep &ep, DAT_EP_PARAM &param) noexcept {
     param.ia_handle = ep.ia().handle();
-    param.ep_state = ep.state;
+    param.ep_state = to_state(ep.state);
     describe_connection(ep, param);
     param.pz_handle = handle_of(ep.pz);
     param.recv_evd_handle = handle_of(ep.recv_evd);
     param.request_evd_handle = handle_of(ep.request_evd);
     param.connect_evd_handle = handle_of(ep.connect_evd);
     param.srq_handle = handle_of(ep.srq);
-    param.ep_attr = ep.attributes;
+    param.ep_attr = to_attr(ep.attributes);
 }
 
 } // namespace
@@ -142,8 +140,8 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd
             return invalid_parameter(7);
         const DAT_EP_ATTR attributes =
             attr != nullptr ? *attr
-                            : default_attributes(locked->limits, asked.recv != nullptr,
-                                                 asked.request != nullptr);
+                            : to_attr(default_attributes(locked->limits, asked.recv != nullptr,
+                                                         asked.request != nullptr));
         return make(*locked, attributes, asked, 6, ep);
     });
 }
@@ -190,7 +188,7 @@ DAT_RETURN ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *rec
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     if (state != nullptr)
-        *state = locked->state;
+        *state = to_state(locked->state);
     if (recv_idle != nullptr)
         *recv_idle = locked->transfer->recv_idle() ? DAT_TRUE : DAT_FALSE;
     if (request_idle != nullptr)
@@ -204,12 +202,12 @@ DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
         return invalid_parameter(2);
-    return locked->disconnect(flags);
+    return to_return(locked->disconnect(to_close(flags)));
 }
 
 DAT_RETURN ep_reset(DAT_EP_HANDLE ep) noexcept {
     const auto locked = enter<Ep>(ep);
-    return locked ? locked->reset() : invalid_handle(DAT_INVALID_HANDLE_EP);
+    return locked ? to_return(locked->reset()) : invalid_handle(DAT_INVALID_HANDLE_EP);
 }
 
 // An endpoint that is reserved for a request, or used by one, cannot be freed.
@@ -218,10 +216,10 @@ DAT_RETURN ep_free(DAT_EP_HANDLE ep) noexcept {
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_EP);
     switch (locked->state) {
-    case DAT_EP_STATE_RESERVED:
-    case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
-    case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
-        return locked->wrong_state();
+    case EpState::RESERVED:
+    case EpState::PASSIVE_PENDING:
+    case EpState::TENTATIVE_PENDING:
+        return to_return(locked->wrong_state());
     default:
         locked->ia().destroy(*locked);
         return DAT_SUCCESS;

@@ -2,10 +2,11 @@
 // dat_ep_modify.
 #include "libdat/api/functions.h"
 
-#include "engine/connect/attributes.h"
 #include "engine/connect/ep.h"
 #include "engine/core/joined.h"
 #include "engine/transfer/srq.h"
+#include "libdat/api/attributes.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 namespace {
@@ -28,14 +29,14 @@ struct Wanted {
 };
 
 // In which states (4.3) all that the mask names can be changed.
-bool state_allows(DAT_EP_STATE state, DAT_EP_PARAM_MASK mask) noexcept {
+bool state_allows(EpState state, DAT_EP_PARAM_MASK mask) noexcept {
     switch (state) {
-    case DAT_EP_STATE_UNCONNECTED:
+    case EpState::UNCONNECTED:
         return true;
-    case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
+    case EpState::TENTATIVE_PENDING:
         return (mask & NAMED) == 0;
-    case DAT_EP_STATE_RESERVED:
-    case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
+    case EpState::RESERVED:
+    case EpState::PASSIVE_PENDING:
         return (mask & (NAMED | DAT_EP_FIELD_PZ_HANDLE)) == 0;
     default:
         return mask == 0;
@@ -83,7 +84,7 @@ void take_attributes(DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &from, DAT_EP_ATT
 }
 
 // A handle of an EVD that takes such streams, or NULL; false for any other.
-bool take_evd(Ia &ia, bool named, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, Evd *&evd) noexcept {
+bool take_evd(Ia &ia, bool named, DAT_EVD_HANDLE handle, Stream stream, Evd *&evd) noexcept {
     if (!named)
         return true;
     evd = handle != DAT_HANDLE_NULL ? find_evd(handle, ia) : nullptr;
@@ -99,11 +100,11 @@ bool take_handles(Ia &ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
             return false;
     }
     return take_evd(ia, (mask & DAT_EP_FIELD_RECV_EVD_HANDLE) != 0, param.recv_evd_handle,
-                    DAT_EVD_DTO_FLAG, wanted.recv) &&
+                    Stream::TRANSFERS, wanted.recv) &&
            take_evd(ia, (mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE) != 0, param.request_evd_handle,
-                    DAT_EVD_DTO_FLAG, wanted.request) &&
+                    Stream::TRANSFERS, wanted.request) &&
            take_evd(ia, (mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE) != 0, param.connect_evd_handle,
-                    DAT_EVD_CONNECTION_FLAG, wanted.connect);
+                    Stream::CONNECTIONS, wanted.connect);
 }
 
 // True if the posted receives can stay.
@@ -128,8 +129,8 @@ bool streams_fit(const Ep &ep, const Wanted &wanted) noexcept {
     const Streams streams{wanted.recv,
                           wanted.request,
                           wanted.connect,
-                          wanted.attributes.recv_completion_flags,
-                          wanted.attributes.request_completion_flags,
+                          to_flags(wanted.attributes.recv_completion_flags),
+                          to_flags(wanted.attributes.request_completion_flags),
                           ep.srq != nullptr};
     return may_share(ep.ia(), &ep, streams);
 }
@@ -153,7 +154,7 @@ bool too_late(const Ep &ep, DAT_EP_PARAM_MASK mask) noexcept {
 
 // First the steps that can fail.
 void apply(Ep &ep, const Wanted &wanted) {
-    ep.set_attributes(kept_attributes(wanted.attributes));
+    ep.set_attributes(kept_attributes(to_attributes(wanted.attributes)));
     ep.set_pz(wanted.pz);
     ep.set_recv_evd(wanted.recv);
     ep.set_request_evd(wanted.request);
@@ -165,11 +166,11 @@ void join_for_evds(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
     if (param == nullptr || find_object(ep) == nullptr)
         return;
     if ((mask & DAT_EP_FIELD_RECV_EVD_HANDLE) != 0)
-        join_for(ep, param->recv_evd_handle, DAT_EVD_DTO_FLAG);
+        join_for(ep, param->recv_evd_handle, Stream::TRANSFERS);
     if ((mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE) != 0)
-        join_for(ep, param->request_evd_handle, DAT_EVD_DTO_FLAG);
+        join_for(ep, param->request_evd_handle, Stream::TRANSFERS);
     if ((mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE) != 0)
-        join_for(ep, param->connect_evd_handle, DAT_EVD_CONNECTION_FLAG);
+        join_for(ep, param->connect_evd_handle, Stream::CONNECTIONS);
 }
 
 } // namespace
@@ -185,12 +186,12 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARA
         if (param == nullptr)
             return invalid_parameter(3);
         Wanted wanted{locked->pz, locked->recv_evd, locked->request_evd, locked->connect_evd,
-                      locked->attributes};
+                      to_attr(locked->attributes)};
         const DAT_RETURN result = check(*locked, mask, *param, wanted);
         if (result != DAT_SUCCESS)
             return result;
         if (!state_allows(locked->state, mask) || too_late(*locked, mask))
-            return locked->wrong_state();
+            return to_return(locked->wrong_state());
         if (mask != 0)
             apply(*locked, wanted);
         return DAT_SUCCESS;

@@ -6,6 +6,7 @@
 #include "engine/core/joined.h"
 #include "engine/loop/random.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 namespace {
@@ -17,17 +18,17 @@ constexpr std::uint32_t COUNT_ANY = 65536 - FIRST_ANY;
 using ListenerPointer = std::unique_ptr<ServicePointListener>;
 
 // Start at a random qualifier, so that programs that start together do not all try the same one.
-DAT_RETURN listen_anywhere(Ia &ia, DAT_CONN_QUAL &qualifier, ListenerPointer &listener) {
+Status listen_anywhere(Ia &ia, DAT_CONN_QUAL &qualifier, ListenerPointer &listener) {
     std::uint32_t start = 0;
     if (!fill_random(std::as_writable_bytes(std::span(&start, 1))))
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     start %= COUNT_ANY;
-    DAT_RETURN result = failure(DAT_CONN_QUAL_IN_USE);
-    for (std::uint32_t i = 0; i < COUNT_ANY && result == failure(DAT_CONN_QUAL_IN_USE); ++i) {
+    Status status = Status::QUALIFIER_IN_USE;
+    for (std::uint32_t i = 0; i < COUNT_ANY && status == Status::QUALIFIER_IN_USE; ++i) {
         qualifier = FIRST_ANY + (start + i) % COUNT_ANY;
-        result = ia.transport->listen(ia, qualifier, listener);
+        status = ia.transport->listen(ia, qualifier, listener);
     }
-    return result == failure(DAT_CONN_QUAL_IN_USE) ? failure(DAT_CONN_QUAL_UNAVAILABLE) : result;
+    return status == Status::QUALIFIER_IN_USE ? Status::NO_QUALIFIER : status;
 }
 
 bool known(DAT_PSP_FLAGS flags) noexcept {
@@ -38,7 +39,7 @@ template <class Make>
 DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
     return guarded([&]() -> DAT_RETURN {
-        join_for(ia, evd, DAT_EVD_CR_FLAG);
+        join_for(ia, evd, Stream::REQUESTS);
         const auto locked = enter<Ia>(ia);
         if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
@@ -51,14 +52,14 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
             return invalid_parameter(2);
         if (!known(flags))
             return invalid_parameter(4);
-        if (!found->accepts(DAT_EVD_CR_FLAG))
+        if (!found->accepts(Stream::REQUESTS))
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         ListenerPointer listener;
-        const DAT_RETURN result = make(*locked, listener);
+        const DAT_RETURN result = to_return(make(*locked, listener));
         if (result == DAT_SUCCESS)
             *psp = locked
-                       ->adopt(std::make_unique<Psp>(*locked, *qualifier, *found, flags,
-                                                     std::move(listener)))
+                       ->adopt(std::make_unique<Psp>(*locked, *qualifier, *found,
+                                                     to_endpoints(flags), std::move(listener)))
                        .handle();
         return result;
     });
@@ -81,9 +82,9 @@ DAT_RETURN check_rsp(DAT_CONN_QUAL qualifier, const Ep *ep, const Evd &evd,
                      const DAT_RSP_HANDLE *rsp) noexcept {
     if (rsp == nullptr)
         return invalid_parameter(5);
-    if (ep != nullptr && ep->state != DAT_EP_STATE_UNCONNECTED)
-        return ep->wrong_state();
-    if (!evd.accepts(DAT_EVD_CR_FLAG))
+    if (ep != nullptr && ep->state != EpState::UNCONNECTED)
+        return to_return(ep->wrong_state());
+    if (!evd.accepts(Stream::REQUESTS))
         return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
     return qualifier != 0 ? DAT_RETURN{DAT_SUCCESS} : invalid_parameter(2);
 }
@@ -94,7 +95,7 @@ DAT_RETURN psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EVD_HANDLE 
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp) noexcept {
     return create_psp(ia, &qualifier, evd, flags, psp, [&](Ia &its, ListenerPointer &listener) {
         return qualifier != 0 ? its.transport->listen(its, qualifier, listener)
-                              : invalid_parameter(2);
+                              : Status::BAD_QUALIFIER;
     });
 }
 
@@ -111,7 +112,8 @@ DAT_RETURN psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM 
         return invalid_handle(DAT_INVALID_HANDLE_PSP);
     const DAT_RETURN result = check_query(mask, DAT_PSP_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {locked->ia().handle(), locked->qualifier, evd_of(*locked), locked->flags};
+        *param = {locked->ia().handle(), locked->qualifier, evd_of(*locked),
+                  to_psp_flags(locked->endpoints)};
     return result;
 }
 
@@ -129,7 +131,7 @@ DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
 DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep,
                       DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept {
     return guarded([&]() -> DAT_RETURN {
-        join_for(ia, evd, DAT_EVD_CR_FLAG);
+        join_for(ia, evd, Stream::REQUESTS);
         const auto locked = enter<Ia>(ia);
         if (!locked)
             return invalid_handle(DAT_INVALID_HANDLE_IA);
@@ -143,7 +145,7 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         ListenerPointer listener;
         result = check_rsp(qualifier, its_ep, *found, rsp);
         if (result == DAT_SUCCESS)
-            result = locked->transport->listen(*locked, qualifier, listener);
+            result = to_return(locked->transport->listen(*locked, qualifier, listener));
         if (result == DAT_SUCCESS)
             *rsp = locked
                        ->adopt(std::make_unique<Rsp>(*locked, qualifier, its_ep, *found,

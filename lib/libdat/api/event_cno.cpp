@@ -4,6 +4,7 @@
 
 #include "engine/event/cno.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 
@@ -30,7 +31,7 @@ DAT_RETURN cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
     if (!cno)
         return invalid_parameter(3);
     return guarded([&]() -> DAT_RETURN {
-        *cno = locked->adopt(std::make_unique<Cno>(*locked, agent)).handle();
+        *cno = locked->adopt(std::make_unique<Cno>(*locked, to_agent(agent))).handle();
         return DAT_SUCCESS;
     });
 }
@@ -39,7 +40,7 @@ DAT_RETURN cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AGENT agent) n
     const auto locked = enter_quiet(cno);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
-    locked->agent = agent;
+    locked->agent = to_agent(agent);
     return DAT_SUCCESS;
 }
 
@@ -49,7 +50,7 @@ DAT_RETURN cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM 
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     const DAT_RETURN result = check_query(mask, DAT_CNO_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = {locked->ia().handle(), locked->agent};
+        *param = {locked->ia().handle(), {locked->agent.data, locked->agent.call}};
     return result;
 }
 
@@ -69,7 +70,7 @@ DAT_RETURN cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     if (!evd)
         return invalid_parameter(3);
-    return locked->wait(locked.guard, timeout, *evd);
+    return to_return(locked->wait(locked.guard, to_timeout(timeout), *evd));
 }
 
 } // namespace rsmdat::api

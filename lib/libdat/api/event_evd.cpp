@@ -5,6 +5,7 @@
 #include "engine/event/cno.h"
 #include "engine/event/evd.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 
@@ -16,13 +17,25 @@ DAT_RETURN check_create(const Ia &ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DA
                         const DAT_EVD_HANDLE *evd) noexcept {
     if (min_qlen <= 0)
         return invalid_parameter(2);
-    if (min_qlen > ia.limits.evd_length || ia.count(DAT_HANDLE_TYPE_EVD) >= ia.limits.evds)
+    if (min_qlen > ia.limits.evd_length || ia.count(ObjectKind::EVD) >= ia.limits.evds)
         return no_resource(DAT_RESOURCE_TEVD);
     if (cno && !find<Cno>(cno, ia))
         return invalid_handle(DAT_INVALID_HANDLE_CNO);
     if (flags == 0 || (flags & ~ALL_STREAMS) != 0)
         return invalid_parameter(4);
     return evd ? DAT_RETURN{DAT_SUCCESS} : invalid_parameter(5);
+}
+
+DAT_EVD_STATE state_of(const Evd &evd) noexcept {
+    int state = evd.enabled() ? DAT_EVD_STATE_ENABLED : DAT_EVD_STATE_DISABLED;
+    state |= evd.waitable() ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
+    if (evd.notify_streams > 0)
+        state |= DAT_EVD_STATE_CONFIG_NOTIFY;
+    else if (evd.solicited_streams > 0)
+        state |= DAT_EVD_STATE_CONFIG_SOLICITED;
+    else
+        state |= DAT_EVD_STATE_CONFIG_THRESHOLD;
+    return static_cast<DAT_EVD_STATE>(state);
 }
 
 } // namespace
@@ -39,7 +52,10 @@ DAT_RETURN evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, 
         return result;
     return guarded([&]() -> DAT_RETURN {
         Cno *to = find<Cno>(cno, *locked);
-        *evd = locked->adopt(std::make_unique<Evd>(*locked, min_qlen, flags, to)).handle();
+        *evd =
+            locked
+                ->adopt(std::make_unique<Evd>(*locked, min_qlen, static_cast<StreamSet>(flags), to))
+                .handle();
         return DAT_SUCCESS;
     });
 }
@@ -53,9 +69,9 @@ DAT_RETURN evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM 
         return result;
     param->ia_handle = locked->ia().handle();
     param->evd_qlen = locked->length();
-    param->evd_state = locked->state();
-    param->cno_handle = locked->cno ? locked->cno->handle() : DAT_HANDLE_NULL;
-    param->evd_flags = locked->flags;
+    param->evd_state = state_of(*locked);
+    param->cno_handle = handle_of(locked->cno);
+    param->evd_flags = static_cast<DAT_EVD_FLAGS>(locked->streams);
     return DAT_SUCCESS;
 }
 
@@ -78,7 +94,7 @@ DAT_RETURN evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (min_qlen <= 0 || min_qlen > locked->ia().limits.evd_length)
         return invalid_parameter(2);
-    return guarded([&] { return locked->resize(min_qlen); });
+    return guarded([&] { return to_return(locked->resize(min_qlen)); });
 }
 
 DAT_RETURN evd_free(DAT_EVD_HANDLE evd) noexcept {

@@ -2,8 +2,8 @@
 // Event dispatchers at work.
 #include "libdat/api/functions.h"
 
-#include "engine/core/error.h"
 #include "engine/event/evd.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 
@@ -52,18 +52,22 @@ DAT_RETURN evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold
         return invalid_parameter(4);
     if (!nmore)
         return invalid_parameter(5);
-    return locked->wait(locked.guard, timeout, threshold, *event, *nmore);
+    const Event *found = nullptr;
+    const Status status = locked->wait(locked.guard, to_timeout(timeout), threshold, found, *nmore);
+    if (found != nullptr)
+        give(*event, *found);
+    return to_return(status);
 }
 
 DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event) noexcept {
     const auto locked = enter<Evd>(evd);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    if (!locked->accepts(DAT_EVD_SOFTWARE_FLAG))
+    if (!locked->accepts(Stream::SOFTWARE))
         return invalid_parameter(1);
     if (!event || event->event_number != DAT_SOFTWARE_EVENT)
         return invalid_parameter(2);
-    return locked->post_software(event->event_data.software_event_data.pointer);
+    return to_return(locked->post_software(event->event_data.software_event_data.pointer));
 }
 
 DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event) noexcept {
@@ -72,7 +76,11 @@ DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (!event)
         return invalid_parameter(2);
-    return locked->dequeue(*event);
+    const Event *found = nullptr;
+    const Status status = locked->dequeue(found);
+    if (status == Status::OK)
+        give(*event, *found);
+    return to_return(status);
 }
 
 } // namespace rsmdat::api

@@ -3,6 +3,8 @@
 // comments of <dat/udat.h>.
 #pragma once
 
+#include "libdat/api/error.h"
+
 #include <dat/udat.h>
 
 namespace rsmdat::api {

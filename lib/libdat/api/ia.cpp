@@ -6,6 +6,7 @@
 #include "engine/event/evd.h"
 #include "engine/transport.h"
 #include "libdat/api/provider.h"
+#include "libdat/api/types.h"
 
 #include <string_view>
 
@@ -28,23 +29,23 @@ DAT_RETURN check_open(const Record &record, const char *name, DAT_COUNT qlen,
 
 // Sets the async EVD of the new IA as requested: a new one, another IA's, or none.
 DAT_RETURN provide_async_evd(Ia &ia, DAT_COUNT qlen, DAT_EVD_HANDLE asked) {
-    if (asked == ASYNC_EXISTS || asked == OUT_OF_SCOPE)
+    if (asked == async_exists() || asked == out_of_scope())
         return DAT_SUCCESS;
     if (asked)
         return ia.use_foreign_async_evd(asked) ? DAT_RETURN{DAT_SUCCESS}
                                                : invalid_handle(DAT_INVALID_HANDLE_EVD_ASYNC);
     const Guard guard(ia.lock);
-    ia.use_async_evd(ia.adopt(std::make_unique<Evd>(ia, qlen, DAT_EVD_ASYNC_FLAG, nullptr)));
+    ia.use_async_evd(ia.adopt(std::make_unique<Evd>(ia, qlen, set_of(Stream::ASYNC), nullptr)));
     return DAT_SUCCESS;
 }
 
 DAT_RETURN open(Record &record, DAT_COUNT qlen, DAT_EVD_HANDLE &async_evd, DAT_IA_HANDLE &handle) {
-    auto ia = std::make_unique<Ia>(record.table, record.info.ia_name,
+    auto ia = std::make_unique<Ia>(&record.table, record.info.ia_name,
                                    transport_kind.open(*record.options));
     const DAT_RETURN result = provide_async_evd(*ia, qlen, async_evd);
     if (result != DAT_SUCCESS)
         return result;
-    async_evd = ia->async_handle;
+    async_evd = async_evd_of(*ia);
     handle = ia.release()->handle();
     return DAT_SUCCESS;
 }
@@ -86,7 +87,7 @@ DAT_RETURN set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context) noexcept
     const auto object = enter_object(handle);
     if (!object)
         return invalid_handle(DAT_INVALID_HANDLE1);
-    object->context = context;
+    object->cookie = to_cookie(context);
     return DAT_SUCCESS;
 }
 
@@ -96,7 +97,7 @@ DAT_RETURN get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context) noexcep
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (!context)
         return invalid_parameter(2);
-    *context = object->context;
+    *context = to_context(object->cookie);
     return DAT_SUCCESS;
 }
 
@@ -106,7 +107,7 @@ DAT_RETURN get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE1);
     if (!type)
         return invalid_parameter(2);
-    *type = object->kind();
+    *type = to_type(object->kind());
     return DAT_SUCCESS;
 }
 

@@ -14,7 +14,7 @@ DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
         return invalid_handle(DAT_INVALID_HANDLE_IA);
     if (!pz)
         return invalid_parameter(2);
-    if (locked->count(DAT_HANDLE_TYPE_PZ) >= locked->limits.pzs)
+    if (locked->count(ObjectKind::PZ) >= locked->limits.pzs)
         return no_resource(DAT_RESOURCE_PROTECTION_DOMAIN);
     return guarded([&]() -> DAT_RETURN {
         *pz = locked->adopt(locked->transport->make_pz(*locked)).handle();

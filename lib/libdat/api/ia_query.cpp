@@ -5,6 +5,7 @@
 #include "engine/core/ia.h"
 #include "engine/transport.h"
 #include "libdat/api/provider.h"
+#include "libdat/api/types.h"
 
 #include <algorithm>
 #include <limits>
@@ -101,7 +102,8 @@ void describe_provider(const Ia &ia, DAT_PROVIDER_ATTR &attr) noexcept {
     put(attr.provider_name, transport_kind.name);
     attr.provider_version_major = VERSION_MAJOR;
     attr.provider_version_minor = VERSION_MINOR;
-    const auto &record = *static_cast<const Record *>(ia.provider.extension);
+    const auto &record =
+        *static_cast<const Record *>(static_cast<const DAT_PROVIDER *>(ia.face)->extension);
     attr.dapl_version_major = record.info.dapl_version_major;
     attr.dapl_version_minor = record.info.dapl_version_minor;
     attr.is_thread_safe = record.info.is_thread_safe;
@@ -134,7 +136,7 @@ DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MAS
     if (result != DAT_SUCCESS)
         return result;
     if (async_evd)
-        *async_evd = locked->async_handle;
+        *async_evd = async_evd_of(*locked);
     if (ia_mask != 0)
         describe_ia(*locked, *ia_attr);
     if (prov_mask != 0)

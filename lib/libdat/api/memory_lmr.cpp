@@ -2,9 +2,12 @@
 // dat_lmr_query, dat_lmr_free, dat_lmr_sync_rdma_read, dat_lmr_sync_rdma_write.
 #include "libdat/api/functions.h"
 
+#include "engine/memory/bind.h"
 #include "engine/memory/lmr.h"
+#include "engine/memory/pz.h"
 #include "engine/transport.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 #include <atomic>
 
@@ -32,6 +35,39 @@ DAT_RETURN sync(DAT_IA_HANDLE handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN 
     return DAT_SUCCESS;
 }
 
+DAT_REGION_DESCRIPTION region_of(Lmr &lmr) noexcept {
+    DAT_REGION_DESCRIPTION region{};
+    switch (lmr.origin.kind) {
+    case MemoryKind::ADDRESS:
+    case MemoryKind::ORDERED_ADDRESS:
+        region.for_va = lmr.origin.start;
+        break;
+    case MemoryKind::LMR:
+        region.for_lmr_handle = lmr.origin.lmr;
+        break;
+    case MemoryKind::SHARED: // the consumer may have freed its own copy of the cookie
+        region.for_shared_memory = {lmr.origin.start,
+                                    reinterpret_cast<DAT_LMR_COOKIE>(lmr.origin.id.data())};
+    }
+    return region;
+}
+
+DAT_LMR_PARAM describe(Lmr &lmr) noexcept {
+    const Region &region = *lmr.region;
+    DAT_LMR_PARAM param{};
+    param.ia_handle = lmr.ia().handle();
+    param.mem_type = static_cast<DAT_MEM_TYPE>(lmr.origin.kind);
+    param.region_desc = region_of(lmr);
+    param.length = region.length;
+    param.pz_handle = handle_of(region.pz);
+    param.mem_priv = static_cast<DAT_MEM_PRIV_FLAGS>(region.privileges);
+    param.lmr_context = region.context;
+    param.rmr_context = remote_part(region.privileges) != 0 ? region.rmr_context : 0;
+    param.registered_size = region.pinned->length;
+    param.registered_address = region.pinned->start;
+    return param;
+}
+
 } // namespace
 
 DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param) noexcept {
@@ -40,7 +76,7 @@ DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM 
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
     const DAT_RETURN result = check_query(mask, DAT_LMR_FIELD_ALL, param);
     if (result == DAT_SUCCESS)
-        *param = locked->param;
+        *param = describe(*locked);
     return result;
 }
 

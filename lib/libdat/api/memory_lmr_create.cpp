@@ -6,6 +6,7 @@
 #include "engine/memory/pz.h"
 #include "engine/memory/sharing.h"
 #include "engine/transport.h"
+#include "libdat/api/types.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,15 +15,21 @@ namespace rsmdat::api {
 
 namespace {
 
-constexpr unsigned DEFINED = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
-constexpr unsigned REMOTE = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+constexpr unsigned DEFINED = rights::ALL | rights::STRICT_ORDER;
+constexpr unsigned REMOTE = rights::REMOTE_READ | rights::REMOTE_WRITE;
+
+static_assert(same(MemoryKind::ADDRESS, DAT_MEM_TYPE_VIRTUAL) &&
+              same(MemoryKind::LMR, DAT_MEM_TYPE_LMR) &&
+              same(MemoryKind::SHARED, DAT_MEM_TYPE_SHARED_VIRTUAL) &&
+              same(MemoryKind::ORDERED_ADDRESS, DAT_MEM_TYPE_SO_VIRTUAL));
+static_assert(std::tuple_size_v<SharedId> == DAT_LMR_COOKIE_SIZE);
 
 // A registration in progress.
 struct Plan {
     DAT_LMR_PARAM param{};
     Wanted wanted{};
     std::shared_ptr<Pinned> pinned; // another LMR's pages, which can be shared
-    Contexts::Cookie cookie{};
+    SharedId id{};
 
     [[nodiscard]] bool shared() const noexcept {
         return param.mem_type == DAT_MEM_TYPE_SHARED_VIRTUAL;
@@ -51,7 +58,7 @@ DAT_RETURN plan_range(const Ia &ia, const void *start, Plan &plan) {
 DAT_RETURN plan_shared(const Ia &ia, const DAT_SHARED_MEMORY &memory, Plan &plan) {
     if (!memory.shared_memory_id)
         return invalid_parameter(3);
-    std::copy_n(*memory.shared_memory_id, plan.cookie.size(), plan.cookie.begin());
+    std::copy_n(*memory.shared_memory_id, plan.id.size(), plan.id.begin());
     return plan_range(ia, memory.virtual_address, plan);
 }
 
@@ -86,7 +93,7 @@ DAT_RETURN plan_memory(const Ia &ia, Plan &plan) {
 DAT_RETURN compare_cookies(const Ia &ia, Plan &plan) {
     if (!plan.shared())
         return DAT_SUCCESS;
-    const auto [first, last] = ia.transport->contexts.shared.equal_range(plan.cookie);
+    const auto [first, last] = ia.transport->contexts.shared.equal_range(plan.id);
     for (auto other = first; other != last; ++other) {
         const Region &region = *other->second->region;
         if (region.length != plan.param.length)
@@ -101,7 +108,7 @@ DAT_RETURN compare_cookies(const Ia &ia, Plan &plan) {
 DAT_RETURN check_ia(const Ia &ia, Plan &plan) {
     if (!find<Pz>(plan.param.pz_handle, ia))
         return invalid_handle(DAT_INVALID_HANDLE_PZ);
-    if (ia.count(DAT_HANDLE_TYPE_LMR) >= ia.limits.lmrs)
+    if (ia.count(ObjectKind::LMR) >= ia.limits.lmrs)
         return no_resource(DAT_RESOURCE_MEMORY_REGION);
     return compare_cookies(ia, plan);
 }
@@ -123,7 +130,7 @@ DAT_RETURN get_pages(const Pz &pz, Plan &plan) {
             return sharing == Sharing::ABSENT ? invalid_parameter(3) : invalid_state();
     }
     return plan.pinned ? DAT_RETURN{DAT_SUCCESS}
-                       : pz.ia().transport->get_memory(pz, plan.wanted, plan.pinned);
+                       : to_return(pz.ia().transport->get_memory(pz, plan.wanted, plan.pinned));
 }
 
 // Counts as a user of the Pz, so that it cannot be freed while the lock is not held.
@@ -140,6 +147,17 @@ class InUse {
     Pz &pz_;
 };
 
+MemoryOrigin origin_of(const Plan &plan) noexcept {
+    const DAT_REGION_DESCRIPTION &region = plan.param.region_desc;
+    MemoryOrigin origin{.kind = static_cast<MemoryKind>(plan.param.mem_type)};
+    if (origin.kind == MemoryKind::LMR)
+        origin.lmr = region.for_lmr_handle;
+    else
+        origin.start = plan.shared() ? region.for_shared_memory.virtual_address : region.for_va;
+    origin.id = plan.id;
+    return origin;
+}
+
 DAT_RETURN make(Ia &ia, Plan &plan, Lmr *&result) {
     Contexts &contexts = ia.transport->contexts;
     const Wanted &wanted = plan.wanted;
@@ -154,7 +172,7 @@ DAT_RETURN make(Ia &ia, Plan &plan, Lmr *&result) {
     plan.param.rmr_context = (wanted.privileges & REMOTE) != 0 ? region->rmr_context : 0;
     plan.param.registered_address = plan.pinned->start;
     plan.param.registered_size = plan.pinned->length;
-    auto lmr = std::make_unique<Lmr>(ia, plan.param, *region);
+    auto lmr = std::make_unique<Lmr>(ia, origin_of(plan), *region);
     (void)hold.release();
     result = &ia.adopt(std::move(lmr));
     return DAT_SUCCESS;

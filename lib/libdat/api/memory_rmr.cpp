@@ -6,6 +6,7 @@
 #include "engine/memory/pz.h"
 #include "engine/memory/rmr.h"
 #include "libdat/api/query.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 
@@ -15,8 +16,8 @@ DAT_RMR_PARAM describe(const Rmr &rmr) noexcept {
     DAT_RMR_PARAM param{};
     param.ia_handle = rmr.ia().handle();
     param.pz_handle = rmr.pz->handle();
-    param.lmr_triplet = rmr.triplet;
-    param.mem_priv = rmr.privileges;
+    param.lmr_triplet = to_triplet(rmr.triplet);
+    param.mem_priv = static_cast<DAT_MEM_PRIV_FLAGS>(rmr.privileges);
     param.rmr_context = rmr.rmr_context();
     return param;
 }
@@ -31,7 +32,7 @@ DAT_RETURN rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr) noexcept {
         if (!rmr)
             return invalid_parameter(2);
         Ia &ia = locked->ia();
-        if (ia.count(DAT_HANDLE_TYPE_RMR) >= ia.limits.rmrs)
+        if (ia.count(ObjectKind::RMR) >= ia.limits.rmrs)
             return no_resource(DAT_RESOURCE_MEMORY_REGION);
         *rmr = ia.adopt(ia.transport->make_rmr(*locked)).handle();
         return DAT_RETURN{DAT_SUCCESS};
@@ -60,8 +61,9 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET *triplet,
             return invalid_handle(DAT_INVALID_HANDLE_EP);
         if (!triplet)
             return invalid_parameter(2);
-        return poster->transfer->post_bind(*locked, *triplet, privileges,
-                                           {0, nullptr, cookie, flags}, context);
+        return to_return(poster->transfer->post_bind(
+            *locked, *to_segments(triplet), static_cast<unsigned>(privileges),
+            {0, nullptr, to_cookie(cookie), to_flags(flags)}, context));
     });
 }
 

@@ -2,7 +2,7 @@
 // Common checks of the arguments of all dat_*_query functions.
 #pragma once
 
-#include "engine/core/error.h"
+#include "libdat/api/error.h"
 
 #include <cstdint>
 

@@ -3,6 +3,7 @@
 #include "libdat/api/functions.h"
 
 #include "engine/connect/ep.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 namespace {
@@ -11,8 +12,13 @@ template <class Body>
 DAT_RETURN with_ep(DAT_EP_HANDLE handle, Body &&body) noexcept {
     return guarded([&] {
         const auto ep = enter<Ep>(handle);
-        return ep ? body(*ep) : invalid_handle(DAT_INVALID_HANDLE_EP);
+        return ep ? to_return(body(*ep)) : invalid_handle(DAT_INVALID_HANDLE_EP);
     });
+}
+
+Post post_of(DAT_COUNT segments, const DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+             DAT_COMPLETION_FLAGS flags) noexcept {
+    return {segments, to_segments(iov), to_cookie(cookie), to_flags(flags)};
 }
 
 } // namespace
@@ -20,14 +26,14 @@ DAT_RETURN with_ep(DAT_EP_HANDLE handle, Body &&body) noexcept {
 DAT_RETURN ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_send({segments, iov, cookie, flags});
+        return ep.transfer->post_send(post_of(segments, iov, cookie, flags));
     });
 }
 
 DAT_RETURN ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_recv({segments, iov, cookie, flags});
+        return ep.transfer->post_recv(post_of(segments, iov, cookie, flags));
     });
 }
 
@@ -35,7 +41,7 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_T
                              DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                              DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_read({segments, iov, cookie, flags}, remote);
+        return ep.transfer->post_read(post_of(segments, iov, cookie, flags), to_segments(remote));
     });
 }
 
@@ -43,7 +49,7 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_
                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                               DAT_COMPLETION_FLAGS flags) noexcept {
     return with_ep(handle, [&](Ep &ep) {
-        return ep.transfer->post_write({segments, iov, cookie, flags}, remote);
+        return ep.transfer->post_write(post_of(segments, iov, cookie, flags), to_segments(remote));
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/transfer/srq.h"
 #include "engine/transport.h"
+#include "libdat/api/types.h"
 
 namespace rsmdat::api {
 namespace {
@@ -45,7 +46,9 @@ DAT_RETURN srq_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATT
             return invalid_parameter(4);
         if (ia->count(Srq::KIND) >= ia->limits.srqs)
             return no_resource(DAT_RESOURCE_SRQ);
-        *srq = ia->adopt(ia->transport->make_srq(*pz, *attr)).handle();
+        *srq = ia->adopt(ia->transport->make_srq(
+                             *pz, {attr->max_recv_dtos, attr->max_recv_iov, attr->low_watermark}))
+                   .handle();
         return DAT_RETURN{DAT_SUCCESS};
     });
 }
@@ -63,7 +66,8 @@ DAT_RETURN srq_free(DAT_SRQ_HANDLE handle) noexcept {
 DAT_RETURN srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
                          DAT_DTO_COOKIE cookie) noexcept {
     const auto srq = enter<Srq>(handle);
-    return srq ? srq->post(segments, iov, cookie) : invalid_handle(DAT_INVALID_HANDLE_SRQ);
+    return srq ? to_return(srq->post(segments, to_segments(iov), to_cookie(cookie)))
+               : invalid_handle(DAT_INVALID_HANDLE_SRQ);
 }
 
 DAT_RETURN srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask,
@@ -86,13 +90,14 @@ DAT_RETURN srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT max_recv_dtos) noexcept {
             return invalid_handle(DAT_INVALID_HANDLE_SRQ);
         if (max_recv_dtos <= 0 || max_recv_dtos > srq->ia().limits.recvs_per_srq)
             return invalid_parameter(2);
-        return srq->resize(max_recv_dtos);
+        return to_return(srq->resize(max_recv_dtos));
     });
 }
 
 DAT_RETURN srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark) noexcept {
     const auto srq = enter<Srq>(handle);
-    return srq ? srq->set_low_watermark(low_watermark) : invalid_handle(DAT_INVALID_HANDLE_SRQ);
+    return srq ? to_return(srq->set_low_watermark(low_watermark))
+               : invalid_handle(DAT_INVALID_HANDLE_SRQ);
 }
 
 } // namespace rsmdat::api

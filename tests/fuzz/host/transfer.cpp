@@ -29,7 +29,7 @@ using Ring = Channel::Ring;
 constexpr std::uint8_t FIRST = rsmdat::message_flags::FIRST;
 constexpr std::uint8_t LAST = rsmdat::message_flags::LAST;
 constexpr std::size_t SIZE = 8192;
-constexpr DAT_COUNT EVENTS = 128; // of an EVD
+constexpr rsmdat::Count EVENTS = 128; // of an EVD
 constexpr std::uint64_t MOST_POSTS = 64;
 constexpr std::uint32_t MOST_READS = 2; // attributes of the unit tests' endpoints
 
@@ -40,14 +40,14 @@ public:
     {
         testing::GTEST_FLAG(throw_on_failure) = true;
         SetUp();
-        readable = make_memory(SIZE, DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
-        writable = make_memory(SIZE, DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
-        own = make_memory(SIZE, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+        readable = make_memory(SIZE, rsmdat::rights::LOCAL_READ | rsmdat::rights::REMOTE_READ);
+        writable = make_memory(SIZE, rsmdat::rights::LOCAL_WRITE | rsmdat::rights::REMOTE_WRITE);
+        own = make_memory(SIZE, rsmdat::rights::LOCAL_READ);
     }
     void TestBody() override {}
 
     // An endpoint that waits for the peer's word in this state, or is connected.
-    fake::Side begin(std::uint32_t node, DAT_EP_STATE state, std::unique_ptr<Channel> &peer)
+    fake::Side begin(std::uint32_t node, rsmdat::EpState state, std::unique_ptr<Channel> &peer)
     {
         readable.fill(1);
         own.fill(2);
@@ -60,7 +60,7 @@ public:
         side.ep->set_connect_evd(side.connection = make_queue());
         peer = connect(side, node);
         channel_ = link_of(*side.ep).channel;
-        if (state != DAT_EP_STATE_CONNECTED)
+        if (state != rsmdat::EpState::CONNECTED)
             wait_in(state, side);
         return side;
     }
@@ -85,9 +85,9 @@ public:
 
 private:
     // As Connector leaves it when the peer's segment is attached to.
-    static void wait_in(DAT_EP_STATE state, const fake::Side &side)
+    static void wait_in(rsmdat::EpState state, const fake::Side &side)
     {
-        side.ep->link->active = state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+        side.ep->link->active = state == rsmdat::EpState::ACTIVE_PENDING;
         link_of(*side.ep).arrived = true;
         link_of(*side.ep).channel->ours().state = static_cast<std::uint32_t>(rsmdat::LinkState::OFFERED);
         side.ep->prepare();
@@ -108,8 +108,8 @@ Adapter &adapter()
     return instance;
 }
 
-constexpr std::array STATES{DAT_EP_STATE_CONNECTED, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-                            DAT_EP_STATE_COMPLETION_PENDING};
+constexpr std::array STATES{rsmdat::EpState::CONNECTED, rsmdat::EpState::ACTIVE_PENDING,
+                            rsmdat::EpState::COMPLETION_PENDING};
 
 class Connection {
 public:
@@ -149,13 +149,13 @@ public:
     {
         side_.ep->connector->poll(false);
         const auto state = side_.ep->state;
-        require(state == first_ || state == DAT_EP_STATE_CONNECTED ||
-                    state == DAT_EP_STATE_DISCONNECT_PENDING || state == DAT_EP_STATE_DISCONNECTED,
+        require(state == first_ || state == rsmdat::EpState::CONNECTED ||
+                    state == rsmdat::EpState::DISCONNECT_PENDING || state == rsmdat::EpState::DISCONNECTED,
                 "a connection is set up, lasts and ends");
         take_events(*side_.recv);
         take_events(*side_.request);
         take_connection_events();
-        require(state != DAT_EP_STATE_DISCONNECTED || (posted_.empty() && told_end_),
+        require(state != rsmdat::EpState::DISCONNECTED || (posted_.empty() && told_end_),
                 "all that was posted has ended when the connection has, and the consumer knows");
         if (side_.ep->link)
             require(side_.ep->link->max_rdma_read_in <= MOST_READS &&
@@ -173,11 +173,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool connected() const { return side_.ep->state == DAT_EP_STATE_CONNECTED; }
+    [[nodiscard]] bool connected() const { return side_.ep->state == rsmdat::EpState::CONNECTED; }
 
-    void remember(DAT_RETURN status, std::uint64_t length)
+    void remember(rsmdat::Status status, std::uint64_t length)
     {
-        if (status == DAT_SUCCESS)
+        if (status == rsmdat::Status::OK)
             posted_[cookie_] = length;
         ++cookie_;
     }
@@ -298,9 +298,9 @@ private:
 
     void disconnect()
     {
-        if (side_.ep->state != DAT_EP_STATE_DISCONNECTED)
-            require(side_.ep->disconnect(input_.below(2) != 0 ? DAT_CLOSE_ABRUPT_FLAG
-                                                              : DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS,
+        if (side_.ep->state != rsmdat::EpState::DISCONNECTED)
+            require(side_.ep->disconnect(input_.below(2) != 0 ? rsmdat::Close::ABRUPT
+                                                              : rsmdat::Close::GRACEFUL) == rsmdat::Status::OK,
                     "a consumer can disconnect");
     }
 
@@ -322,7 +322,7 @@ private:
     {
         if (header.kind == MessageKind::ASK) {
             header.kind = MessageKind::GRANT;
-            header.status = DAT_DTO_ERR_REMOTE_ACCESS;
+            header.status = rsmdat::on_wire(rsmdat::CompletionStatus::REMOTE_ACCESS);
             (void)put(Ring::RESPONSE, header, 0);
         } else if (header.kind == MessageKind::READ) {
             answer(header.total);
@@ -352,12 +352,12 @@ private:
 
     void take_events(rsmdat::Evd &evd)
     {
-        for (DAT_EVENT event{}; evd.dequeue(event) == DAT_SUCCESS;) {
-            require(event.event_number == DAT_DTO_COMPLETION_EVENT, "an EVD has its events");
-            const auto &end = event.event_data.dto_completion_event_data;
-            const auto posted = posted_.find(end.user_cookie.as_64);
+        for (const rsmdat::Event *event = nullptr; evd.dequeue(event) == rsmdat::Status::OK;) {
+            require(event->kind == rsmdat::EventKind::TRANSFER, "an EVD has its events");
+            const auto &end = event->transfer;
+            const auto posted = posted_.find(static_cast<std::uint64_t>(end.cookie));
             require(posted != posted_.end(), "what was posted ends once");
-            require(end.status != DAT_DTO_SUCCESS || end.transfered_length <= posted->second,
+            require(end.status != rsmdat::CompletionStatus::OK || end.length <= posted->second,
                     "no more is moved than was posted");
             posted_.erase(posted);
         }
@@ -366,31 +366,32 @@ private:
     // It is established at most once, then it ends once.
     void take_connection_events()
     {
-        for (DAT_EVENT event{}; side_.connection->dequeue(event) == DAT_SUCCESS;) {
+        for (const rsmdat::Event *event = nullptr;
+             side_.connection->dequeue(event) == rsmdat::Status::OK;) {
             require(!told_end_, "nothing comes behind the end");
-            if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
-                check_established(event.event_data.connect_event_data);
+            if (event->kind == rsmdat::EventKind::ESTABLISHED)
+                check_established(event->connection);
             else
                 told_end_ = true;
         }
     }
 
-    void check_established(const DAT_CONNECTION_EVENT_DATA &data)
+    void check_established(const rsmdat::ConnectionChange &data)
     {
-        require(first_ != DAT_EP_STATE_CONNECTED && !std::exchange(told_established_, true),
+        require(first_ != rsmdat::EpState::CONNECTED && !std::exchange(told_established_, true),
                 "it is established once");
-        require(data.private_data_size >= 0 &&
-                    data.private_data_size <= rsmdat::limits::PRIVATE_DATA,
+        require(data.size >= 0 &&
+                    data.size <= rsmdat::limits::PRIVATE_DATA,
                 "private data has a limit");
         const std::span bytes(static_cast<const std::byte *>(data.private_data),
-                              static_cast<std::size_t>(data.private_data_size));
+                              static_cast<std::size_t>(data.size));
         require(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0x5a}; }),
                 "private data is the peer's");
     }
 
     Input &input_;
     std::uint32_t node_;
-    DAT_EP_STATE first_;
+    rsmdat::EpState first_;
     std::unique_ptr<Channel> peer_;
     fake::Side side_;
     std::map<std::uint64_t, std::uint64_t> posted_; // length by cookie

@@ -15,7 +15,7 @@ using fake::error;
 class CloseTest : public fake::Adapter {};
 
 TEST_F(CloseTest, ChecksItsArguments) {
-    EXPECT_EQ(api::ia_close(ia, static_cast<DAT_CLOSE_FLAGS>(2)), invalid_parameter(2));
+    EXPECT_EQ(api::ia_close(ia, static_cast<DAT_CLOSE_FLAGS>(2)), api::invalid_parameter(2));
     EXPECT_EQ(api::ia_close(async_evd, DAT_CLOSE_ABRUPT_FLAG),
               error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 }
@@ -23,7 +23,7 @@ TEST_F(CloseTest, ChecksItsArguments) {
 TEST_F(CloseTest, GracefulWantsNothingLeft) {
     const auto evd = make_evd();
     const auto cno = make_cno();
-    const auto busy = invalid_state(DAT_INVALID_STATE_IA_IN_USE);
+    const auto busy = api::invalid_state(DAT_INVALID_STATE_IA_IN_USE);
     EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
     EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
     EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
@@ -40,7 +40,7 @@ TEST_F(CloseTest, AbruptTakesAllAlong) {
     DAT_PZ_HANDLE pz = nullptr;
     ASSERT_EQ(api::pz_create(ia, &pz), DAT_SUCCESS);
     enter<Pz>(pz)->users = 1;
-    EXPECT_EQ(api::pz_free(pz), invalid_state(DAT_INVALID_STATE_PZ_IN_USE));
+    EXPECT_EQ(api::pz_free(pz), api::invalid_state(DAT_INVALID_STATE_PZ_IN_USE));
     ASSERT_EQ(api::evd_modify_cno(async_evd, cno), DAT_SUCCESS);
     post(evd);
     close();
@@ -93,7 +93,7 @@ TEST_F(CloseTest, JoinedOpensUnderFire) {
                 while (DAT_GET_TYPE(post(evd)) != DAT_INVALID_HANDLE)
                     dequeue(evd);
             });
-            join_for(own, shared, DAT_EVD_DTO_FLAG);
+            join_for(own, shared, Stream::TRANSFERS);
             {
                 const auto locked = enter<Ia>(own);
                 EXPECT_NE(find_evd(shared, *locked), nullptr);

@@ -46,13 +46,13 @@ class CnoTest : public fake::Adapter {
 };
 
 TEST_F(CnoTest, ChecksItsArguments) {
-    EXPECT_EQ(api::cno_create(ia, {}, nullptr), invalid_parameter(3));
-    EXPECT_EQ(api::cno_wait(cno, 0, nullptr), invalid_parameter(3));
+    EXPECT_EQ(api::cno_create(ia, {}, nullptr), api::invalid_parameter(3));
+    EXPECT_EQ(api::cno_wait(cno, 0, nullptr), api::invalid_parameter(3));
     EXPECT_EQ(wait_cno(async_evd, 0).first, error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
     DAT_CNO_PARAM param{};
     EXPECT_EQ(api::cno_query(cno, static_cast<DAT_CNO_PARAM_MASK>(4), &param),
-              invalid_parameter(2));
-    EXPECT_EQ(api::cno_query(cno, DAT_CNO_FIELD_ALL, nullptr), invalid_parameter(3));
+              api::invalid_parameter(2));
+    EXPECT_EQ(api::cno_query(cno, DAT_CNO_FIELD_ALL, nullptr), api::invalid_parameter(3));
     EXPECT_EQ(api::cno_query(cno, DAT_CNO_FIELD_ALL, &param), DAT_SUCCESS);
     EXPECT_EQ(param.ia_handle, ia);
     EXPECT_EQ(param.agent.proxy_agent_func, nullptr);
@@ -98,7 +98,7 @@ TEST_F(CnoTest, WakesOneWaiterForEachTrigger) {
     const auto evd = make_evd(4, cno);
     auto first = start(cno);
     auto second = start(cno);
-    EXPECT_EQ(api::cno_free(cno), invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
+    EXPECT_EQ(api::cno_free(cno), api::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
     post(evd);
     int over = 0;
     for (int i = 0; i < 500 && over == 0; ++i)
@@ -134,7 +134,7 @@ TEST_F(CnoTest, IsToldWhatIsQueuedWhenAnEvdComes) {
     auto waiter = start(cno);
     EXPECT_EQ(api::evd_modify_cno(evd, cno), DAT_SUCCESS);
     EXPECT_EQ(waiter.get(), Found(DAT_SUCCESS, evd));
-    EXPECT_EQ(api::cno_free(cno), invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
+    EXPECT_EQ(api::cno_free(cno), api::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
     EXPECT_EQ(api::evd_modify_cno(evd, nullptr), DAT_SUCCESS);
     EXPECT_EQ(api::cno_free(cno), DAT_SUCCESS);
 }

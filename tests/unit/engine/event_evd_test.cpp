@@ -21,15 +21,16 @@ class EvdTest : public fake::Adapter {
 
 TEST_F(EvdTest, CreateChecksItsArguments) {
     DAT_EVD_HANDLE evd = &evd;
-    EXPECT_EQ(create(0, nullptr, DAT_EVD_DTO_FLAG, &evd), invalid_parameter(2));
+    EXPECT_EQ(create(0, nullptr, DAT_EVD_DTO_FLAG, &evd), api::invalid_parameter(2));
     EXPECT_EQ(evd, nullptr);
-    EXPECT_EQ(create(1 << 30, nullptr, DAT_EVD_DTO_FLAG, &evd), no_resource(DAT_RESOURCE_TEVD));
+    EXPECT_EQ(create(1 << 30, nullptr, DAT_EVD_DTO_FLAG, &evd),
+              api::no_resource(DAT_RESOURCE_TEVD));
     EXPECT_EQ(create(1, ia, DAT_EVD_DTO_FLAG, &evd),
               error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
-    EXPECT_EQ(create(1, nullptr, 0, &evd), invalid_parameter(4));
-    EXPECT_EQ(create(1, nullptr, 0x200, &evd), invalid_parameter(4));
-    EXPECT_EQ(create(1, nullptr, 0x2, &evd), invalid_parameter(4));
-    EXPECT_EQ(create(1, nullptr, DAT_EVD_DTO_FLAG, nullptr), invalid_parameter(5));
+    EXPECT_EQ(create(1, nullptr, 0, &evd), api::invalid_parameter(4));
+    EXPECT_EQ(create(1, nullptr, 0x200, &evd), api::invalid_parameter(4));
+    EXPECT_EQ(create(1, nullptr, 0x2, &evd), api::invalid_parameter(4));
+    EXPECT_EQ(create(1, nullptr, DAT_EVD_DTO_FLAG, nullptr), api::invalid_parameter(5));
     EXPECT_EQ(create(1, nullptr, DAT_EVD_DEFAULT_FLAG, &evd), DAT_SUCCESS);
     EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
 }
@@ -46,8 +47,8 @@ TEST_F(EvdTest, Query) {
               DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE | DAT_EVD_STATE_CONFIG_THRESHOLD);
     DAT_EVD_PARAM other;
     const auto beyond = static_cast<DAT_EVD_PARAM_MASK>(DAT_EVD_FIELD_ALL + 1);
-    EXPECT_EQ(api::evd_query(evd, beyond, &other), invalid_parameter(2));
-    EXPECT_EQ(api::evd_query(evd, DAT_EVD_FIELD_CNO, nullptr), invalid_parameter(3));
+    EXPECT_EQ(api::evd_query(evd, beyond, &other), api::invalid_parameter(2));
+    EXPECT_EQ(api::evd_query(evd, DAT_EVD_FIELD_CNO, nullptr), api::invalid_parameter(3));
 }
 
 TEST_F(EvdTest, StateFollowsItsStreams) {
@@ -57,9 +58,9 @@ TEST_F(EvdTest, StateFollowsItsStreams) {
     EXPECT_EQ(config(), DAT_EVD_STATE_CONFIG_SOLICITED);
     enter<Evd>(evd)->notify_streams = 1;
     EXPECT_EQ(config(), DAT_EVD_STATE_CONFIG_NOTIFY);
-    EXPECT_EQ(wait(evd, 0, 2), invalid_state(DAT_INVALID_STATE_EVD_CONFIG_NOTIFY));
+    EXPECT_EQ(wait(evd, 0, 2), api::invalid_state(DAT_INVALID_STATE_EVD_CONFIG_NOTIFY));
     enter<Evd>(evd)->notify_streams = 0;
-    EXPECT_EQ(wait(evd, 0, 2), invalid_state(DAT_INVALID_STATE_EVD_CONFIG_SOLICITED));
+    EXPECT_EQ(wait(evd, 0, 2), api::invalid_state(DAT_INVALID_STATE_EVD_CONFIG_SOLICITED));
     enter<Evd>(evd)->solicited_streams = 0;
     EXPECT_EQ(config(), DAT_EVD_STATE_CONFIG_THRESHOLD);
 }
@@ -77,7 +78,7 @@ TEST_F(EvdTest, SoftwareEventsComeBackInOrder) {
         EXPECT_EQ(event.event_data.software_event_data.pointer, reinterpret_cast<DAT_PVOID>(i));
     }
     EXPECT_EQ(dequeue(evd), error(DAT_QUEUE_EMPTY));
-    EXPECT_EQ(api::evd_dequeue(evd, nullptr), invalid_parameter(2));
+    EXPECT_EQ(api::evd_dequeue(evd, nullptr), api::invalid_parameter(2));
 }
 
 TEST_F(EvdTest, PostChecksItsArguments) {
@@ -85,11 +86,11 @@ TEST_F(EvdTest, PostChecksItsArguments) {
     DAT_EVENT event{};
     event.event_number = DAT_SOFTWARE_EVENT;
     ASSERT_EQ(create(1, nullptr, DAT_EVD_DTO_FLAG, &evd), DAT_SUCCESS);
-    EXPECT_EQ(api::evd_post_se(evd, &event), invalid_parameter(1));
+    EXPECT_EQ(api::evd_post_se(evd, &event), api::invalid_parameter(1));
     const auto soft = make_evd();
-    EXPECT_EQ(api::evd_post_se(soft, nullptr), invalid_parameter(2));
+    EXPECT_EQ(api::evd_post_se(soft, nullptr), api::invalid_parameter(2));
     event.event_number = DAT_DTO_COMPLETION_EVENT;
-    EXPECT_EQ(api::evd_post_se(soft, &event), invalid_parameter(2));
+    EXPECT_EQ(api::evd_post_se(soft, &event), api::invalid_parameter(2));
 }
 
 // Events that fit are still there; then the EVD says that something is missing, for ever.
@@ -107,8 +108,8 @@ TEST_F(EvdTest, OverflowIsReportedOnce) {
     EXPECT_EQ(dequeue(async_evd), error(DAT_QUEUE_EMPTY));
     EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
     EXPECT_EQ(credits, 0);
-    EXPECT_EQ(dequeue(evd), invalid_state());
-    EXPECT_EQ(wait(evd, 0), invalid_state());
+    EXPECT_EQ(dequeue(evd), api::invalid_state());
+    EXPECT_EQ(wait(evd, 0), api::invalid_state());
     EXPECT_EQ(post(evd), error(DAT_QUEUE_FULL));
 }
 
@@ -117,7 +118,7 @@ TEST_F(EvdTest, OverflowOfTheAsyncEvdIsNotReported) {
         deliver(async_evd);
     for (int i = 0; i < 4; ++i)
         EXPECT_EQ(dequeue(async_evd), DAT_SUCCESS);
-    EXPECT_EQ(dequeue(async_evd), invalid_state());
+    EXPECT_EQ(dequeue(async_evd), api::invalid_state());
 }
 
 // To an async EVD of another IA of the adapter, until that one goes.
@@ -125,14 +126,14 @@ TEST_F(EvdTest, ReportsToAForeignAsyncEvd) {
     DAT_EVD_HANDLE shared = async_evd;
     DAT_IA_HANDLE second = open(shared);
     EXPECT_EQ(shared, async_evd);
-    enter<Ia>(second)->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, second, DAT_IA_OTHER_ERROR);
+    enter<Ia>(second)->report(EventKind::IA_FAILED, second, Reason::FAILURE);
     EXPECT_EQ(wait(async_evd, 10'000'000), DAT_SUCCESS);
     EXPECT_EQ(enter<Evd>(async_evd)->users, 2);
     EXPECT_EQ(api::ia_close(second, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
     EXPECT_EQ(enter<Evd>(async_evd)->users, 1);
     second = open(shared);
     close();
-    enter<Ia>(second)->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, second, DAT_IA_OTHER_ERROR);
+    enter<Ia>(second)->report(EventKind::IA_FAILED, second, Reason::FAILURE);
     EXPECT_EQ(api::ia_close(second, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
 }
 
@@ -141,12 +142,12 @@ TEST_F(EvdTest, ReportsToAForeignAsyncEvd) {
 TEST_F(EvdTest, EachAsyncEvdOfAnAdapterGetsEachEventOnce) {
     DAT_EVD_HANDLE other_evd = nullptr;
     DAT_EVD_HANDLE shared = async_evd;
-    DAT_EVD_HANDLE none = ASYNC_EXISTS;
+    DAT_EVD_HANDLE none = DAT_EVD_ASYNC_EXISTS;
     const DAT_IA_HANDLE other = open(other_evd);
     const DAT_IA_HANDLE sharing = open(shared);
     const DAT_IA_HANDLE without = open(none);
     for (const DAT_IA_HANDLE from : {other, sharing, without, ia}) {
-        enter<Ia>(from)->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, from, DAT_IA_OTHER_ERROR);
+        enter<Ia>(from)->report(EventKind::IA_FAILED, from, Reason::FAILURE);
         for (const DAT_EVD_HANDLE evd : {async_evd, other_evd}) {
             DAT_EVENT event;
             DAT_COUNT more = 0;
@@ -163,9 +164,9 @@ TEST_F(EvdTest, ResizeKeepsTheEvents) {
     const auto evd = make_evd(2);
     post(evd, 1);
     post(evd, 2);
-    EXPECT_EQ(api::evd_resize(evd, 0), invalid_parameter(2));
-    EXPECT_EQ(api::evd_resize(evd, 1 << 30), invalid_parameter(2));
-    EXPECT_EQ(api::evd_resize(evd, 1), invalid_state());
+    EXPECT_EQ(api::evd_resize(evd, 0), api::invalid_parameter(2));
+    EXPECT_EQ(api::evd_resize(evd, 1 << 30), api::invalid_parameter(2));
+    EXPECT_EQ(api::evd_resize(evd, 1), api::invalid_state());
     EXPECT_EQ(api::evd_resize(evd, 2), DAT_SUCCESS);
     EXPECT_EQ(api::evd_resize(evd, 3), DAT_SUCCESS);
     EXPECT_EQ(query(evd).evd_qlen, 3);
@@ -176,10 +177,10 @@ TEST_F(EvdTest, ResizeKeepsTheEvents) {
 }
 
 TEST_F(EvdTest, InUseIsNotFreed) {
-    EXPECT_EQ(api::evd_free(async_evd), invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
+    EXPECT_EQ(api::evd_free(async_evd), api::invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
     const auto evd = make_evd();
     enter<Evd>(evd)->users = 1;
-    EXPECT_EQ(api::evd_free(evd), invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
+    EXPECT_EQ(api::evd_free(evd), api::invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
     enter<Evd>(evd)->users = 0;
     EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
     EXPECT_EQ(dequeue(evd), error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1));

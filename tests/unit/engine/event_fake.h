@@ -30,7 +30,7 @@ inline rsmdat::api::Record &record() {
 
 // The value of an error, as the specification writes it.
 inline DAT_RETURN error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype = DAT_NO_SUBTYPE) {
-    return rsmdat::failure(type, subtype);
+    return rsmdat::api::failure(type, subtype);
 }
 
 class Adapter : public testing::Test {
@@ -74,7 +74,7 @@ class Adapter : public testing::Test {
     static void deliver(DAT_EVD_HANDLE evd, bool notifies = true, int *credit = nullptr,
                         DAT_HANDLE owner = nullptr) {
         rsmdat::Arrival arrival;
-        arrival.event.event_number = DAT_DTO_COMPLETION_EVENT;
+        arrival.event.kind = rsmdat::EventKind::TRANSFER;
         arrival.notifies = notifies;
         arrival.credit = credit;
         arrival.owner = owner;

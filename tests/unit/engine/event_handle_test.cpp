@@ -138,10 +138,10 @@ TEST_F(Handle, DiesInAChildThatLibcDoesNotKnowOf) {
 
 TEST_F(Handle, CountsObjects) {
     const auto evd = make_evd();
-    EXPECT_EQ(enter<Ia>(ia)->count(DAT_HANDLE_TYPE_EVD), 2);
+    EXPECT_EQ(enter<Ia>(ia)->count(ObjectKind::EVD), 2);
     EXPECT_EQ(enter<Ia>(ia)->consumer_objects(), 1U);
     EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
-    EXPECT_EQ(enter<Ia>(ia)->count(DAT_HANDLE_TYPE_EVD), 1);
+    EXPECT_EQ(enter<Ia>(ia)->count(ObjectKind::EVD), 1);
 }
 
 class Open : public fake::Adapter {
@@ -207,7 +207,7 @@ TEST_F(Open, Query) {
     EXPECT_EQ(provider.is_thread_safe, DAT_TRUE);
     EXPECT_GE(provider.max_private_data_size, 64);
     EXPECT_EQ(provider.evd_stream_merging_supported[5][2], DAT_TRUE);
-    const auto argument = [](int position) { return invalid_parameter(position); };
+    const auto argument = [](int position) { return api::invalid_parameter(position); };
     EXPECT_EQ(api::ia_query(ia, nullptr, DAT_IA_FIELD_ALL + 1, &attr, 0, nullptr), argument(3));
     EXPECT_EQ(api::ia_query(ia, nullptr, 1, nullptr, 0, nullptr), argument(4));
     EXPECT_EQ(api::ia_query(ia, nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL + 1, &provider),

@@ -6,21 +6,22 @@
 namespace {
 
 using rsmdat::Arrival;
+using rsmdat::Event;
+using rsmdat::EventKind;
 using rsmdat::EventQueue;
+using rsmdat::Handle;
 
-Arrival arrival(std::uintptr_t number, DAT_HANDLE owner = nullptr, int *credit = nullptr) {
+Arrival arrival(std::uintptr_t number, Handle owner = nullptr, int *credit = nullptr) {
     Arrival result;
-    result.event.event_number = DAT_SOFTWARE_EVENT;
-    result.event.event_data.software_event_data.pointer = reinterpret_cast<DAT_PVOID>(number);
+    result.event.kind = EventKind::SOFTWARE;
+    result.event.software = reinterpret_cast<void *>(number);
     result.owner = owner;
     result.credit = credit;
     return result;
 }
 
 std::uintptr_t pop(EventQueue &queue) {
-    DAT_EVENT event;
-    queue.pop(event);
-    return reinterpret_cast<std::uintptr_t>(event.event_data.software_event_data.pointer);
+    return reinterpret_cast<std::uintptr_t>(queue.pop().software);
 }
 
 TEST(EventQueue, IsInOrderAcrossItsEnd) {
@@ -40,10 +41,9 @@ TEST(EventQueue, FillsInTheEvd) {
     EventQueue queue(1);
     int evd = 0;
     queue.push(arrival(1), &evd);
-    DAT_EVENT event;
-    queue.pop(event);
-    EXPECT_EQ(event.evd_handle, &evd);
-    EXPECT_EQ(event.event_number, DAT_SOFTWARE_EVENT);
+    const Event &event = queue.pop();
+    EXPECT_EQ(event.evd, &evd);
+    EXPECT_EQ(event.kind, EventKind::SOFTWARE);
 }
 
 TEST(EventQueue, CountsWhatNotifies) {
@@ -104,10 +104,10 @@ TEST(EventQueue, DisownedEventsStay) {
 }
 
 TEST(EventQueue, ForgetsPrivateDataOfOneOwner) {
-    const auto established = [](DAT_HANDLE owner) {
+    const auto established = [](Handle owner) {
         Arrival result;
-        result.event.event_number = DAT_CONNECTION_EVENT_ESTABLISHED;
-        result.event.event_data.connect_event_data = {owner, 3, owner};
+        result.event.kind = EventKind::ESTABLISHED;
+        result.event.connection = {owner, 3, owner};
         result.owner = owner;
         return result;
     };
@@ -118,14 +118,13 @@ TEST(EventQueue, ForgetsPrivateDataOfOneOwner) {
     queue.push(established(&other), nullptr);
     queue.push(arrival(7, &gone), nullptr);
     queue.drop_private_data(&gone);
-    DAT_EVENT event;
-    queue.pop(event);
-    EXPECT_EQ(event.event_data.connect_event_data.ep_handle, &gone);
-    EXPECT_EQ(event.event_data.connect_event_data.private_data_size, 0);
-    EXPECT_EQ(event.event_data.connect_event_data.private_data, nullptr);
-    queue.pop(event);
-    EXPECT_EQ(event.event_data.connect_event_data.private_data_size, 3);
-    EXPECT_EQ(event.event_data.connect_event_data.private_data, &other);
+    const Event &first = queue.pop();
+    EXPECT_EQ(first.connection.ep, &gone);
+    EXPECT_EQ(first.connection.size, 0);
+    EXPECT_EQ(first.connection.private_data, nullptr);
+    const Event &second = queue.pop();
+    EXPECT_EQ(second.connection.size, 3);
+    EXPECT_EQ(second.connection.private_data, &other);
     EXPECT_EQ(pop(queue), 7U);
 }
 
@@ -146,8 +145,8 @@ TEST(EventQueue, TakesRequestsOut) {
     EventQueue queue(4);
     int request = 0;
     auto event = arrival(0);
-    event.event.event_number = DAT_CONNECTION_REQUEST_EVENT;
-    event.event.event_data.cr_arrival_event_data.cr_handle = &request;
+    event.event.kind = EventKind::REQUEST;
+    event.event.request.request = &request;
     queue.push(arrival(1), nullptr);
     queue.push(event, nullptr);
     queue.push(arrival(2), nullptr);

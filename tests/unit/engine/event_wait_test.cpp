@@ -31,11 +31,11 @@ TEST_F(WaitTest, ChecksItsArguments) {
     const auto evd = make_evd(4);
     DAT_EVENT event;
     DAT_COUNT more = 0;
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, nullptr, &more), invalid_parameter(4));
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, nullptr), invalid_parameter(5));
-    EXPECT_EQ(wait(evd, 0, 0), invalid_parameter(3));
-    EXPECT_EQ(wait(evd, 0, -1), invalid_parameter(3));
-    EXPECT_EQ(wait(evd, 0, 5), invalid_parameter(3));
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, nullptr, &more), api::invalid_parameter(4));
+    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, nullptr), api::invalid_parameter(5));
+    EXPECT_EQ(wait(evd, 0, 0), api::invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, -1), api::invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, 5), api::invalid_parameter(3));
     EXPECT_EQ(wait(evd, 0, 4), error(DAT_TIMEOUT_EXPIRED));
     EXPECT_EQ(wait(nullptr, 0), error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1));
 }
@@ -86,9 +86,9 @@ TEST_F(WaitTest, SleepsOnWhenAnEventDoesNotNotify) {
 TEST_F(WaitTest, IsForOneAtATime) {
     const auto evd = make_evd();
     auto waiter = start(evd);
-    EXPECT_EQ(wait(evd, 0), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
-    EXPECT_EQ(dequeue(evd), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
-    EXPECT_EQ(api::evd_free(evd), invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(wait(evd, 0), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(dequeue(evd), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(api::evd_free(evd), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
     post(evd);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS);
 }
@@ -97,9 +97,9 @@ TEST_F(WaitTest, EndsWhenUnwaitable) {
     const auto evd = make_evd();
     auto waiter = start(evd);
     EXPECT_EQ(api::evd_set_unwaitable(evd), DAT_SUCCESS);
-    EXPECT_EQ(waiter.get(), invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(waiter.get(), api::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
     post(evd);
-    EXPECT_EQ(wait(evd, 0), invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(wait(evd, 0), api::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
     EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
     EXPECT_EQ(api::evd_clear_unwaitable(evd), DAT_SUCCESS);
     EXPECT_EQ(wait(evd, 0), error(DAT_TIMEOUT_EXPIRED));
@@ -112,7 +112,7 @@ TEST_F(WaitTest, EndsWhenTheQueueDies) {
     EXPECT_TRUE(still_waits(waiter));
     deliver(evd, false);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS) << "the one that fitted";
-    EXPECT_EQ(wait(evd, 0), invalid_state());
+    EXPECT_EQ(wait(evd, 0), api::invalid_state());
 }
 
 TEST_F(WaitTest, ShrinkingLeavesRoomForTheThreshold) {

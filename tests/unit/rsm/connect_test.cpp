@@ -2,7 +2,8 @@
 // Setting up connections, as far as it is arithmetic: ids, slots, terms, attributes.
 #include "connect/link.h"
 #include "engine/connect/attributes.h"
-#include "engine/core/error.h"
+#include "libdat/api/attributes.h"
+#include "libdat/api/error.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -98,11 +99,11 @@ TEST(DaplRsmTerms, ports_differ) {
 class DaplRsmAttributes : public testing::Test {
   protected:
     [[nodiscard]] DAT_RETURN check(bool srq = false) const {
-        return check_attributes(limits::ALL, attributes, srq, 6);
+        return api::check_attributes(limits::ALL, attributes, srq, 6);
     }
-    const DAT_RETURN wrong = invalid_parameter(6);
-    const DAT_RETURN unsupported = failure(DAT_MODEL_NOT_SUPPORTED);
-    DAT_EP_ATTR attributes = default_attributes(limits::ALL, true, true);
+    const DAT_RETURN wrong = api::invalid_parameter(6);
+    const DAT_RETURN unsupported = api::failure(DAT_MODEL_NOT_SUPPORTED);
+    DAT_EP_ATTR attributes = api::to_attr(default_attributes(limits::ALL, true, true));
 };
 
 TEST_F(DaplRsmAttributes, the_defaults_are_good) {
@@ -199,7 +200,7 @@ TEST_F(DaplRsmAttributes, vectors_that_a_program_does_not_know_of) {
     attributes.max_request_iov = 7;
     attributes.max_rdma_read_iov = 0;
     attributes.max_rdma_write_iov = 3;
-    const DAT_EP_ATTR kept = kept_attributes(attributes);
+    const EpAttributes kept = kept_attributes(api::to_attributes(attributes));
     EXPECT_EQ(kept.max_rdma_read_iov, 7);
     EXPECT_EQ(kept.max_rdma_write_iov, 3);
 }

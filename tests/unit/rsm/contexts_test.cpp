@@ -2,8 +2,6 @@
 // Contexts of the provider `rsm`, which say who may touch which memory, without a kernel.
 #include "memory/contexts.h"
 
-#include "engine/core/error.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,11 +12,11 @@ namespace {
 
 using namespace rsmdat;
 
-constexpr unsigned LOCAL_READ = DAT_MEM_PRIV_LOCAL_READ_FLAG;
-constexpr unsigned LOCAL_WRITE = DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
-constexpr unsigned REMOTE_READ = DAT_MEM_PRIV_REMOTE_READ_FLAG;
-constexpr unsigned REMOTE_WRITE = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
-constexpr unsigned ALL = DAT_MEM_PRIV_ALL_FLAG;
+constexpr unsigned LOCAL_READ = rights::LOCAL_READ;
+constexpr unsigned LOCAL_WRITE = rights::LOCAL_WRITE;
+constexpr unsigned REMOTE_READ = rights::REMOTE_READ;
+constexpr unsigned REMOTE_WRITE = rights::REMOTE_WRITE;
+constexpr unsigned ALL = rights::ALL;
 constexpr std::uint64_t START = 0x10003;
 constexpr std::uint64_t LENGTH = 1000;
 
@@ -43,13 +41,13 @@ class DaplRsmContexts : public testing::Test {
         EXPECT_NE(region, nullptr);
         return *region;
     }
-    DAT_RETURN gather(Stranger &pz, unsigned privilege, const std::vector<DAT_LMR_TRIPLET> &iov) {
+    Status gather(Stranger &pz, unsigned privilege, const std::vector<Segment> &iov) {
         used = 0;
         total = 0;
-        return contexts.gather(&pz.as<Pz>(), static_cast<DAT_COUNT>(iov.size()), iov.data(),
+        return contexts.gather(&pz.as<Pz>(), static_cast<Count>(iov.size()), iov.data(),
                                privilege, pieces, used, total);
     }
-    DAT_RETURN gather(unsigned privilege, const DAT_LMR_TRIPLET &piece) {
+    Status gather(unsigned privilege, const Segment &piece) {
         return gather(zone, privilege, {piece});
     }
     auto reach(const RsmRegion &region, std::uint64_t start, std::uint64_t length,
@@ -57,12 +55,12 @@ class DaplRsmContexts : public testing::Test {
         return contexts.reach(&zone.as<Pz>(), region.context, start, length, privilege);
     }
 
-    std::array<DAT_LMR_TRIPLET, 4> pieces{};
-    DAT_COUNT used = 0;
-    DAT_VLEN total = 0;
+    std::array<Segment, 4> pieces{};
+    Count used = 0;
+    std::uint64_t total = 0;
 };
 
-DAT_LMR_TRIPLET piece(const RsmRegion &region, std::uint64_t start = START,
+Segment piece(const RsmRegion &region, std::uint64_t start = START,
                       std::uint64_t length = LENGTH) {
     return {region.context, 0xdeadbeef, start, length};
 }
@@ -78,10 +76,10 @@ TEST_F(DaplRsmContexts, ZeroAndStrangersAreNone) {
 }
 
 TEST_F(DaplRsmContexts, AreNotUsedAgainForLong) {
-    std::set<DAT_LMR_CONTEXT> seen;
+    std::set<LocalKey> seen;
     for (int i = 0; i < 300000; ++i) {
         RsmRegion &region = make(ALL);
-        const DAT_LMR_CONTEXT context = region.context;
+        const LocalKey context = region.context;
         ASSERT_TRUE(seen.insert(context).second) << i;
         contexts.destroy(region);
         ASSERT_EQ(contexts.find(context), nullptr);
@@ -94,7 +92,7 @@ TEST_F(DaplRsmContexts, UsesWrapAround) {
     while (RsmRegion *next =
                contexts.create(zone.as<Pz>(), nullptr, START, LENGTH, LOCAL_READ, true))
         region = next;
-    const DAT_LMR_CONTEXT first = region->context;
+    const LocalKey first = region->context;
     std::uint32_t uses = 0;
     do {
         contexts.destroy(*region);
@@ -107,7 +105,7 @@ TEST_F(DaplRsmContexts, UsesWrapAround) {
 
 TEST_F(DaplRsmContexts, RunOut) {
     std::vector<RsmRegion *> all;
-    std::set<DAT_LMR_CONTEXT> seen;
+    std::set<LocalKey> seen;
     while (RsmRegion *region =
                contexts.create(zone.as<Pz>(), pinned, START, LENGTH, LOCAL_READ, true)) {
         all.push_back(region);
@@ -129,26 +127,26 @@ TEST_F(DaplRsmContexts, GatherTakesWhatIsThere) {
                       piece(region, 0, 0),
                       {0, 0, 0, 0},
                       piece(region, START, 1)}),
-              DAT_SUCCESS);
+              Status::OK);
     EXPECT_EQ(used, 3);
     EXPECT_EQ(total, LENGTH + 2);
-    EXPECT_EQ(pieces[1].virtual_address, START + LENGTH - 1);
-    EXPECT_EQ(pieces[2].segment_length, 1U);
-    EXPECT_EQ(gather(zone, LOCAL_READ, {}), DAT_SUCCESS);
+    EXPECT_EQ(pieces[1].address, START + LENGTH - 1);
+    EXPECT_EQ(pieces[2].length, 1U);
+    EXPECT_EQ(gather(zone, LOCAL_READ, {}), Status::OK);
 }
 
 TEST_F(DaplRsmContexts, GatherChecksTheVector) {
     const RsmRegion &region = make(LOCAL_READ);
-    const std::vector<DAT_LMR_TRIPLET> five(5, piece(region, START, 1));
-    EXPECT_EQ(gather(zone, LOCAL_READ, five), invalid_parameter(2));
+    const std::vector<Segment> five(5, piece(region, START, 1));
+    EXPECT_EQ(gather(zone, LOCAL_READ, five), Status::BAD_SEGMENT_COUNT);
     EXPECT_EQ(contexts.gather(&zone.as<Pz>(), -1, five.data(), LOCAL_READ, pieces, used, total),
-              invalid_parameter(2));
+              Status::BAD_SEGMENT_COUNT);
     EXPECT_EQ(contexts.gather(&zone.as<Pz>(), 1, nullptr, LOCAL_READ, pieces, used, total),
-              invalid_parameter(3));
+              Status::BAD_SEGMENT);
     used = 0;
     total = UINT64_MAX;
     EXPECT_EQ(contexts.gather(&zone.as<Pz>(), 1, five.data(), LOCAL_READ, pieces, used, total),
-              invalid_parameter(3));
+              Status::BAD_SEGMENT);
 }
 
 TEST_F(DaplRsmContexts, GatherChecksBounds) {
@@ -164,27 +162,25 @@ TEST_F(DaplRsmContexts, GatherChecksBounds) {
                                                               {UINT64_MAX, 1},
                                                               {UINT64_MAX, UINT64_MAX},
                                                               {0, START + LENGTH}})
-        EXPECT_EQ(gather(LOCAL_READ, piece(region, start, length)), invalid_parameter(3))
+        EXPECT_EQ(gather(LOCAL_READ, piece(region, start, length)), Status::BAD_SEGMENT)
             << start << ' ' << length;
 }
 
 TEST_F(DaplRsmContexts, GatherChecksRights) {
     const auto privileges = [](bool write) {
-        return failure(DAT_PRIVILEGES_VIOLATION,
-                       write ? DAT_PRIVILEGES_WRITE : DAT_PRIVILEGES_READ);
+        return write ? Status::RIGHT_TO_WRITE_MISSING : Status::RIGHT_TO_READ_MISSING;
     };
     const auto protection = [](bool write) {
-        return failure(DAT_PROTECTION_VIOLATION,
-                       write ? DAT_PROTECTION_WRITE : DAT_PROTECTION_READ);
+        return write ? Status::ZONE_OF_WRITE_DIFFERS : Status::ZONE_OF_READ_DIFFERS;
     };
     for (const bool write : {false, true}) {
         const unsigned needed = write ? LOCAL_WRITE : LOCAL_READ;
         RsmRegion &region = make(ALL);
-        EXPECT_EQ(gather(needed, piece(region)), DAT_SUCCESS);
+        EXPECT_EQ(gather(needed, piece(region)), Status::OK);
         EXPECT_EQ(gather(other_zone, needed, {piece(region)}), protection(write));
         EXPECT_EQ(gather(needed, piece(make(ALL & ~needed))), privileges(write));
         EXPECT_EQ(gather(needed, piece(make(ALL, false))), privileges(write)); // an RMR's
-        const DAT_LMR_TRIPLET stale = piece(region);
+        const Segment stale = piece(region);
         EXPECT_NE(contexts.usable(&zone.as<Pz>(), stale, needed), nullptr);
         contexts.destroy(region);
         EXPECT_EQ(gather(needed, stale), privileges(write));
@@ -216,7 +212,7 @@ TEST_F(DaplRsmContexts, ReachChecksRights) {
     window.open = false; // its bind has not been carried out
     EXPECT_FALSE(reach(window, START, 1, REMOTE_READ));
     window.open = true;
-    const DAT_RMR_CONTEXT stale = window.context;
+    const RemoteKey stale = window.context;
     contexts.destroy(window);
     EXPECT_FALSE(contexts.reach(&zone.as<Pz>(), stale, START, 1, REMOTE_READ));
 }

@@ -22,7 +22,7 @@ namespace {
 
 using namespace rsmdat;
 
-DAT_LMR_TRIPLET triplet(void *start, std::size_t length) {
+Segment triplet(void *start, std::size_t length) {
     return {1, 0, reinterpret_cast<std::uintptr_t>(start), length};
 }
 
@@ -38,7 +38,7 @@ struct Pieces {
     std::array<std::byte, 5> first{};
     std::array<std::byte, 1> second{};
     std::array<std::byte, 10> third{};
-    std::array<DAT_LMR_TRIPLET, 4> all{triplet(first.data(), 5), triplet(nullptr, 0),
+    std::array<Segment, 4> all{triplet(first.data(), 5), triplet(nullptr, 0),
                                        triplet(second.data(), 1), triplet(third.data(), 10)};
 
     [[nodiscard]] std::vector<std::byte> together() const {

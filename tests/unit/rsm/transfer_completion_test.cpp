@@ -5,17 +5,16 @@
 namespace {
 
 using namespace fake;
-using rsmdat::failure;
 
 using DaplTransferCompletion = Pair;
 
 TEST_F(DaplTransferCompletion, SuppressedSuccessesAreSilentAndFreeTheirPlaces) {
     connect(one, other);
     for (unsigned i = 0; i < 100; ++i) {
-        ASSERT_EQ(other.receive({to.at(0, 8)}, i), DAT_SUCCESS);
-        ASSERT_EQ(one.send({from.at(0, 8)}, i, SUPPRESS), DAT_SUCCESS);
+        ASSERT_EQ(other.receive({to.at(0, 8)}, i), Status::OK);
+        ASSERT_EQ(one.send({from.at(0, 8)}, i, SUPPRESS), Status::OK);
         run(one, other);
-        expect(*other.recv, i, DAT_DTO_SUCCESS, 8);
+        expect(*other.recv, i, CompletionStatus::OK, 8);
     }
     expect_nothing(*one.request);
 }
@@ -23,159 +22,158 @@ TEST_F(DaplTransferCompletion, SuppressedSuccessesAreSilentAndFreeTheirPlaces) {
 // Straight into the peer's memory, from the second on.
 TEST_F(DaplTransferCompletion, SuppressedWritesNeedNoRoomInTheEvd) {
     connect(one, other);
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), Status::OK);
     run(one, other);
-    expect(*one.request, 1, DAT_DTO_SUCCESS, 8);
+    expect(*one.request, 1, CompletionStatus::OK, 8);
     while (one.request->has_room())
-        ASSERT_EQ(one.request->post_software(nullptr), DAT_SUCCESS);
+        ASSERT_EQ(one.request->post_software(nullptr), Status::OK);
     for (unsigned i = 1; i <= 100; ++i) {
-        ASSERT_EQ(one.write({from.at(8 * i, 8)}, to.remote(8 * i, 8), i, SUPPRESS), DAT_SUCCESS);
+        ASSERT_EQ(one.write({from.at(8 * i, 8)}, to.remote(8 * i, 8), i, SUPPRESS), Status::OK);
         expect_same(8 * (i + 1));
     }
     run(one, other);
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED);
+    EXPECT_EQ(one.ep->state, EpState::CONNECTED);
     EXPECT_TRUE(one.ep->transfer->request_idle());
-    expect_event(*one.request, DAT_SOFTWARE_EVENT);
+    expect_event(*one.request, EventKind::SOFTWARE);
 }
 
 TEST_F(DaplTransferCompletion, AConnectionThatLosesAnEventIsBroken) {
     connect(one, other);
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), Status::OK);
     run(one, other);
     while (one.request->has_room())
-        ASSERT_EQ(one.request->post_software(nullptr), DAT_SUCCESS);
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
+        ASSERT_EQ(one.request->post_software(nullptr), Status::OK);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
+    EXPECT_EQ(one.ep->state, EpState::DISCONNECTED);
     run(one, other);
     expect_broken();
-    expect_event(*async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+    expect_event(*async, EventKind::EVD_OVERFLOW);
 }
 
 TEST_F(DaplTransferCompletion, AQueueIsFullUntilEventsAreDequeued) {
     connect(one, other);
     for (unsigned i = 0; i < 16; ++i) {
-        ASSERT_EQ(other.receive({to.at(0, 8)}, i), DAT_SUCCESS);
-        ASSERT_EQ(one.send({from.at(0, 8)}, i), DAT_SUCCESS);
+        ASSERT_EQ(other.receive({to.at(0, 8)}, i), Status::OK);
+        ASSERT_EQ(one.send({from.at(0, 8)}, i), Status::OK);
     }
-    const DAT_RETURN full = rsmdat::no_resource(DAT_RESOURCE_MEMORY);
+    const Status full = Status::NO_MEMORY;
     run(one, other);
     EXPECT_EQ(one.send({from.at(0, 8)}), full);
     EXPECT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8)), full);
     EXPECT_EQ(other.receive({to.at(0, 8)}), full);
-    expect(*one.request, 0, DAT_DTO_SUCCESS, 8);
-    expect(*other.recv, 0, DAT_DTO_SUCCESS, 8);
-    EXPECT_EQ(one.send({from.at(0, 8)}), DAT_SUCCESS);
-    EXPECT_EQ(other.receive({to.at(0, 8)}), DAT_SUCCESS);
+    expect(*one.request, 0, CompletionStatus::OK, 8);
+    expect(*other.recv, 0, CompletionStatus::OK, 8);
+    EXPECT_EQ(one.send({from.at(0, 8)}), Status::OK);
+    EXPECT_EQ(other.receive({to.at(0, 8)}), Status::OK);
 }
 
 TEST_F(DaplTransferCompletion, EverythingOutstandingIsFlushedInOrder) {
     connect(one, other);
     for (unsigned i = 0; i < 3; ++i) {
-        ASSERT_EQ(one.receive({to.at(0, 8)}, i), DAT_SUCCESS);
-        ASSERT_EQ(one.send({from.at(0, 8)}, 10 + i, SUPPRESS), DAT_SUCCESS);
+        ASSERT_EQ(one.receive({to.at(0, 8)}, i), Status::OK);
+        ASSERT_EQ(one.send({from.at(0, 8)}, 10 + i, SUPPRESS), Status::OK);
     }
-    EXPECT_EQ(one.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
-    ASSERT_EQ(one.receive({to.at(0, 8)}, 3), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 13, SUPPRESS), DAT_SUCCESS);
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 14), DAT_SUCCESS);
+    EXPECT_EQ(one.ep->disconnect(Close::ABRUPT), Status::OK);
+    ASSERT_EQ(one.receive({to.at(0, 8)}, 3), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 13, SUPPRESS), Status::OK);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 14), Status::OK);
     for (unsigned i = 0; i < 4; ++i)
-        expect(*one.recv, i, DAT_DTO_ERR_FLUSHED);
+        expect(*one.recv, i, CompletionStatus::FLUSHED);
     for (unsigned i = 10; i < 15; ++i)
-        expect(*one.request, i, DAT_DTO_ERR_FLUSHED);
-    expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+        expect(*one.request, i, CompletionStatus::FLUSHED);
+    expect_event(*one.connection, EventKind::DISCONNECTED);
     run(one, other);
-    expect_event(*other.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_event(*other.connection, EventKind::DISCONNECTED);
     EXPECT_TRUE(one.ep->transfer->request_idle());
     EXPECT_TRUE(one.ep->transfer->recv_idle());
 }
 
 TEST_F(DaplTransferCompletion, WhatThePeerCarriedOutBeforeItWentHasSucceeded) {
     connect(one, other);
-    ASSERT_EQ(other.receive({to.at(0, 8)}, 1), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 3), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 1), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 3), Status::OK);
     other.progress();
-    expect(*other.recv, 1, DAT_DTO_SUCCESS, 8);
-    EXPECT_EQ(other.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+    expect(*other.recv, 1, CompletionStatus::OK, 8);
+    EXPECT_EQ(other.ep->disconnect(Close::ABRUPT), Status::OK);
     one.ep->connector->poll(false);
-    expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
-    expect(*one.request, 3, DAT_DTO_ERR_FLUSHED);
-    expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect(*one.request, 2, CompletionStatus::OK, 8);
+    expect(*one.request, 3, CompletionStatus::FLUSHED);
+    expect_event(*one.connection, EventKind::DISCONNECTED);
 }
 
 TEST_F(DaplTransferCompletion, AGracefulEndWaitsForRequests) {
     connect(one, other);
-    ASSERT_EQ(one.send({from.at(0, 100000)}, 1), DAT_SUCCESS);
-    EXPECT_EQ(one.ep->disconnect(DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
-    EXPECT_EQ(one.send({from.at(0, 8)}),
-              failure(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCPENDING));
+    ASSERT_EQ(one.send({from.at(0, 100000)}, 1), Status::OK);
+    EXPECT_EQ(one.ep->disconnect(Close::GRACEFUL), Status::OK);
+    EXPECT_EQ(one.send({from.at(0, 8)}), Status::EP_DISCONNECT_PENDING);
     run(one, other);
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
-    ASSERT_EQ(other.receive({to.at(0, 100000)}, 2), DAT_SUCCESS);
+    EXPECT_EQ(one.ep->state, EpState::DISCONNECT_PENDING);
+    ASSERT_EQ(other.receive({to.at(0, 100000)}, 2), Status::OK);
     run(one, other);
-    expect(*one.request, 1, DAT_DTO_SUCCESS, 100000);
-    expect(*other.recv, 2, DAT_DTO_SUCCESS, 100000);
-    expect_event(*one.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-    expect_event(*other.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect(*one.request, 1, CompletionStatus::OK, 100000);
+    expect(*other.recv, 2, CompletionStatus::OK, 100000);
+    expect_event(*one.connection, EventKind::DISCONNECTED);
+    expect_event(*other.connection, EventKind::DISCONNECTED);
 }
 
 TEST_F(DaplTransferCompletion, ResetMakesTheQueuesAsNew) {
     for (int round = 0; round < 3; ++round) {
         connect(one, other);
         for (unsigned i = 0; i < 16; ++i)
-            ASSERT_EQ(one.send({from.at(0, 8)}, i), DAT_SUCCESS);
-        EXPECT_EQ(one.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+            ASSERT_EQ(one.send({from.at(0, 8)}, i), Status::OK);
+        EXPECT_EQ(one.ep->disconnect(Close::ABRUPT), Status::OK);
         run(one, other);
-        EXPECT_EQ(one.ep->reset(), DAT_SUCCESS);
-        EXPECT_EQ(other.ep->reset(), DAT_SUCCESS);
+        EXPECT_EQ(one.ep->reset(), Status::OK);
+        EXPECT_EQ(other.ep->reset(), Status::OK);
         expect_nothing(*one.request);
     }
 }
 
 TEST_F(DaplTransferCompletion, UnsignalledEventsDoNotNotify) {
-    DAT_EP_ATTR quiet = attributes();
+    EpAttributes quiet = attributes();
     quiet.request_completion_flags = quiet.recv_completion_flags = UNSIGNALLED;
     one = make_side(quiet);
     other = make_side(quiet);
     connect(one, other);
-    ASSERT_EQ(other.receive({to.at(0, 8)}, 1, UNSIGNALLED), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 2, UNSIGNALLED), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 1, UNSIGNALLED), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2, UNSIGNALLED), Status::OK);
     run(one, other);
     EXPECT_FALSE(one.request->triggers());
     EXPECT_FALSE(other.recv->triggers());
-    ASSERT_EQ(other.receive({to.at(0, 8)}, 3), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 4), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 3), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 4), Status::OK);
     run(one, other);
     EXPECT_TRUE(one.request->triggers());
     EXPECT_TRUE(other.recv->triggers());
 }
 
 TEST_F(DaplTransferCompletion, SolicitedReceivesNotifyOnlyIfTheSenderWantsIt) {
-    DAT_EP_ATTR solicited = attributes();
+    EpAttributes solicited = attributes();
     solicited.recv_completion_flags = SOLICITED;
     other = make_side(solicited);
     connect(one, other);
-    ASSERT_EQ(other.receive({to.at(0, 8)}, 1), DAT_SUCCESS);
-    ASSERT_EQ(other.receive({to.at(0, 8)}, 2), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 3), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 1), Status::OK);
+    ASSERT_EQ(other.receive({to.at(0, 8)}, 2), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 3), Status::OK);
     run(one, other);
     EXPECT_FALSE(other.recv->triggers());
-    ASSERT_EQ(one.send({from.at(0, 8)}, 4, SOLICITED), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 4, SOLICITED), Status::OK);
     run(one, other);
     EXPECT_TRUE(other.recv->triggers());
 }
 
 TEST_F(DaplTransferCompletion, AnErrorNotifiesWhateverWasAskedFor) {
-    DAT_EP_ATTR quiet = attributes();
+    EpAttributes quiet = attributes();
     quiet.request_completion_flags = UNSIGNALLED;
     one = make_side(quiet);
     connect(one, other);
     ASSERT_EQ(
-        one.send({from.at(0, 8)}, 2, static_cast<DAT_COMPLETION_FLAGS>(UNSIGNALLED | SUPPRESS)),
-        DAT_SUCCESS);
-    EXPECT_EQ(one.ep->disconnect(DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+        one.send({from.at(0, 8)}, 2, static_cast<CompletionFlags>(UNSIGNALLED | SUPPRESS)),
+        Status::OK);
+    EXPECT_EQ(one.ep->disconnect(Close::ABRUPT), Status::OK);
     EXPECT_TRUE(one.request->triggers());
-    expect(*one.request, 2, DAT_DTO_ERR_FLUSHED);
+    expect(*one.request, 2, CompletionStatus::FLUSHED);
 }
 
 } // namespace

@@ -19,14 +19,14 @@ std::atomic<std::thread::id> region_closed_by;
 
 namespace {
 
-struct alignas(64) Segment {
+struct alignas(64) Shared {
     rsmdat::Front front{};
     alignas(64) std::array<std::byte, RING> request{};
     alignas(64) std::array<std::byte, rsmdat::MIN_RING> response{};
 };
 
 std::mutex segments_mutex;                                  // channels end on threads of their own
-std::map<std::uint64_t, std::shared_ptr<Segment>> segments; // by ticket
+std::map<std::uint64_t, std::shared_ptr<Shared>> segments; // by ticket
 std::uint64_t last_ticket = 0;
 
 // A permission: which endpoint may reach which memory.
@@ -54,8 +54,8 @@ struct Channel::Inside {
     SegmentAddress address{};
     bool local = true;
     bool armed = true;
-    std::shared_ptr<fake::Segment> own = std::make_shared<fake::Segment>();
-    std::shared_ptr<fake::Segment> peer;
+    std::shared_ptr<fake::Shared> own = std::make_shared<fake::Shared>();
+    std::shared_ptr<fake::Shared> peer;
     std::array<RingReader, 2> readers;
     std::array<RingWriter, 2> writers;
     std::uint64_t executed = 0;
@@ -70,7 +70,7 @@ Channel::~Channel() {
 int Channel::create(const Device & /*device*/, std::string_view /*controller*/, std::uint32_t node,
                     std::size_t /*ring*/, std::unique_ptr<Channel> &result) {
     auto inside = std::make_unique<Inside>();
-    fake::Segment &own = *inside->own;
+    fake::Shared &own = *inside->own;
     inside->local = node == 0;
     inside->address.ticket = {++fake::last_ticket, 0};
     inside->readers = {RingReader(own.request, own.front.words.consumed[0]),
@@ -88,7 +88,7 @@ int Channel::attach(const SegmentAddress &peer) noexcept {
         const std::scoped_lock guard(fake::segments_mutex);
         inside_->peer = fake::segments.at(peer.ticket[0]);
     }
-    fake::Segment &segment = *inside_->peer;
+    fake::Shared &segment = *inside_->peer;
     inside_->writers = {RingWriter(segment.request, segment.front.words.consumed[0]),
                         RingWriter(segment.response, segment.front.words.consumed[1])};
     return RSM_SUCCESS;
@@ -227,18 +227,18 @@ std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device & /*device*/, cons
 }
 
 RemoteRegion::Outcome RemoteRegion::write(std::uint64_t address,
-                                          std::span<const DAT_LMR_TRIPLET> pieces,
+                                          std::span<const Segment> pieces,
                                           std::uint64_t length) const noexcept {
-    const Outcome outcome = inside_->reach(address, length, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    const Outcome outcome = inside_->reach(address, length, rights::REMOTE_WRITE);
     if (outcome == Outcome::DONE)
         copy_from_pieces(pieces, 0, {reinterpret_cast<std::byte *>(address), length});
     return outcome;
 }
 
 RemoteRegion::Outcome RemoteRegion::read(std::uint64_t address,
-                                         std::span<const DAT_LMR_TRIPLET> pieces,
+                                         std::span<const Segment> pieces,
                                          std::uint64_t length) const noexcept {
-    const Outcome outcome = inside_->reach(address, length, DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    const Outcome outcome = inside_->reach(address, length, rights::REMOTE_READ);
     if (outcome == Outcome::DONE)
         copy_to_pieces(pieces, 0, {reinterpret_cast<const std::byte *>(address), length});
     return outcome;

@@ -17,6 +17,23 @@
 
 namespace fake {
 
+using rsmdat::CompletionFlags;
+using rsmdat::CompletionStatus;
+using rsmdat::Close;
+using rsmdat::Cookie;
+using rsmdat::Count;
+using rsmdat::EpAttributes;
+using rsmdat::EpState;
+using rsmdat::Event;
+using rsmdat::EventKind;
+using rsmdat::Reason;
+using rsmdat::RemoteKey;
+using rsmdat::RemoteSegment;
+using rsmdat::Segment;
+using rsmdat::Status;
+using rsmdat::UNLIMITED;
+namespace rights = rsmdat::rights;
+
 constexpr std::size_t RING = 16384;
 constexpr std::uint32_t HERE = 0;
 constexpr std::uint32_t ELSEWHERE = 1;
@@ -26,11 +43,11 @@ extern bool grants; // peers are let in
 // The thread that has closed a region of a peer last.
 extern std::atomic<std::thread::id> region_closed_by;
 
-constexpr DAT_COMPLETION_FLAGS DEFAULT = DAT_COMPLETION_DEFAULT_FLAG;
-constexpr DAT_COMPLETION_FLAGS SUPPRESS = DAT_COMPLETION_SUPPRESS_FLAG;
-constexpr DAT_COMPLETION_FLAGS UNSIGNALLED = DAT_COMPLETION_UNSIGNALLED_FLAG;
-constexpr DAT_COMPLETION_FLAGS SOLICITED = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
-constexpr DAT_COMPLETION_FLAGS FENCE = DAT_COMPLETION_BARRIER_FENCE_FLAG;
+constexpr CompletionFlags DEFAULT = CompletionFlags::DEFAULT;
+constexpr CompletionFlags SUPPRESS = CompletionFlags::SUPPRESS;
+constexpr CompletionFlags UNSIGNALLED = CompletionFlags::UNSIGNALLED;
+constexpr CompletionFlags SOLICITED = CompletionFlags::SOLICITED;
+constexpr CompletionFlags FENCE = CompletionFlags::FENCE;
 
 // Bytes that are registered.
 struct Memory {
@@ -40,10 +57,10 @@ struct Memory {
     [[nodiscard]] std::uint64_t address() const {
         return reinterpret_cast<std::uint64_t>(bytes.data());
     }
-    [[nodiscard]] DAT_LMR_TRIPLET at(std::uint64_t offset, std::uint64_t length) const {
+    [[nodiscard]] Segment at(std::uint64_t offset, std::uint64_t length) const {
         return {region->context, 0, address() + offset, length};
     }
-    [[nodiscard]] DAT_RMR_TRIPLET remote(std::uint64_t offset, std::uint64_t length) const {
+    [[nodiscard]] RemoteSegment remote(std::uint64_t offset, std::uint64_t length) const {
         return {region->context, 0, address() + offset, length};
     }
     void fill(int seed) {
@@ -60,16 +77,15 @@ struct Side {
     rsmdat::Evd *connection = nullptr;
 
     // Posts; cookies count from the given number.
-    [[nodiscard]] DAT_RETURN send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie = 0,
-                                  DAT_COMPLETION_FLAGS flags = DEFAULT) const;
-    [[nodiscard]] DAT_RETURN receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie = 0,
-                                     DAT_COMPLETION_FLAGS flags = DEFAULT) const;
-    [[nodiscard]] DAT_RETURN write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
-                                   std::uint64_t cookie = 0,
-                                   DAT_COMPLETION_FLAGS flags = DEFAULT) const;
-    [[nodiscard]] DAT_RETURN read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
-                                  std::uint64_t cookie = 0,
-                                  DAT_COMPLETION_FLAGS flags = DEFAULT) const;
+    [[nodiscard]] Status send(std::vector<Segment> iov, std::uint64_t cookie = 0,
+                              CompletionFlags flags = DEFAULT) const;
+    [[nodiscard]] Status receive(std::vector<Segment> iov, std::uint64_t cookie = 0,
+                                 CompletionFlags flags = DEFAULT) const;
+    [[nodiscard]] Status write(std::vector<Segment> iov, RemoteSegment remote,
+                               std::uint64_t cookie = 0,
+                               CompletionFlags flags = DEFAULT) const;
+    [[nodiscard]] Status read(std::vector<Segment> iov, RemoteSegment remote,
+                              std::uint64_t cookie = 0, CompletionFlags flags = DEFAULT) const;
     void progress() const { ep->transfer->progress(); }
 };
 
@@ -78,12 +94,12 @@ class Transfers : public testing::Test {
     void SetUp() override;
     void TearDown() override;
 
-    static DAT_EP_ATTR attributes();
-    Side make_side(const DAT_EP_ATTR &attr = attributes(), rsmdat::Srq *srq = nullptr);
-    Memory make_memory(std::size_t size, unsigned privileges = DAT_MEM_PRIV_ALL_FLAG);
+    static EpAttributes attributes();
+    Side make_side(const EpAttributes &attr = attributes(), rsmdat::Srq *srq = nullptr);
+    Memory make_memory(std::size_t size, unsigned privileges = rights::ALL);
     void forget(Memory &memory);
     rsmdat::Pz &make_pz();
-    rsmdat::Srq &make_srq(DAT_COUNT entries);
+    rsmdat::Srq &make_srq(Count entries);
 
     // Two endpoints, each the other's peer.
     void connect(Side &one, Side &other, std::uint32_t node = HERE);
@@ -94,9 +110,9 @@ class Transfers : public testing::Test {
 
     // The next event of an EVD is the end of a transfer like this.
     static void expect(rsmdat::Evd &evd, std::uint64_t cookie,
-                       DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS,
+                       CompletionStatus status = CompletionStatus::OK,
                        std::uint64_t length = 0);
-    static void expect_event(rsmdat::Evd &evd, DAT_EVENT_NUMBER number);
+    static void expect_event(rsmdat::Evd &evd, EventKind number);
     static void expect_nothing(rsmdat::Evd &evd);
 
     rsmdat::Guard guard;
@@ -105,7 +121,7 @@ class Transfers : public testing::Test {
     rsmdat::Evd *async = nullptr;
 
   private:
-    rsmdat::Evd &make_evd(DAT_COUNT length = 4096);
+    rsmdat::Evd &make_evd(Count length = 4096);
     std::unique_ptr<rsmdat::Channel> link(const Side &side, std::uint32_t node);
     std::shared_ptr<rsmdat::RsmPinned> pinned_;
 };
@@ -127,8 +143,8 @@ class Pair : public Transfers {
     }
     void expect_broken() {
         for (const Side &side : {one, other}) {
-            EXPECT_EQ(side.ep->state, DAT_EP_STATE_DISCONNECTED);
-            expect_event(*side.connection, DAT_CONNECTION_EVENT_BROKEN);
+            EXPECT_EQ(side.ep->state, EpState::DISCONNECTED);
+            expect_event(*side.connection, EventKind::BROKEN);
             expect_nothing(*side.connection);
         }
     }

@@ -65,19 +65,19 @@ class DaplTransferGone : public Pair {
     void SetUp() override {
         Pair::SetUp();
         page_region = rsmdat::contexts_of(*ia).create(*pz, page.pinned(), page.address(), SIZE,
-                                                      DAT_MEM_PRIV_ALL_FLAG, true);
+                                                      rights::ALL, true);
         page.fill(0x11);
         connect(one, other);
-        ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 0), DAT_SUCCESS); // is let in
+        ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 0), Status::OK); // is let in
         run(one, other);
-        expect(*one.request, 0, DAT_DTO_SUCCESS, 8);
+        expect(*one.request, 0, CompletionStatus::OK, 8);
         std::memset(to.bytes.data(), 0x22, SIZE);
     }
     void TearDown() override {
         rsmdat::contexts_of(*ia).destroy(*page_region);
         Pair::TearDown();
     }
-    [[nodiscard]] DAT_LMR_TRIPLET at(std::uint64_t offset, std::uint64_t length) const {
+    [[nodiscard]] Segment at(std::uint64_t offset, std::uint64_t length) const {
         return {page_region->context, 0, page.address() + offset, length};
     }
     void expect_target_untouched() const {
@@ -86,7 +86,7 @@ class DaplTransferGone : public Pair {
     }
     void expect_refused() {
         run(one, other);
-        expect(*one.request, 1, DAT_DTO_ERR_LOCAL_PROTECTION);
+        expect(*one.request, 1, CompletionStatus::LOCAL_PROTECTION);
         expect_broken();
         expect_target_untouched();
     }
@@ -97,44 +97,44 @@ class DaplTransferGone : public Pair {
 
 TEST_F(DaplTransferGone, PostsReachMemoryThroughItsView) {
     page.protect();
-    ASSERT_EQ(other.receive({to.at(0, 64)}, 9), DAT_SUCCESS);
-    ASSERT_EQ(one.send({at(0, 64)}, 1), DAT_SUCCESS);
-    ASSERT_EQ(one.write({at(0, 32), at(64, 32)}, to.remote(64, 64), 2), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 64)}, 9), Status::OK);
+    ASSERT_EQ(one.send({at(0, 64)}, 1), Status::OK);
+    ASSERT_EQ(one.write({at(0, 32), at(64, 32)}, to.remote(64, 64), 2), Status::OK);
     run(one, other);
-    ASSERT_EQ(one.read({at(1024, 64)}, from.remote(0, 64), 3), DAT_SUCCESS);
+    ASSERT_EQ(one.read({at(1024, 64)}, from.remote(0, 64), 3), Status::OK);
     run(one, other);
-    expect(*one.request, 1, DAT_DTO_SUCCESS, 64);
-    expect(*one.request, 2, DAT_DTO_SUCCESS, 64);
-    expect(*one.request, 3, DAT_DTO_SUCCESS, 64);
+    expect(*one.request, 1, CompletionStatus::OK, 64);
+    expect(*one.request, 2, CompletionStatus::OK, 64);
+    expect(*one.request, 3, CompletionStatus::OK, 64);
     for (std::size_t i = 0; i < 128; ++i)
         EXPECT_EQ(to.bytes[i], std::byte{0x11}) << i;
 }
 
 TEST_F(DaplTransferGone, ASendOfOnePieceIsNotSent) {
-    ASSERT_EQ(other.receive({to.at(0, 64)}, 9), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 64)}, 9), Status::OK);
     page.end();
-    ASSERT_EQ(one.send({at(0, 64)}, 1), DAT_SUCCESS);
+    ASSERT_EQ(one.send({at(0, 64)}, 1), Status::OK);
     expect_refused();
-    expect(*other.recv, 9, DAT_DTO_ERR_FLUSHED);
+    expect(*other.recv, 9, CompletionStatus::FLUSHED);
 }
 
 TEST_F(DaplTransferGone, ASendOfManyPiecesIsNotSent) {
-    ASSERT_EQ(other.receive({to.at(0, 128)}, 9), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 128)}, 9), Status::OK);
     page.end();
-    ASSERT_EQ(one.send({from.at(0, 64), at(0, 64)}, 1), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 64), at(0, 64)}, 1), Status::OK);
     expect_refused();
-    expect(*other.recv, 9, DAT_DTO_ERR_FLUSHED);
+    expect(*other.recv, 9, CompletionStatus::FLUSHED);
 }
 
 TEST_F(DaplTransferGone, AWriteDoesNotReachItsTarget) {
     page.end();
-    ASSERT_EQ(one.write({at(0, 64)}, to.remote(0, 64), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.write({at(0, 64)}, to.remote(0, 64), 1), Status::OK);
     expect_refused();
 }
 
 TEST_F(DaplTransferGone, AReadIsNoSuccess) {
     page.end();
-    ASSERT_EQ(one.read({at(0, 64)}, to.remote(0, 64), 1), DAT_SUCCESS);
+    ASSERT_EQ(one.read({at(0, 64)}, to.remote(0, 64), 1), Status::OK);
     expect_refused();
     EXPECT_TRUE(page.is_all(0x11));
 }

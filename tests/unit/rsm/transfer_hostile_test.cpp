@@ -24,7 +24,7 @@ class DaplTransferHostile : public Pair {
     void fresh(std::uint32_t node = HERE) {
         peer.reset();
         one = make_side();
-        ASSERT_EQ(one.receive({to.at(0, 100)}, 1), DAT_SUCCESS);
+        ASSERT_EQ(one.receive({to.at(0, 100)}, 1), Status::OK);
         peer = connect(one, node);
     }
     void say(Ring ring, MessageHeader header, std::size_t length = 0) {
@@ -52,8 +52,8 @@ class DaplTransferHostile : public Pair {
     }
     void expect_broken_here() {
         one.ep->connector->poll(false);
-        EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
-        expect_event(*one.connection, DAT_CONNECTION_EVENT_BROKEN);
+        EXPECT_EQ(one.ep->state, EpState::DISCONNECTED);
+        expect_event(*one.connection, EventKind::BROKEN);
         EXPECT_EQ(peer->ours().state, static_cast<std::uint32_t>(rsmdat::LinkState::BROKEN));
     }
 
@@ -87,7 +87,7 @@ TEST_F(DaplTransferHostile, RequestsThatMakeNoSense) {
     for (const Case &bad : cases) {
         request(bad.kind, bad.flags, bad.total, bad.length);
         expect_broken_here();
-        expect(*one.recv, 1, DAT_DTO_ERR_FLUSHED);
+        expect(*one.recv, 1, CompletionStatus::FLUSHED);
         fresh();
     }
 }
@@ -118,65 +118,65 @@ TEST_F(DaplTransferHostile, AnswersThatNobodyAskedFor) {
 }
 
 TEST_F(DaplTransferHostile, TheOldestRequestIsBlamedForABadAnswer) {
-    ASSERT_EQ(one.send({from.at(0, 8)}, 5), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 6), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 6), Status::OK);
     peer->set_executed(3);
     expect_broken_here();
-    expect(*one.request, 5, DAT_DTO_ERR_BAD_RESPONSE);
-    expect(*one.request, 6, DAT_DTO_ERR_FLUSHED);
+    expect(*one.request, 5, CompletionStatus::BAD_RESPONSE);
+    expect(*one.request, 6, CompletionStatus::FLUSHED);
 }
 
 TEST_F(DaplTransferHostile, AnswersToAReadThatAreTooLongOrEmpty) {
     for (const std::size_t length : {std::size_t{0}, std::size_t{9}}) {
         fresh(ELSEWHERE);
-        ASSERT_EQ(one.read({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
+        ASSERT_EQ(one.read({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
         response(MessageKind::READ_DATA, 0, length);
         expect_broken_here();
-        expect(*one.request, 2, DAT_DTO_ERR_BAD_RESPONSE);
+        expect(*one.request, 2, CompletionStatus::BAD_RESPONSE);
     }
 }
 
 TEST_F(DaplTransferHostile, FaultsOfRequestsThatAreDoneOrHaveNotBeen) {
-    ASSERT_EQ(one.send({from.at(0, 8)}, 5), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
     peer->set_executed(1);
-    response(MessageKind::FAULT, 0, 0, DAT_DTO_ERR_REMOTE_ACCESS);
+    response(MessageKind::FAULT, 0, 0, rsmdat::on_wire(CompletionStatus::REMOTE_ACCESS));
     expect_broken_here();
-    expect(*one.request, 5, DAT_DTO_SUCCESS, 8);
+    expect(*one.request, 5, CompletionStatus::OK, 8);
     fresh();
-    ASSERT_EQ(one.send({from.at(0, 8)}, 5), DAT_SUCCESS);
-    response(MessageKind::FAULT, 1, 0, DAT_DTO_ERR_REMOTE_ACCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
+    response(MessageKind::FAULT, 1, 0, rsmdat::on_wire(CompletionStatus::REMOTE_ACCESS));
     expect_broken_here();
-    expect(*one.request, 5, DAT_DTO_ERR_BAD_RESPONSE);
+    expect(*one.request, 5, CompletionStatus::BAD_RESPONSE);
 }
 
 TEST_F(DaplTransferHostile, StatusOfAFaultThatCanNotBe) {
     for (const int status : {0, 1, 11, 0xffff}) {
         fresh();
-        ASSERT_EQ(one.send({from.at(0, 8)}, 5), DAT_SUCCESS);
+        ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
         response(MessageKind::FAULT, 0, 0, static_cast<std::uint16_t>(status));
         expect_broken_here();
-        expect(*one.request, 5, DAT_DTO_ERR_BAD_RESPONSE);
+        expect(*one.request, 5, CompletionStatus::BAD_RESPONSE);
     }
 }
 
 TEST_F(DaplTransferHostile, GrantsOfOtherThings) {
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
     response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context + 1);
     expect_broken_here();
     fresh();
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
     response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant) - 1, 0, to.region->context);
     expect_broken_here();
 }
 
 TEST_F(DaplTransferHostile, ATicketThatIsNoneLeadsThroughTheRing) {
-    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), DAT_SUCCESS);
+    ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
     response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context);
     one.ep->connector->poll(false);
     rsmdat::Message message{};
     ASSERT_EQ(peer->receive(Ring::REQUEST, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::WRITE);
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED);
+    EXPECT_EQ(one.ep->state, EpState::CONNECTED);
 }
 
 TEST_F(DaplTransferHostile, AQuestionForMemoryThatItCouldNotReach) {
@@ -190,7 +190,7 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
     for (int i = 0; i < 3; ++i)
         request(MessageKind::READ, FIRST | LAST, 1 << 20);
     one.ep->connector->poll(false);
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_CONNECTED); // the two before it are being answered
+    EXPECT_EQ(one.ep->state, EpState::CONNECTED); // the two before it are being answered
     rsmdat::Message message{};
     for (std::size_t read = 0; read < 2U << 20;) {
         if (peer->receive(Ring::RESPONSE, message) != rsmdat::Arrived::MESSAGE) {
@@ -204,9 +204,9 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
     one.ep->connector->poll(false);
     ASSERT_EQ(peer->receive(Ring::RESPONSE, message), rsmdat::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::FAULT);
-    EXPECT_EQ(message.header.status, DAT_DTO_ERR_REMOTE_RESPONDER);
+    EXPECT_EQ(message.header.status, rsmdat::on_wire(CompletionStatus::REMOTE_RESPONDER));
     EXPECT_EQ(message.header.total, 2U);
-    expect_event(*one.connection, DAT_CONNECTION_EVENT_BROKEN);
+    expect_event(*one.connection, EventKind::BROKEN);
 }
 
 TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
@@ -216,7 +216,7 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
     one.ep->connector->poll(false);
     guard.unlock();
     DAT_EVENT event{};
-    DAT_COUNT more = 0;
+    Count more = 0;
     EXPECT_EQ(
         rsmdat::api::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event, &more),
         DAT_SUCCESS);
@@ -226,18 +226,18 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
 
 // The peer's segment, where it counts what it has carried out, may be gone when its fault is read.
 TEST_F(DaplTransferHostile, AFaultSaysThatAllAheadOfItWasCarriedOut) {
-    ASSERT_EQ(one.send({from.at(0, 8)}, 2), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 3), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 8)}, 4), DAT_SUCCESS);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 2), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 3), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 8)}, 4), Status::OK);
     MessageHeader header{};
     header.kind = MessageKind::FAULT;
-    header.status = DAT_DTO_ERR_REMOTE_RESPONDER;
+    header.status = rsmdat::on_wire(CompletionStatus::REMOTE_RESPONDER);
     header.total = 1;
     say(Ring::RESPONSE, header);
     one.ep->connector->poll(false);
-    expect(*one.request, 2, DAT_DTO_SUCCESS, 8);
-    expect(*one.request, 3, DAT_DTO_ERR_REMOTE_RESPONDER);
-    expect(*one.request, 4, DAT_DTO_ERR_FLUSHED);
+    expect(*one.request, 2, CompletionStatus::OK, 8);
+    expect(*one.request, 3, CompletionStatus::REMOTE_RESPONDER);
+    expect(*one.request, 4, CompletionStatus::FLUSHED);
 }
 
 TEST_F(DaplTransferHostile, APieceOfAWriteIntoMemoryThatGoesMeanwhile) {
@@ -261,7 +261,7 @@ TEST_F(DaplTransferHostile, AnythingAtAll) {
     std::mt19937_64 random(4711); // NOLINT(cert-msc51-cpp): the same each time
     const auto pick = [&](std::uint64_t end) { return random() % end; };
     for (int round = 0; round < 3000; ++round) {
-        if (one.ep->state != DAT_EP_STATE_CONNECTED)
+        if (one.ep->state != EpState::CONNECTED)
             fresh(static_cast<std::uint32_t>(pick(2)));
         (void)one.send({from.at(0, pick(20000))}, 0, SUPPRESS);
         (void)one.read({from.at(0, 5000)}, to.remote(0, pick(5000)), 0, SUPPRESS);

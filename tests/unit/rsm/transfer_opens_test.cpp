@@ -3,6 +3,7 @@
 #include "transfer_fake.h"
 
 #include "engine/core/joined.h"
+#include "libdat/api/attributes.h"
 
 namespace {
 
@@ -48,7 +49,9 @@ class OpensTest : public fake::Pair {
                   DAT_SUCCESS);
     }
     // The record of the IA that there is.
-    api::Record *record() const { return static_cast<api::Record *>(ia->provider.extension); }
+    api::Record *record() const {
+        return static_cast<api::Record *>(static_cast<DAT_PROVIDER *>(ia->face)->extension);
+    }
 
     static constexpr auto ALL_EVDS = static_cast<DAT_EP_PARAM_MASK>(
         DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |
@@ -61,15 +64,15 @@ class OpensTest : public fake::Pair {
 TEST_F(OpensTest, TransfersCompleteOnTheOthersEvds) {
     connect(one, other);
     EXPECT_NE(&one.recv->ia(), ia);
-    ASSERT_EQ(other.receive({to.at(0, 64)}, 1), DAT_SUCCESS);
-    ASSERT_EQ(one.receive({to.at(64, 64)}, 2), DAT_SUCCESS);
-    ASSERT_EQ(one.send({from.at(0, 64)}, 3), DAT_SUCCESS);
-    ASSERT_EQ(other.send({from.at(64, 64)}, 4), DAT_SUCCESS);
+    ASSERT_EQ(other.receive({to.at(0, 64)}, 1), Status::OK);
+    ASSERT_EQ(one.receive({to.at(64, 64)}, 2), Status::OK);
+    ASSERT_EQ(one.send({from.at(0, 64)}, 3), Status::OK);
+    ASSERT_EQ(other.send({from.at(64, 64)}, 4), Status::OK);
     run(one, other);
-    expect(*other.recv, 1, DAT_DTO_SUCCESS, 64);
-    expect(*one.recv, 2, DAT_DTO_SUCCESS, 64);
-    expect(*one.request, 3, DAT_DTO_SUCCESS, 64);
-    expect(*other.request, 4, DAT_DTO_SUCCESS, 64);
+    expect(*other.recv, 1, CompletionStatus::OK, 64);
+    expect(*one.recv, 2, CompletionStatus::OK, 64);
+    expect(*one.request, 3, CompletionStatus::OK, 64);
+    expect(*other.request, 4, CompletionStatus::OK, 64);
     expect_same(128);
 }
 
@@ -77,8 +80,8 @@ TEST_F(OpensTest, TransfersCompleteOnTheOthersEvds) {
 TEST_F(OpensTest, PollOfTheOthersEvdDrivesTheConnection) {
     connect(one, other);
     one.ep->feed();
-    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), DAT_SUCCESS);
-    ASSERT_EQ(other.send({from.at(0, 64)}, 2), DAT_SUCCESS);
+    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), Status::OK);
+    ASSERT_EQ(other.send({from.at(0, 64)}, 2), Status::OK);
     DAT_EVENT event{};
     const DAT_EVD_HANDLE evd = one.recv->handle();
     unlocked([&] { EXPECT_EQ(api::evd_dequeue(evd, &event), DAT_SUCCESS); });
@@ -87,23 +90,23 @@ TEST_F(OpensTest, PollOfTheOthersEvdDrivesTheConnection) {
 
 TEST_F(OpensTest, CloseOfTheEvdsBreaksTheConnection) {
     connect(one, other);
-    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), DAT_SUCCESS);
+    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), Status::OK);
     unlocked([this] { close_second(); });
-    EXPECT_EQ(one.ep->state, DAT_EP_STATE_DISCONNECTED);
+    EXPECT_EQ(one.ep->state, EpState::DISCONNECTED);
     EXPECT_EQ(one.ep->recv_evd, nullptr);
     EXPECT_EQ(one.ep->request_evd, nullptr);
     EXPECT_EQ(one.ep->connect_evd, nullptr);
     run(other, other);
-    EXPECT_EQ(other.ep->state, DAT_EP_STATE_DISCONNECTED);
-    expect_event(*other.connection, DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_EQ(other.ep->state, EpState::DISCONNECTED);
+    expect_event(*other.connection, EventKind::BROKEN);
 }
 
 TEST_F(OpensTest, CloseOfTheEndpointLeavesTheEvds) {
     connect(one, other);
-    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), DAT_SUCCESS);
+    ASSERT_EQ(one.receive({to.at(0, 64)}, 1), Status::OK);
     unlocked([this] {
         for (DAT_EVD_HANDLE evd : evds)
-            EXPECT_EQ(api::evd_free(evd), invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
+            EXPECT_EQ(api::evd_free(evd), api::invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
     });
     ia->destroy(*one.ep);
     unlocked([this] {
@@ -129,7 +132,8 @@ TEST_F(OpensTest, EvdsOfAnotherAdapterAreRefused) {
         DAT_EP_PARAM param{};
         ASSERT_EQ(api::evd_create(third, 8, nullptr, DAT_EVD_DEFAULT_FLAG, &param.recv_evd_handle),
                   DAT_SUCCESS);
-        EXPECT_EQ(api::ep_modify(ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param), invalid_parameter(3));
+        EXPECT_EQ(api::ep_modify(ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
+                  api::invalid_parameter(3));
         EXPECT_EQ(api::ia_close(third, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
     });
     EXPECT_FALSE(find_evd(evds[0], *ia) == nullptr);
@@ -137,14 +141,14 @@ TEST_F(OpensTest, EvdsOfAnotherAdapterAreRefused) {
 
 // Streams that exclude each other do so across opens.
 TEST_F(OpensTest, StreamsOfAllOpensCount) {
-    DAT_EP_ATTR solicited = attributes();
+    DAT_EP_ATTR solicited = api::to_attr(attributes());
     solicited.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     DAT_PZ_HANDLE pz2 = nullptr;
     DAT_EP_HANDLE ep = nullptr;
     unlocked([&] {
         ASSERT_EQ(api::pz_create(second, &pz2), DAT_SUCCESS);
         EXPECT_EQ(api::ep_create(second, pz2, evds[0], evds[1], evds[2], &solicited, &ep),
-                  invalid_parameter(6));
+                  api::invalid_parameter(6));
     });
 }
 

@@ -27,27 +27,29 @@ std::uint64_t first_seed() {
     return number != nullptr ? std::strtoull(number, nullptr, 0) : std::random_device()() | 1U;
 }
 
-DAT_COMPLETION_FLAGS flags_of(const order::Post &post) {
-    unsigned flags = DAT_COMPLETION_DEFAULT_FLAG;
-    const auto add = [&flags](bool wanted, unsigned flag) { flags |= wanted ? flag : 0U; };
-    add(post.suppressed, DAT_COMPLETION_SUPPRESS_FLAG);
-    add(post.unsignalled, DAT_COMPLETION_UNSIGNALLED_FLAG);
-    add(post.fenced, DAT_COMPLETION_BARRIER_FENCE_FLAG);
-    add(post.solicited, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-    return static_cast<DAT_COMPLETION_FLAGS>(flags);
+CompletionFlags flags_of(const order::Post &post) {
+    auto flags = CompletionFlags::DEFAULT;
+    const auto add = [&flags](bool wanted, CompletionFlags flag) {
+        flags = wanted ? flags | flag : flags;
+    };
+    add(post.suppressed, CompletionFlags::SUPPRESS);
+    add(post.unsignalled, CompletionFlags::UNSIGNALLED);
+    add(post.fenced, CompletionFlags::FENCE);
+    add(post.solicited, CompletionFlags::SOLICITED);
+    return flags;
 }
 
-order::Status status_of(DAT_DTO_COMPLETION_STATUS status) {
+order::Status status_of(CompletionStatus status) {
     switch (status) {
-    case DAT_DTO_SUCCESS:
+    case CompletionStatus::OK:
         return order::Status::SUCCESS;
-    case DAT_DTO_ERR_FLUSHED:
+    case CompletionStatus::FLUSHED:
         return order::Status::FLUSHED;
-    case DAT_DTO_ERR_REMOTE_ACCESS:
+    case CompletionStatus::REMOTE_ACCESS:
         return order::Status::REMOTE_ACCESS;
-    case DAT_DTO_ERR_REMOTE_RESPONDER:
+    case CompletionStatus::REMOTE_RESPONDER:
         return order::Status::REMOTE_RESPONDER;
-    case DAT_DTO_ERR_LOCAL_LENGTH:
+    case CompletionStatus::LOCAL_LENGTH:
         return order::Status::LOCAL_LENGTH;
     default:
         return order::Status::OTHER;
@@ -64,9 +66,9 @@ class DaplTransferOrder : public fake::Transfers {
         order::Event wait(int evd) override { return test.wait(*this, evd); }
         std::optional<order::Event> take(int evd) override { return test.take(*this, evd); }
         void disconnect(int endpoint, bool graceful) override {
-            EXPECT_EQ(at(endpoint).ep->disconnect(graceful ? DAT_CLOSE_GRACEFUL_FLAG
-                                                           : DAT_CLOSE_ABRUPT_FLAG),
-                      DAT_SUCCESS);
+            EXPECT_EQ(at(endpoint).ep->disconnect(graceful ? Close::GRACEFUL
+                                                           : Close::ABRUPT),
+                      Status::OK);
         }
         void free(int endpoint) override {
             test.ia->destroy(*std::exchange(at(endpoint).ep, nullptr));
@@ -85,7 +87,7 @@ class DaplTransferOrder : public fake::Transfers {
         std::vector<std::byte> arena;
         RsmRegion *main = nullptr;
         RsmRegion *doomed = nullptr;
-        DAT_RMR_CONTEXT doomed_context = 0;
+        RemoteKey doomed_context = 0;
         std::vector<Evd *> evds;
         std::vector<fake::Side> endpoints;
         std::vector<DAT_EP_HANDLE> handles;
@@ -139,17 +141,17 @@ class DaplTransferOrder : public fake::Transfers {
         for (int i = 0; i < program->evds[half.side]; ++i)
             half.evds.push_back(
                 &ia->adopt(std::make_unique<Evd>(*ia, 1024, DAT_EVD_DEFAULT_FLAG, nullptr)));
-        DAT_EP_ATTR attr = attributes();
+        EpAttributes attr = attributes();
         attr.max_recv_dtos = attr.max_request_dtos = order::most_posts + 16;
         if (program->unsignalled)
-            attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+            attr.request_completion_flags = CompletionFlags::UNSIGNALLED;
         for (const order::Streams &streams : program->streams[half.side])
             half.endpoints.push_back(make_endpoint(half, streams, attr));
         for (const fake::Side &each : half.endpoints)
             half.handles.push_back(each.ep->handle());
     }
     fake::Side make_endpoint(const Half &half, const order::Streams &streams,
-                             const DAT_EP_ATTR &attr) {
+                             const EpAttributes &attr) {
         const auto evd = [&](int number) { return half.evds[static_cast<std::size_t>(number)]; };
         fake::Side side{&ia->adopt(std::make_unique<Ep>(*ia, attr, nullptr)), evd(streams.receives),
                         evd(streams.requests), evd(streams.connections)};
@@ -162,7 +164,7 @@ class DaplTransferOrder : public fake::Transfers {
     RsmRegion *register_bytes(Half &half, std::size_t from, std::size_t size) {
         return contexts_of(*ia).create(*pz, pinned,
                                        reinterpret_cast<std::uint64_t>(half.arena.data() + from),
-                                       size, DAT_MEM_PRIV_ALL_FLAG, true);
+                                       size, rights::ALL, true);
     }
     void tear_down(Half &half) {
         for (fake::Side &side : half.endpoints)
@@ -180,27 +182,28 @@ class DaplTransferOrder : public fake::Transfers {
     static std::uint64_t address(Half &half, const order::Piece &piece) {
         return reinterpret_cast<std::uint64_t>(half.arena.data() + piece.offset);
     }
-    std::vector<DAT_LMR_TRIPLET> local(Half &half, const order::Post &post) const {
-        std::vector<DAT_LMR_TRIPLET> pieces;
+    std::vector<Segment> local(Half &half, const order::Post &post) const {
+        std::vector<Segment> pieces;
         if (post.buffer >= 0)
             for (const order::Piece &piece : buffer(post.buffer).pieces)
                 pieces.push_back({half.main->context, 0, address(half, piece), piece.length});
         return pieces;
     }
-    DAT_RMR_TRIPLET remote(const order::Post &post) const {
+    RemoteSegment remote(const order::Post &post) const {
         Half &peer = halves[1 - post.side];
         const order::Buffer &target = buffer(post.target);
-        const DAT_RMR_CONTEXT known = target.doomed ? peer.doomed_context : peer.main->context;
+        const RemoteKey known = target.doomed ? peer.doomed_context : peer.main->context;
         return {post.refused ? ~known : known, 0, address(peer, target.pieces.front()),
                 buffer(post.buffer).length()};
     }
     bool post(Half &half, int index) {
-        const DAT_RETURN result = call(half, index);
-        EXPECT_TRUE(result == DAT_SUCCESS || DAT_GET_TYPE(result) == DAT_INVALID_STATE)
-            << order::describe(*program, index) << ": " << std::hex << result;
-        return result == DAT_SUCCESS;
+        const fake::Side &side = half.at(program->posts[static_cast<std::size_t>(index)].endpoint);
+        const Status result = call(half, index);
+        EXPECT_TRUE(result == Status::OK || result == side.ep->wrong_state())
+            << order::describe(*program, index) << ": " << static_cast<int>(result);
+        return result == Status::OK;
     }
-    DAT_RETURN call(Half &half, int index) {
+    Status call(Half &half, int index) {
         const order::Post &post = program->posts[static_cast<std::size_t>(index)];
         const fake::Side &side = half.at(post.endpoint);
         const auto pieces = local(half, post);
@@ -215,7 +218,7 @@ class DaplTransferOrder : public fake::Transfers {
         case order::Work::READ:
             return side.read(pieces, remote(post), id, flags_of(post));
         }
-        return DAT_INTERNAL_ERROR;
+        return Status::INTERNAL_ERROR;
     }
 
     // One endpoint goes on, as when its EVDs are polled or its engine is woken.
@@ -245,21 +248,21 @@ class DaplTransferOrder : public fake::Transfers {
         throw std::runtime_error("an event does not come");
     }
     std::optional<order::Event> take(Half &half, int evd) {
-        DAT_EVENT event{};
-        if (half.evds[static_cast<std::size_t>(evd)]->dequeue(event) != DAT_SUCCESS)
+        const Event *event = nullptr;
+        if (half.evds[static_cast<std::size_t>(evd)]->dequeue(event) != Status::OK)
             return {};
-        if (event.event_number == DAT_DTO_COMPLETION_EVENT) {
-            const auto &data = event.event_data.dto_completion_event_data;
-            return order::Event{order::What::COMPLETED, static_cast<int>(data.user_cookie.as_64),
+        if (event->kind == EventKind::TRANSFER) {
+            const auto &data = event->transfer;
+            return order::Event{order::What::COMPLETED, static_cast<int>(data.cookie),
                                 status_of(data.status),
-                                static_cast<std::uint32_t>(data.transfered_length)};
+                                static_cast<std::uint32_t>(data.length)};
         }
         const auto found =
-            std::ranges::find(half.handles, event.event_data.connect_event_data.ep_handle);
-        const bool broken = event.event_number == DAT_CONNECTION_EVENT_BROKEN;
+            std::ranges::find(half.handles, event->connection.ep);
+        const bool broken = event->kind == EventKind::BROKEN;
         if (found == half.handles.end() ||
-            (!broken && event.event_number != DAT_CONNECTION_EVENT_DISCONNECTED))
-            return order::Event{order::What::STRANGE, static_cast<int>(event.event_number)};
+            (!broken && event->kind != EventKind::DISCONNECTED))
+            return order::Event{order::What::STRANGE, static_cast<int>(event->kind)};
         return order::Event{broken ? order::What::BROKEN : order::What::DISCONNECTED,
                             static_cast<int>(found - half.handles.begin())};
     }

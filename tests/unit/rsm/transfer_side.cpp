@@ -9,17 +9,11 @@ using namespace rsmdat;
 
 namespace {
 
-DAT_DTO_COOKIE cookie_of(std::uint64_t number) {
-    DAT_DTO_COOKIE cookie{};
-    cookie.as_64 = number;
-    return cookie;
-}
-
 // Good as long as `iov`.
-Post post_of(const std::vector<DAT_LMR_TRIPLET> &iov, std::uint64_t cookie,
-             DAT_COMPLETION_FLAGS flags) {
-    return {static_cast<DAT_COUNT>(iov.size()), iov.empty() ? nullptr : iov.data(),
-            cookie_of(cookie), flags};
+Post post_of(const std::vector<Segment> &iov, std::uint64_t cookie,
+             CompletionFlags flags) {
+    return {static_cast<Count>(iov.size()), iov.empty() ? nullptr : iov.data(),
+            Cookie{cookie}, flags};
 }
 
 api::Record &record() {
@@ -33,23 +27,23 @@ api::Record &record() {
 
 } // namespace
 
-DAT_RETURN Side::send(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
-                      DAT_COMPLETION_FLAGS flags) const {
+Status Side::send(std::vector<Segment> iov, std::uint64_t cookie,
+                  CompletionFlags flags) const {
     return ep->transfer->post_send(post_of(iov, cookie, flags));
 }
 
-DAT_RETURN Side::receive(std::vector<DAT_LMR_TRIPLET> iov, std::uint64_t cookie,
-                         DAT_COMPLETION_FLAGS flags) const {
+Status Side::receive(std::vector<Segment> iov, std::uint64_t cookie,
+                     CompletionFlags flags) const {
     return ep->transfer->post_recv(post_of(iov, cookie, flags));
 }
 
-DAT_RETURN Side::write(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
-                       std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
+Status Side::write(std::vector<Segment> iov, RemoteSegment remote, std::uint64_t cookie,
+                   CompletionFlags flags) const {
     return ep->transfer->post_write(post_of(iov, cookie, flags), &remote);
 }
 
-DAT_RETURN Side::read(std::vector<DAT_LMR_TRIPLET> iov, DAT_RMR_TRIPLET remote,
-                      std::uint64_t cookie, DAT_COMPLETION_FLAGS flags) const {
+Status Side::read(std::vector<Segment> iov, RemoteSegment remote, std::uint64_t cookie,
+                  CompletionFlags flags) const {
     return ep->transfer->post_read(post_of(iov, cookie, flags), &remote);
 }
 
@@ -77,29 +71,29 @@ Pz &Transfers::make_pz() {
     return ia->adopt(std::make_unique<Pz>(*ia));
 }
 
-Evd &Transfers::make_evd(DAT_COUNT length) {
+Evd &Transfers::make_evd(Count length) {
     return ia->adopt(std::make_unique<Evd>(*ia, length, DAT_EVD_DEFAULT_FLAG, nullptr));
 }
 
-Srq &Transfers::make_srq(DAT_COUNT entries) {
-    return ia->adopt(ia->transport->make_srq(*pz, DAT_SRQ_ATTR{entries, 4, 0}));
+Srq &Transfers::make_srq(Count entries) {
+    return ia->adopt(ia->transport->make_srq(*pz, SrqAttributes{entries, 4, 0}));
 }
 
-DAT_EP_ATTR Transfers::attributes() {
-    DAT_EP_ATTR attr{};
+EpAttributes Transfers::attributes() {
+    EpAttributes attr{};
     attr.max_message_size = 1 << 24;
     attr.max_rdma_size = 1 << 24;
-    attr.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
-    attr.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+    attr.recv_completion_flags = CompletionFlags::THRESHOLD;
+    attr.request_completion_flags = CompletionFlags::THRESHOLD;
     attr.max_recv_dtos = attr.max_request_dtos = 16;
     attr.max_recv_iov = attr.max_request_iov = 4;
     attr.max_rdma_read_in = attr.max_rdma_read_out = 2;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 4;
-    attr.srq_soft_hw = DAT_HW_DEFAULT;
+    attr.srq_soft_hw = UNLIMITED;
     return attr;
 }
 
-Side Transfers::make_side(const DAT_EP_ATTR &attr, Srq *srq) {
+Side Transfers::make_side(const EpAttributes &attr, Srq *srq) {
     Side side;
     side.ep = &ia->adopt(std::make_unique<Ep>(*ia, attr, srq));
     side.recv = &make_evd();
@@ -142,7 +136,7 @@ std::unique_ptr<Channel> Transfers::link(const Side &side, std::uint32_t node) {
 
 std::unique_ptr<Channel> Transfers::connect(Side &side, std::uint32_t node) {
     auto peer = link(side, node);
-    side.ep->state = DAT_EP_STATE_CONNECTED;
+    side.ep->state = EpState::CONNECTED;
     transfer_of(*side.ep).connected(*link_of(*side.ep).channel);
     return peer;
 }
@@ -152,7 +146,7 @@ void Transfers::connect(Side &one, Side &other, std::uint32_t node) {
     (void)link(other, node);
     channel->ours().state = static_cast<std::uint32_t>(LinkState::ACCEPTED);
     link_of(*other.ep).channel = std::move(channel);
-    other.ep->state = DAT_EP_STATE_CONNECTED;
+    other.ep->state = EpState::CONNECTED;
     transfer_of(*other.ep).connected(*link_of(*other.ep).channel);
 }
 
@@ -164,28 +158,28 @@ void Transfers::run(const Side &one, const Side &other) {
     }
 }
 
-void Transfers::expect(Evd &evd, std::uint64_t cookie, DAT_DTO_COMPLETION_STATUS status,
+void Transfers::expect(Evd &evd, std::uint64_t cookie, CompletionStatus status,
                        std::uint64_t length) {
-    DAT_EVENT event{};
-    ASSERT_EQ(evd.dequeue(event), DAT_SUCCESS);
-    ASSERT_EQ(event.event_number, DAT_DTO_COMPLETION_EVENT);
-    const auto &end = event.event_data.dto_completion_event_data;
-    EXPECT_EQ(end.user_cookie.as_64, cookie);
+    const Event *event = nullptr;
+    ASSERT_EQ(evd.dequeue(event), Status::OK);
+    ASSERT_EQ(event->kind, EventKind::TRANSFER);
+    const auto &end = event->transfer;
+    EXPECT_EQ(end.cookie, Cookie{cookie});
     EXPECT_EQ(end.status, status);
-    if (status == DAT_DTO_SUCCESS) {
-        EXPECT_EQ(end.transfered_length, length);
+    if (status == CompletionStatus::OK) {
+        EXPECT_EQ(end.length, length);
     }
 }
 
-void Transfers::expect_event(Evd &evd, DAT_EVENT_NUMBER number) {
-    DAT_EVENT event{};
-    ASSERT_EQ(evd.dequeue(event), DAT_SUCCESS);
-    EXPECT_EQ(event.event_number, number);
+void Transfers::expect_event(Evd &evd, EventKind number) {
+    const Event *event = nullptr;
+    ASSERT_EQ(evd.dequeue(event), Status::OK);
+    EXPECT_EQ(event->kind, number);
 }
 
 void Transfers::expect_nothing(Evd &evd) {
-    DAT_EVENT event{};
-    EXPECT_EQ(DAT_GET_TYPE(evd.dequeue(event)), static_cast<DAT_UINT32>(DAT_QUEUE_EMPTY));
+    const Event *event = nullptr;
+    EXPECT_EQ(evd.dequeue(event), Status::QUEUE_EMPTY);
 }
 
 } // namespace fake

@@ -21,34 +21,34 @@ TEST(DaplVerbsWork, numbers_carry_kind_and_slot) {
 
 // The table of udapl-functions.md section 7.
 TEST(DaplVerbsWork, statuses_are_the_customary_ones) {
-    using Pair = std::pair<ibv_wc_status, DAT_DTO_COMPLETION_STATUS>;
+    using Pair = std::pair<ibv_wc_status, CompletionStatus>;
     constexpr std::array PAIRS{
-        Pair{IBV_WC_SUCCESS, DAT_DTO_SUCCESS},
-        Pair{IBV_WC_LOC_LEN_ERR, DAT_DTO_ERR_LOCAL_LENGTH},
-        Pair{IBV_WC_LOC_QP_OP_ERR, DAT_DTO_ERR_LOCAL_EP},
-        Pair{IBV_WC_LOC_PROT_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
-        Pair{IBV_WC_LOC_ACCESS_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
-        Pair{IBV_WC_LOC_RDD_VIOL_ERR, DAT_DTO_ERR_LOCAL_PROTECTION},
-        Pair{IBV_WC_WR_FLUSH_ERR, DAT_DTO_ERR_FLUSHED},
-        Pair{IBV_WC_MW_BIND_ERR, DAT_RMR_OPERATION_FAILED},
-        Pair{IBV_WC_BAD_RESP_ERR, DAT_DTO_ERR_BAD_RESPONSE},
-        Pair{IBV_WC_REM_INV_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
-        Pair{IBV_WC_REM_OP_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
-        Pair{IBV_WC_REM_INV_RD_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
-        Pair{IBV_WC_REM_ABORT_ERR, DAT_DTO_ERR_REMOTE_RESPONDER},
-        Pair{IBV_WC_REM_ACCESS_ERR, DAT_DTO_ERR_REMOTE_ACCESS},
-        Pair{IBV_WC_RETRY_EXC_ERR, DAT_DTO_ERR_TRANSPORT},
-        Pair{IBV_WC_FATAL_ERR, DAT_DTO_ERR_TRANSPORT},
-        Pair{IBV_WC_GENERAL_ERR, DAT_DTO_ERR_TRANSPORT},
-        Pair{IBV_WC_RNR_RETRY_EXC_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY},
-        Pair{IBV_WC_RESP_TIMEOUT_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY},
+        Pair{IBV_WC_SUCCESS, CompletionStatus::OK},
+        Pair{IBV_WC_LOC_LEN_ERR, CompletionStatus::LOCAL_LENGTH},
+        Pair{IBV_WC_LOC_QP_OP_ERR, CompletionStatus::LOCAL_ENDPOINT},
+        Pair{IBV_WC_LOC_PROT_ERR, CompletionStatus::LOCAL_PROTECTION},
+        Pair{IBV_WC_LOC_ACCESS_ERR, CompletionStatus::LOCAL_PROTECTION},
+        Pair{IBV_WC_LOC_RDD_VIOL_ERR, CompletionStatus::LOCAL_PROTECTION},
+        Pair{IBV_WC_WR_FLUSH_ERR, CompletionStatus::FLUSHED},
+        Pair{IBV_WC_MW_BIND_ERR, CompletionStatus::BIND_FAILED},
+        Pair{IBV_WC_BAD_RESP_ERR, CompletionStatus::BAD_RESPONSE},
+        Pair{IBV_WC_REM_INV_REQ_ERR, CompletionStatus::REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_OP_ERR, CompletionStatus::REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_INV_RD_REQ_ERR, CompletionStatus::REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_ABORT_ERR, CompletionStatus::REMOTE_RESPONDER},
+        Pair{IBV_WC_REM_ACCESS_ERR, CompletionStatus::REMOTE_ACCESS},
+        Pair{IBV_WC_RETRY_EXC_ERR, CompletionStatus::TRANSPORT},
+        Pair{IBV_WC_FATAL_ERR, CompletionStatus::TRANSPORT},
+        Pair{IBV_WC_GENERAL_ERR, CompletionStatus::TRANSPORT},
+        Pair{IBV_WC_RNR_RETRY_EXC_ERR, CompletionStatus::RECEIVER_NOT_READY},
+        Pair{IBV_WC_RESP_TIMEOUT_ERR, CompletionStatus::RECEIVER_NOT_READY},
     };
     for (const auto &[theirs, ours] : PAIRS)
         EXPECT_EQ(status_of(theirs), ours) << ::ibv_wc_status_str(theirs);
 }
 
 TEST(DaplVerbsWork, pieces_are_gathered_in_order) {
-    const std::array<DAT_LMR_TRIPLET, 2> pieces{{{7, 0, 0x1000, 10}, {8, 0, 0x2000, 0xffffffff}}};
+    const std::array<Segment, 2> pieces{{{7, 0, 0x1000, 10}, {8, 0, 0x2000, 0xffffffff}}};
     Gathered gathered(pieces, 0xffffffff + 10ULL);
     ASSERT_EQ(gathered.count(), 2);
     EXPECT_EQ(gathered.list()[0].addr, 0x1000U);
@@ -58,7 +58,7 @@ TEST(DaplVerbsWork, pieces_are_gathered_in_order) {
 
 // A device moves what its list holds: a read of 16 bytes into 4096 moved 4096.
 TEST(DaplVerbsWork, list_ends_where_the_request_does) {
-    const std::array<DAT_LMR_TRIPLET, 3> pieces{
+    const std::array<Segment, 3> pieces{
         {{7, 0, 0x1000, 10}, {8, 0, 0x2000, 4096}, {9, 0, 0x9000, 4096}}};
     Gathered gathered(pieces, 16);
     ASSERT_EQ(gathered.count(), 2);
@@ -71,7 +71,7 @@ TEST(DaplVerbsWork, list_ends_where_the_request_does) {
 // A piece of 4 GiB and 16 bytes is not one of 16 bytes.
 TEST(DaplVerbsWork, long_pieces_are_cut_at_the_longest_message) {
     constexpr std::uint64_t LONGEST = 1ULL << 31;
-    const std::array<DAT_LMR_TRIPLET, 1> pieces{{{7, 0, 0x1000, (1ULL << 32) + 16}}};
+    const std::array<Segment, 1> pieces{{{7, 0, 0x1000, (1ULL << 32) + 16}}};
     Gathered gathered(pieces, LONGEST);
     ASSERT_EQ(gathered.count(), 1);
     EXPECT_EQ(gathered.list()[0].length, LONGEST);
@@ -79,13 +79,13 @@ TEST(DaplVerbsWork, long_pieces_are_cut_at_the_longest_message) {
 
 // A device has to be able to write what peers may write; reads of its own need no right.
 TEST(DaplVerbsAccess, follows_from_privileges) {
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_NONE_FLAG), 0U);
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_LOCAL_READ_FLAG), 0U);
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_LOCAL_WRITE_FLAG), unsigned{IBV_ACCESS_LOCAL_WRITE});
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_REMOTE_READ_FLAG), unsigned{IBV_ACCESS_REMOTE_READ});
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
+    EXPECT_EQ(access_of(rights::NONE), 0U);
+    EXPECT_EQ(access_of(rights::LOCAL_READ), 0U);
+    EXPECT_EQ(access_of(rights::LOCAL_WRITE), unsigned{IBV_ACCESS_LOCAL_WRITE});
+    EXPECT_EQ(access_of(rights::REMOTE_READ), unsigned{IBV_ACCESS_REMOTE_READ});
+    EXPECT_EQ(access_of(rights::REMOTE_WRITE),
               unsigned{IBV_ACCESS_REMOTE_WRITE} | unsigned{IBV_ACCESS_LOCAL_WRITE});
-    EXPECT_EQ(access_of(DAT_MEM_PRIV_RO_DISABLE_FLAG), 0U);
+    EXPECT_EQ(access_of(rights::STRICT_ORDER), 0U);
 }
 
 TEST(DaplVerbsOptions, all_are_optional) {

@@ -20,49 +20,48 @@ using namespace std::chrono_literals;
 // Long, because requests are seldom overwritten, and each repetition costs the listener time.
 constexpr auto RESEND = 20ms;
 // The active side completes an accept by itself; the passive side fails if that takes longer.
-constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
+constexpr std::chrono::seconds COMPLETION{20};
 // No node is known to have the address.
 constexpr std::uint32_t NO_NODE = UINT32_MAX;
 
-DAT_EVENT_NUMBER why_not(int status) noexcept {
+EventKind why_not(int status) noexcept {
     const bool nowhere =
         status == RSMERR_REMOTE_NODE_UNREACHABLE || status == RSMERR_CTLR_NOT_PRESENT;
-    return nowhere ? DAT_CONNECTION_EVENT_UNREACHABLE : DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
+    return nowhere ? EventKind::UNREACHABLE : EventKind::NON_PEER_REJECTED;
 }
 
-std::uint32_t lesser(std::uint32_t theirs, DAT_COUNT ours) noexcept {
+std::uint32_t lesser(std::uint32_t theirs, Count ours) noexcept {
     return std::min(theirs, static_cast<std::uint32_t>(ours));
 }
 
 } // namespace
 
-DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
-                                 DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
+Status RsmConnector::connect(const sockaddr_storage &remote, Qualifier qualifier, Timeout timeout,
+                             std::span<const std::byte> private_data) {
     const auto *address = reinterpret_cast<const sockaddr *>(&remote);
     const auto node = transport_of(ep_.ia()).nodes->node_of(*address);
     return connect(remote, node.value_or(NO_NODE), qualifier, timeout, private_data);
 }
 
-DAT_RETURN RsmConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
-                                      std::span<const std::byte> private_data) {
+Status RsmConnector::connect_like(const Link &model, Timeout timeout,
+                                  std::span<const std::byte> private_data) {
     return connect(model.remote, own<RsmLink>(model).remote_node, model.qualifier, timeout,
                    private_data);
 }
 
-DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t node,
-                                 DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
-                                 std::span<const std::byte> private_data) {
+Status RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t node,
+                             Qualifier qualifier, Timeout timeout,
+                             std::span<const std::byte> private_data) {
     const RsmTransport &its = transport_of(ep_.ia());
     if (node == NO_NODE || (node != its.device->node() && its.options.controller == "loopback")) {
-        ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
-        return DAT_SUCCESS;
+        ep_.fail(EventKind::UNREACHABLE);
+        return Status::OK;
     }
     std::unique_ptr<Channel> channel;
     const int status =
         Channel::create(*its.device, its.options.controller, node, its.options.ring, channel);
     if (status != RSM_SUCCESS)
-        return no_resource(status == RSMERR_INSUFFICIENT_MEM ? DAT_RESOURCE_MEMORY
-                                                             : DAT_RESOURCE_TEP);
+        return status == RSMERR_INSUFFICIENT_MEM ? Status::NO_MEMORY : Status::NO_CONNECTIONS;
     auto fresh = std::make_unique<RsmLink>();
     fresh->channel = std::move(channel);
     fresh->active = true;
@@ -75,33 +74,32 @@ DAT_RETURN RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t n
                 static_cast<std::uint32_t>(ep_.attributes.max_rdma_read_out), private_data);
     ep_.prepare();
     std::unique_ptr<Link> base = std::move(fresh);
-    start(base, timeout, DAT_CONNECTION_EVENT_TIMED_OUT);
+    start(base, timeout, EventKind::TIMED_OUT);
     try {
         call();
     } catch (...) {
         drop_link();
         throw;
     }
-    ep_.state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
-    return DAT_SUCCESS;
+    ep_.state = EpState::ACTIVE_PENDING;
+    return Status::OK;
 }
 
 // Write the terms before the state word that announces them to the requester.
-DAT_RETURN RsmConnector::accept(std::unique_ptr<Link> &from,
-                                std::span<const std::byte> private_data) {
-    start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+Status RsmConnector::accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) {
+    start(from, COMPLETION, EventKind::ACCEPT_FAILED);
     link().max_rdma_read_out = lesser(link().max_rdma_read_out, ep_.attributes.max_rdma_read_out);
     link().max_rdma_read_in = lesser(link().max_rdma_read_in, ep_.attributes.max_rdma_read_in);
     write_terms(link().channel->peers().answer, link(), link().max_rdma_read_in,
                 link().max_rdma_read_out, private_data);
-    ep_.state = DAT_EP_STATE_COMPLETION_PENDING;
+    ep_.state = EpState::COMPLETION_PENDING;
     say_to_peer(*link().channel, LinkState::ACCEPTED);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 // Takes over a link; leaves it where it was if something throws. After `timeout` the attempt has
 // failed with the event `late`.
-void RsmConnector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late) {
+void RsmConnector::start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late) {
     buried_.reset();
     ep_.link = std::move(from);
     Channel &channel = *link().channel;
@@ -171,7 +169,7 @@ void RsmConnector::called(int status) noexcept {
         else
             watch_listener();
     } catch (const std::bad_alloc &) {
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
     }
 }
 
@@ -184,7 +182,7 @@ void RsmConnector::look_up_later() noexcept {
         link().resend =
             engine().at(Engine::Clock::now() + GRACE_PAUSE, [this] { look_up_again(); });
     } catch (const std::bad_alloc &) {
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
     }
 }
 
@@ -193,7 +191,7 @@ void RsmConnector::look_up_again() noexcept {
     try {
         call();
     } catch (const std::bad_alloc &) {
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
     }
 }
 
@@ -223,13 +221,13 @@ void RsmConnector::set_up_active(LinkState said, bool gone) noexcept {
     if (said == LinkState::OFFERED)
         return;
     if (said == LinkState::REJECTED)
-        ep_.fail(DAT_CONNECTION_EVENT_PEER_REJECTED);
+        ep_.fail(EventKind::PEER_REJECTED);
     else if (asked && !link().arrived)
         arrived();
     else if (said == LinkState::ACCEPTED && attached)
         accepted();
     else if (!asked || gone)
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
 }
 
 // The listener has imported this side's segment and has written the address of its own.
@@ -244,7 +242,7 @@ void RsmConnector::arrived() noexcept {
         attach(address_of(from));
     } catch (const std::bad_alloc &) {
         link().attaching = false;
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
     }
 }
 
@@ -263,13 +261,13 @@ void RsmConnector::attached(int status) noexcept {
     link().attaching = false;
     if (status != RSM_SUCCESS)
         return ep_.fail(said_by_peer(*link().channel) == LinkState::REJECTED
-                            ? DAT_CONNECTION_EVENT_PEER_REJECTED
-                            : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+                            ? EventKind::PEER_REJECTED
+                            : EventKind::NON_PEER_REJECTED);
     try {
         engine().watch(link().channel->peer_fd(), EPOLLRDHUP, *this);
         link().watches_peer = true;
     } catch (const std::bad_alloc &) {
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(EventKind::NON_PEER_REJECTED);
     }
     step();
 }
@@ -277,7 +275,7 @@ void RsmConnector::attached(int status) noexcept {
 void RsmConnector::accepted() noexcept {
     Terms answer{};
     if (!read_terms(link().channel->ours().answer, answer))
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(EventKind::NON_PEER_REJECTED);
     link().remote_port = answer.port;
     link().max_rdma_read_out = lesser(answer.max_rdma_read_in, ep_.attributes.max_rdma_read_out);
     link().max_rdma_read_in = lesser(answer.max_rdma_read_out, ep_.attributes.max_rdma_read_in);
@@ -293,7 +291,7 @@ void RsmConnector::set_up_passive(LinkState said, bool gone) noexcept {
         link().channel->close_door();
         establish({});
     } else if (said != LinkState::OFFERED || gone) {
-        ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+        ep_.fail(EventKind::ACCEPT_FAILED);
     }
 }
 
@@ -365,9 +363,9 @@ void RsmConnector::step() noexcept {
     const bool attached = !link().attaching && link().channel->attached();
     const bool gone = attached && !link().channel->alive();
     const LinkState said = said_by_peer(*link().channel);
-    if (ep_.state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
+    if (ep_.state == EpState::ACTIVE_PENDING)
         set_up_active(said, gone);
-    else if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
+    else if (ep_.state == EpState::COMPLETION_PENDING)
         set_up_passive(said, gone);
     if (ep_.transferring())
         carry_on(said, gone);
@@ -383,9 +381,9 @@ void RsmConnector::carry_on(LinkState said, bool gone) noexcept {
     if (!ep_.transferring())
         return;
     if (said == LinkState::CLOSED)
-        ep_.end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+        ep_.end(EventKind::DISCONNECTED, Ending::CLOSED);
     else if (said != expected() || gone)
-        ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
+        ep_.end(EventKind::BROKEN, Ending::BROKEN);
 }
 
 void RsmConnector::notify_peer(LinkState what) const noexcept {

@@ -5,6 +5,9 @@
 #include "connect/link.h"
 #include "engine/connect/connector.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 
 #include <memory>
 #include <span>
@@ -15,12 +18,11 @@ class RsmConnector final : public Connector, public Source {
   public:
     explicit RsmConnector(Ep &ep) noexcept : ep_(ep) {}
 
-    DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
-                       std::span<const std::byte> private_data) override;
-    DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
-                            std::span<const std::byte> private_data) override;
-    DAT_RETURN accept(std::unique_ptr<Link> &from,
-                      std::span<const std::byte> private_data) override;
+    Status connect(const sockaddr_storage &remote, Qualifier qualifier, Timeout timeout,
+                   std::span<const std::byte> private_data) override;
+    Status connect_like(const Link &model, Timeout timeout,
+                        std::span<const std::byte> private_data) override;
+    Status accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) override;
     void give_up() noexcept override;
     void hang_up(Ending ending) noexcept override;
 
@@ -31,9 +33,9 @@ class RsmConnector final : public Connector, public Source {
     [[nodiscard]] bool has_listeners() const noexcept override;
 
   private:
-    DAT_RETURN connect(const sockaddr_storage &remote, std::uint32_t node, DAT_CONN_QUAL qualifier,
-                       DAT_TIMEOUT timeout, std::span<const std::byte> private_data);
-    void start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    Status connect(const sockaddr_storage &remote, std::uint32_t node, Qualifier qualifier,
+                   Timeout timeout, std::span<const std::byte> private_data);
+    void start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late);
     void stop() noexcept;
     void call();
     void called(int status) noexcept;

@@ -64,18 +64,18 @@ std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import 
     return link;
 }
 
-Sp *find_sp(DAT_HANDLE handle, const Ia &ia) noexcept {
+Sp *find_sp(Handle handle, const Ia &ia) noexcept {
     if (Psp *psp = find<Psp>(handle, ia); psp != nullptr)
         return psp;
     return find<Rsp>(handle, ia);
 }
 
-RsmServicePointListener *find_listener(DAT_HANDLE handle, const Ia &ia) noexcept {
+RsmServicePointListener *find_listener(Handle handle, const Ia &ia) noexcept {
     Sp *sp = find_sp(handle, ia);
     return sp != nullptr ? own_or_null<RsmServicePointListener>(sp->listener()) : nullptr;
 }
 
-void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Terms &offer) noexcept {
+void offer_to(Ia &ia, Handle self, std::unique_ptr<RsmLink> link, const Terms &offer) noexcept {
     const Guard guard(ia.lock);
     Sp *sp = find_sp(self, ia);
     if (sp == nullptr || sp->qualifier != offer.qualifier)
@@ -85,7 +85,7 @@ void offer_to(Ia &ia, DAT_HANDLE self, std::unique_ptr<RsmLink> link, const Term
 
 // Ia::lock not held, because a node that does not answer blocks this thread. False if a resource is
 // missing now: try again later.
-bool receive_offer(Ia &ia, DAT_HANDLE self, const SegmentAddress &from) noexcept {
+bool receive_offer(Ia &ia, Handle self, const SegmentAddress &from) noexcept {
     Import import;
     const int status =
         Channel::reach(*transport_of(ia).device, transport_of(ia).options.controller, from, import);
@@ -164,7 +164,7 @@ void RsmServicePointListener::read_later() noexcept {
 }
 
 // On a helper's thread, without Ia::lock.
-void RsmServicePointListener::read_letter(Ia &ia, DAT_HANDLE self) noexcept {
+void RsmServicePointListener::read_letter(Ia &ia, Handle self) noexcept {
     const auto from = take_letter(ia, self);
     if (!from)
         return;
@@ -181,7 +181,7 @@ void RsmServicePointListener::read_letter(Ia &ia, DAT_HANDLE self) noexcept {
 }
 
 std::optional<SegmentAddress> RsmServicePointListener::take_letter(const Ia &ia,
-                                                                   DAT_HANDLE self) noexcept {
+                                                                   Handle self) noexcept {
     const Guard guard(ia.lock);
     RsmServicePointListener *listener = find_listener(self, ia);
     if (listener == nullptr)

@@ -5,6 +5,7 @@
 #include "connect/link.h"
 #include "connect/listener.h"
 #include "engine/connect/service_point_listener.h"
+#include "engine/core/types.h"
 
 #include <optional>
 
@@ -23,8 +24,8 @@ class RsmServicePointListener final : public ServicePointListener, public Source
 
   private:
     void watch(int fd, bool &watches);
-    static void read_letter(Ia &ia, DAT_HANDLE self) noexcept;
-    static std::optional<SegmentAddress> take_letter(const Ia &ia, DAT_HANDLE self) noexcept;
+    static void read_letter(Ia &ia, Handle self) noexcept;
+    static std::optional<SegmentAddress> take_letter(const Ia &ia, Handle self) noexcept;
     void read_letters() noexcept;
     void read_later() noexcept;
     void read_slots() noexcept;

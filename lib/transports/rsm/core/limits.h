@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Limits that dat_ia_query reports and the create functions enforce.
+// Limits that a face reports and enforces when it makes objects.
 #pragma once
 
 #include "engine/core/limit_set.h"
+#include "engine/core/types.h"
 
 namespace rsmdat::limits {
 
-constexpr DAT_COUNT EPS = 32768;
-constexpr DAT_COUNT DTOS_PER_EP = 65536; // each direction
-constexpr DAT_COUNT RDMA_READS_PER_EP = 128;
-constexpr DAT_COUNT IOV = 64;
-constexpr DAT_COUNT LMRS = 30000; // each takes two handles of /dev/rsm
-constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
-constexpr DAT_COUNT PZS = 65536;
-constexpr DAT_VLEN MESSAGE = 1ULL << 31;
-constexpr DAT_VLEN RDMA = 1ULL << 40;
-constexpr DAT_COUNT RMRS = 60000;
-constexpr DAT_COUNT SRQS = 65536;
-constexpr DAT_COUNT RECVS_PER_SRQ = 65536;
-constexpr DAT_COUNT PRIVATE_DATA = 256; // bytes
+constexpr Count EPS = 32768;
+constexpr Count DTOS_PER_EP = 65536; // each direction
+constexpr Count RDMA_READS_PER_EP = 128;
+constexpr Count IOV = 64;
+constexpr Count LMRS = 30000; // each takes two handles of /dev/rsm
+constexpr std::uint64_t LMR_LENGTH = 1ULL << 42;
+constexpr Count PZS = 65536;
+constexpr std::uint64_t MESSAGE = 1ULL << 31;
+constexpr std::uint64_t RDMA = 1ULL << 40;
+constexpr Count RMRS = 60000;
+constexpr Count SRQS = 65536;
+constexpr Count RECVS_PER_SRQ = 65536;
+constexpr Count PRIVATE_DATA = 256; // bytes
 // An EP's Protection Zone may be another one than its SRQ's: receives are checked against the
 // SRQ's.
 constexpr bool SRQ_EP_PZ_DIFFERENCE = true;

@@ -41,13 +41,13 @@ LimitSet limits_of_process() noexcept {
     if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
         return limits;
     const rlim_t room = descriptors.rlim_max > OTHERS ? descriptors.rlim_max - OTHERS : 0;
-    limits.eps = static_cast<DAT_COUNT>(std::clamp<rlim_t>(room / OF_EP, 1, limits::EPS));
-    limits.lmrs = static_cast<DAT_COUNT>(std::clamp<rlim_t>(room, 1, limits::LMRS));
+    limits.eps = static_cast<Count>(std::clamp<rlim_t>(room / OF_EP, 1, limits::EPS));
+    limits.lmrs = static_cast<Count>(std::clamp<rlim_t>(room, 1, limits::LMRS));
     return limits;
 }
 
 bool may_write(const Wanted &wanted) noexcept {
-    return (wanted.privileges & DAT_MEM_PRIV_WRITE_FLAG) != 0;
+    return (wanted.privileges & rights::WRITE) != 0;
 }
 
 bool accepts(std::string_view options) {
@@ -82,7 +82,7 @@ std::unique_ptr<Rmr> RsmTransport::make_rmr(Pz &pz) {
     return std::make_unique<RsmRmr>(pz);
 }
 
-std::unique_ptr<Srq> RsmTransport::make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) {
+std::unique_ptr<Srq> RsmTransport::make_srq(Pz &pz, const SrqAttributes &asked) {
     return std::make_unique<RsmSrq>(pz, asked);
 }
 
@@ -94,16 +94,16 @@ std::unique_ptr<Connector> RsmTransport::make_connector(Ep &ep) {
     return std::make_unique<RsmConnector>(ep);
 }
 
-DAT_RETURN RsmTransport::listen(Ia &ia, DAT_CONN_QUAL qualifier,
-                                std::unique_ptr<ServicePointListener> &listener) {
+Status RsmTransport::listen(Ia &ia, Qualifier qualifier,
+                            std::unique_ptr<ServicePointListener> &listener) {
     Listener made;
     const int status = Listener::open(*device, options.controller, qualifier, made);
     if (status == RSMERR_SEGID_IN_USE)
-        return failure(DAT_CONN_QUAL_IN_USE);
+        return Status::QUALIFIER_IN_USE;
     if (status != RSM_SUCCESS)
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     listener = std::make_unique<RsmServicePointListener>(ia, std::move(made));
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void RsmTransport::acknowledge(Link &link) noexcept {
@@ -119,8 +119,8 @@ bool RsmTransport::serves(const Pinned &others, const Wanted &wanted) const noex
     return own<RsmPinned>(others).writable || !may_write(wanted);
 }
 
-DAT_RETURN RsmTransport::get_memory(const Pz & /*pz*/, const Wanted &wanted,
-                                    std::shared_ptr<Pinned> &result) {
+Status RsmTransport::get_memory(const Pz & /*pz*/, const Wanted &wanted,
+                                std::shared_ptr<Pinned> &result) {
     return pin(*device, wanted.pages, may_write(wanted), result);
 }
 

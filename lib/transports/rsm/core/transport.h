@@ -5,6 +5,8 @@
 #include "core/rsm_options.h"
 #include "engine/core/ia.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/transport.h"
 #include "memory/contexts.h"
 
@@ -25,16 +27,15 @@ class RsmTransport final : public Transport {
     [[nodiscard]] LimitSet limits() const noexcept override;
     std::unique_ptr<Pz> make_pz(Ia &ia) override;
     std::unique_ptr<Rmr> make_rmr(Pz &pz) override;
-    std::unique_ptr<Srq> make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) override;
+    std::unique_ptr<Srq> make_srq(Pz &pz, const SrqAttributes &asked) override;
     std::unique_ptr<Transfer> make_transfer(Ep &ep) override;
     std::unique_ptr<Connector> make_connector(Ep &ep) override;
-    DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
-                      std::unique_ptr<ServicePointListener> &listener) override;
+    Status listen(Ia &ia, Qualifier qualifier,
+                  std::unique_ptr<ServicePointListener> &listener) override;
     void acknowledge(Link &link) noexcept override;
     void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept override;
     [[nodiscard]] bool serves(const Pinned &others, const Wanted &wanted) const noexcept override;
-    DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
-                          std::shared_ptr<Pinned> &result) override;
+    Status get_memory(const Pz &pz, const Wanted &wanted, std::shared_ptr<Pinned> &result) override;
 
     const RsmOptions options;
     const std::unique_ptr<Device> device;   // wire/device.h

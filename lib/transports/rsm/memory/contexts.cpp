@@ -63,32 +63,31 @@ void RsmContexts::destroy(Region &which) noexcept {
     give_back(std::exchange(region.context, 0) % MOST_SLOTS);
 }
 
-bool RsmContexts::view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+bool RsmContexts::view(const Pz *pz, std::span<const Segment> pieces, unsigned privilege,
                        Pieces &seen) const noexcept {
     auto *place = seen.begin();
-    for (const DAT_LMR_TRIPLET &piece : pieces) {
+    for (const Segment &piece : pieces) {
         const RsmRegion *region = usable(pz, piece, privilege);
         if (!region)
             return false;
         *place = piece;
-        place->virtual_address =
-            reinterpret_cast<std::uintptr_t>(region->memory().at(piece.virtual_address));
+        place->address = reinterpret_cast<std::uintptr_t>(region->memory().at(piece.address));
         ++place;
     }
     return true;
 }
 
-bool RsmContexts::intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept {
-    return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
-        const RsmRegion *region = find(piece.lmr_context);
+bool RsmContexts::intact(std::span<const Segment> pieces) const noexcept {
+    return std::ranges::all_of(pieces, [this](const Segment &piece) {
+        const RsmRegion *region = find(piece.key);
         return region != nullptr && region->memory().intact();
     });
 }
 
-bool RsmContexts::fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+bool RsmContexts::fill(const Pz *pz, std::span<const Segment> pieces, std::uint64_t offset,
                        std::span<const std::byte> from) const noexcept {
     Pieces seen; // NOLINT(*-member-init): as much of it is read as was written
-    if (!view(pz, pieces, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, seen))
+    if (!view(pz, pieces, rights::LOCAL_WRITE, seen))
         return false;
     copy_to_pieces(std::span(seen).first(pieces.size()), offset, from);
     return intact(pieces);

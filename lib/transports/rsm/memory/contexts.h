@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "engine/core/own.h"
+#include "engine/core/types.h"
 #include "engine/memory/contexts.h"
 #include "wire/device.h"
 #include "wire/layout.h"
@@ -59,7 +60,7 @@ struct RsmRegion : Region {
     [[nodiscard]] const RsmPinned &memory() const noexcept { return own<RsmPinned>(*pinned); }
 };
 
-using Pieces = std::array<DAT_LMR_TRIPLET, limits::IOV>;
+using Pieces = std::array<Segment, limits::IOV>;
 
 class RsmContexts;
 
@@ -91,32 +92,32 @@ class RsmContexts final : public Contexts {
     RsmRegion *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                       std::uint64_t length, unsigned privileges, bool local) override;
     void destroy(Region &which) noexcept override; // revokes
-    [[nodiscard]] const RsmRegion *find(DAT_LMR_CONTEXT context) const noexcept override {
+    [[nodiscard]] const RsmRegion *find(LocalKey context) const noexcept override {
         return slot_of(context);
     }
-    [[nodiscard]] RsmRegion *find(DAT_LMR_CONTEXT context) noexcept { return slot_of(context); }
+    [[nodiscard]] RsmRegion *find(LocalKey context) noexcept { return slot_of(context); }
 
     // Checks one triplet as gather() does, at execution, and whose it is; null if it is not good ->
     // LOCAL_PROTECTION. Inline: the posts of small transfers begin with it.
-    [[nodiscard, gnu::always_inline]] const RsmRegion *
-    usable(const Pz *pz, const DAT_LMR_TRIPLET &piece, unsigned privilege) const noexcept {
-        const RsmRegion *region = slot_of(piece.lmr_context);
+    [[nodiscard, gnu::always_inline]] const RsmRegion *usable(const Pz *pz, const Segment &piece,
+                                                              unsigned privilege) const noexcept {
+        const RsmRegion *region = slot_of(piece.key);
         const bool good = region && region->local && region->pz == pz &&
                           (region->privileges & privilege) != 0 &&
-                          region->contains(piece.virtual_address, piece.segment_length);
+                          region->contains(piece.address, piece.length);
         return good ? region : nullptr;
     }
     // Translates pieces to the views of their regions. False if a piece is invalid. The caller must
     // check intact() after the access.
-    bool view(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, unsigned privilege,
+    bool view(const Pz *pz, std::span<const Segment> pieces, unsigned privilege,
               Pieces &seen) const noexcept;
-    [[nodiscard]] bool intact(std::span<const DAT_LMR_TRIPLET> pieces) const noexcept;
+    [[nodiscard]] bool intact(std::span<const Segment> pieces) const noexcept;
     // Copies into a vector from `offset` on, through views. False -> LOCAL_PROTECTION.
-    bool fill(const Pz *pz, std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+    bool fill(const Pz *pz, std::span<const Segment> pieces, std::uint64_t offset,
               std::span<const std::byte> from) const noexcept;
 
     // Target side: may the peer of an EP in `pz` touch these bytes? `privilege`:
-    // DAT_MEM_PRIV_REMOTE_READ_FLAG or _WRITE_FLAG. The bytes, through the region's view, or
+    // rights::REMOTE_READ or _WRITE_FLAG. The bytes, through the region's view, or
     // nothing.
     struct Reached {
         std::span<std::byte> bytes;
@@ -185,9 +186,9 @@ class RemoteRegion {
 
     // Pages that are wholly granted are copied through a mapping, the edges by the kernel. The last
     // bytes of a write become visible last. Local pieces are trusted memory of this process.
-    [[nodiscard]] Outcome write(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+    [[nodiscard]] Outcome write(std::uint64_t address, std::span<const Segment> pieces,
                                 std::uint64_t length) const noexcept;
-    [[nodiscard]] Outcome read(std::uint64_t address, std::span<const DAT_LMR_TRIPLET> pieces,
+    [[nodiscard]] Outcome read(std::uint64_t address, std::span<const Segment> pieces,
                                std::uint64_t length) const noexcept;
 
   private:

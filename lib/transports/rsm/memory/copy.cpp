@@ -47,14 +47,14 @@ void copy_any_last_bytes_last(std::byte *to, const std::byte *from, std::size_t 
     store_last(to + rest, from + rest, last);
 }
 
-PieceCursor::PieceCursor(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset) noexcept
+PieceCursor::PieceCursor(std::span<const Segment> pieces, std::uint64_t offset) noexcept
     : pieces_(pieces), offset_(offset) {
     skip_finished();
 }
 
 void PieceCursor::skip_finished() noexcept {
-    while (!pieces_.empty() && offset_ >= pieces_.front().segment_length) {
-        offset_ -= pieces_.front().segment_length;
+    while (!pieces_.empty() && offset_ >= pieces_.front().length) {
+        offset_ -= pieces_.front().length;
         pieces_ = pieces_.subspan(1);
     }
 }
@@ -62,15 +62,15 @@ void PieceCursor::skip_finished() noexcept {
 std::span<std::byte> PieceCursor::next(std::uint64_t most) noexcept {
     if (pieces_.empty())
         return {};
-    const DAT_LMR_TRIPLET &piece = pieces_.front();
-    const std::uint64_t bytes = std::min(most, piece.segment_length - offset_);
-    auto *start = reinterpret_cast<std::byte *>(piece.virtual_address + offset_);
+    const Segment &piece = pieces_.front();
+    const std::uint64_t bytes = std::min(most, piece.length - offset_);
+    auto *start = reinterpret_cast<std::byte *>(piece.address + offset_);
     offset_ += bytes;
     skip_finished();
     return {start, static_cast<std::size_t>(bytes)};
 }
 
-void copy_from_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+void copy_from_pieces(std::span<const Segment> pieces, std::uint64_t offset,
                       std::span<std::byte> to) noexcept {
     PieceCursor cursor(pieces, offset);
     while (!to.empty()) {
@@ -82,7 +82,7 @@ void copy_from_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t off
     }
 }
 
-void copy_to_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+void copy_to_pieces(std::span<const Segment> pieces, std::uint64_t offset,
                     std::span<const std::byte> from) noexcept {
     PieceCursor cursor(pieces, offset);
     while (!from.empty()) {

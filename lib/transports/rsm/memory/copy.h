@@ -2,11 +2,11 @@
 // Copies into memory that the target may be polling: the last bytes are stored last.
 #pragma once
 
+#include "engine/core/types.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <dat/udat.h>
 #include <span>
 
 namespace rsmdat {
@@ -31,22 +31,22 @@ void copy_any_last_bytes_last(std::byte *to, const std::byte *from, std::size_t 
 class PieceCursor {
   public:
     // From this byte of all of them on.
-    PieceCursor(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset) noexcept;
+    PieceCursor(std::span<const Segment> pieces, std::uint64_t offset) noexcept;
     // Returns the next contiguous bytes, at most this many, and moves behind them; empty at the
     // end.
     std::span<std::byte> next(std::uint64_t most) noexcept;
 
   private:
     void skip_finished() noexcept;
-    std::span<const DAT_LMR_TRIPLET> pieces_; // what is left, the one we are in first
-    std::uint64_t offset_;                    // in that
+    std::span<const Segment> pieces_; // what is left, the one we are in first
+    std::uint64_t offset_;            // in that
 };
 
 // Copies a part of a vector, from `offset` on, out of or into plain memory. The vector is long
 // enough.
-void copy_from_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+void copy_from_pieces(std::span<const Segment> pieces, std::uint64_t offset,
                       std::span<std::byte> to) noexcept;
-void copy_to_pieces(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+void copy_to_pieces(std::span<const Segment> pieces, std::uint64_t offset,
                     std::span<const std::byte> from) noexcept;
 
 } // namespace rsmdat

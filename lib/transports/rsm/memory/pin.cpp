@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "memory/pin.h"
 
-#include "engine/core/error.h"
+#include "engine/core/status.h"
 #include "engine/loop/handle_fd.h"
 
 namespace rsmdat {
 
 namespace {
 
-DAT_RETURN error_of(int status) noexcept {
+Status error_of(int status) noexcept {
     switch (status) {
     case RSMERR_BAD_ADDR: // not mapped, or a kind of memory that can't be pinned
-        return invalid_parameter(3);
+        return Status::BAD_ADDRESS;
     case RSMERR_BAD_LENGTH:
-        return invalid_parameter(4);
+        return Status::BAD_LENGTH;
     case RSMERR_PERM_DENIED:
-        return invalid_parameter(6);
+        return Status::BAD_RIGHTS;
     case RSMERR_INSUFFICIENT_MEM:
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     case RSMERR_INSUFFICIENT_RESOURCES:
-        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+        return Status::NO_REGIONS;
     default:
-        return failure(DAT_INTERNAL_ERROR);
+        return Status::INTERNAL_ERROR;
     }
 }
 
@@ -42,8 +42,8 @@ int make_view(const Device &device, RsmPinned &pinned) noexcept {
 
 } // namespace
 
-DAT_RETURN pin(const Device &device, const PageRange &pages, bool writable,
-               std::shared_ptr<Pinned> &result) {
+Status pin(const Device &device, const PageRange &pages, bool writable,
+           std::shared_ptr<Pinned> &result) {
     auto pinned = std::make_shared<RsmPinned>(pages.start, pages.length, writable);
     const std::uint32_t flags = writable ? RSM_BIND_LOCAL : RSM_BIND_LOCAL | RSM_BIND_READ;
     int status = Export::bind(device, "loopback", reinterpret_cast<void *>(pages.start),
@@ -51,12 +51,12 @@ DAT_RETURN pin(const Device &device, const PageRange &pages, bool writable,
     if (status != RSM_SUCCESS)
         return error_of(status);
     if (!leaves_descriptors(pinned->handle.fd()))
-        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+        return Status::NO_REGIONS;
     status = make_view(device, *pinned);
     if (status != RSM_SUCCESS)
-        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+        return Status::NO_REGIONS;
     result = std::move(pinned);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 } // namespace rsmdat

@@ -23,8 +23,7 @@ struct RemoteRegion::Inside {
     std::uint32_t permission = 0;
 
     void map_pages() noexcept;
-    [[nodiscard]] Outcome copy(bool write, std::uint64_t at,
-                               std::span<const DAT_LMR_TRIPLET> pieces,
+    [[nodiscard]] Outcome copy(bool write, std::uint64_t at, std::span<const Segment> pieces,
                                std::uint64_t bytes) const noexcept;
     [[nodiscard]] Outcome copy_range(bool write, std::uint64_t from, std::uint64_t to,
                                      PieceCursor &cursor) const noexcept;
@@ -127,7 +126,7 @@ bool RemoteRegion::Inside::arrived(bool write) const noexcept {
 }
 
 RemoteRegion::Outcome RemoteRegion::Inside::copy(bool write, std::uint64_t at,
-                                                 std::span<const DAT_LMR_TRIPLET> pieces,
+                                                 std::span<const Segment> pieces,
                                                  std::uint64_t bytes) const noexcept {
     const std::uint32_t needed = write ? RSM_PERM_WRITE : RSM_PERM_READ;
     if ((permission & needed) == 0 || at < address || bytes > length ||
@@ -141,14 +140,12 @@ RemoteRegion::Outcome RemoteRegion::Inside::copy(bool write, std::uint64_t at,
     return arrived(write) ? Outcome::DONE : Outcome::GONE;
 }
 
-RemoteRegion::Outcome RemoteRegion::write(std::uint64_t address,
-                                          std::span<const DAT_LMR_TRIPLET> pieces,
+RemoteRegion::Outcome RemoteRegion::write(std::uint64_t address, std::span<const Segment> pieces,
                                           std::uint64_t length) const noexcept {
     return inside_->copy(true, address, pieces, length);
 }
 
-RemoteRegion::Outcome RemoteRegion::read(std::uint64_t address,
-                                         std::span<const DAT_LMR_TRIPLET> pieces,
+RemoteRegion::Outcome RemoteRegion::read(std::uint64_t address, std::span<const Segment> pieces,
                                          std::uint64_t length) const noexcept {
     return inside_->copy(false, address, pieces, length);
 }

@@ -21,29 +21,28 @@ void RsmRmr::unbind() noexcept {
     leave_lmr();
 }
 
-DAT_RETURN RsmRmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
-                           const Pz *ep_pz, Prepared &prepared) {
+Status RsmRmr::prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz,
+                       Prepared &prepared) {
     Lmr *to = nullptr;
-    const DAT_RETURN status =
-        check_bind(ia(), pz, ep_pz, asked, static_cast<unsigned>(allowed), to);
-    if (status != DAT_SUCCESS)
+    const Status status = check_bind(ia(), pz, ep_pz, asked, allowed, to);
+    if (status != Status::OK)
         return status;
     prepared = {};
     prepared.rmr = self_;
-    return to ? prepare_bind(*to, asked, allowed, prepared) : DAT_RETURN{DAT_SUCCESS};
+    return to ? prepare_bind(*to, asked, allowed, prepared) : Status::OK;
 }
 
-DAT_RETURN RsmRmr::prepare_bind(Lmr &to, const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
-                                Prepared &prepared) const {
-    const unsigned remote = remote_part(static_cast<unsigned>(allowed));
-    RsmRegion *part = contexts_of(ia()).create(*pz, to.region->pinned, asked.virtual_address,
-                                               asked.segment_length, remote, false);
+Status RsmRmr::prepare_bind(Lmr &to, const Segment &asked, unsigned allowed,
+                            Prepared &prepared) const {
+    const unsigned remote = remote_part(allowed);
+    RsmRegion *part = contexts_of(ia()).create(*pz, to.region->pinned, asked.address, asked.length,
+                                               remote, false);
     if (!part)
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     part->open = false;
     ++to.bound_rmrs;
     prepared = {self_, &to, part, asked, allowed};
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void RsmRmr::apply(Prepared &prepared) noexcept {

@@ -2,6 +2,8 @@
 // Remote memory regions: windows onto a part of an LMR.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/memory/rmr.h"
 #include "memory/contexts.h"
 
@@ -21,22 +23,20 @@ class RsmRmr final : public Rmr {
         std::shared_ptr<RsmRmr *> rmr; // points to null when the RMR has been freed
         Lmr *lmr = nullptr;            // null: unbind
         RsmRegion *region = nullptr;   // the new context's, not reachable by peers before apply()
-        DAT_LMR_TRIPLET triplet{};
-        DAT_MEM_PRIV_FLAGS privileges{};
+        Segment triplet{};
+        unsigned privileges{};
     };
-    // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included.
-    DAT_RETURN prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
-                       Prepared &prepared);
+    // OK or the error of the bind.
+    Status prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz, Prepared &prepared);
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
-    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept override {
+    [[nodiscard]] RemoteKey rmr_context() const noexcept override {
         return region_ ? region_->rmr_context : 0;
     }
 
   private:
-    DAT_RETURN prepare_bind(Lmr &to, const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
-                            Prepared &prepared) const;
+    Status prepare_bind(Lmr &to, const Segment &asked, unsigned allowed, Prepared &prepared) const;
     void unbind() noexcept;
     std::shared_ptr<RsmRmr *> self_;
     RsmRegion *region_ = nullptr; // null: unbound

@@ -7,9 +7,9 @@ namespace {
 
 std::uint32_t permission_of(unsigned privileges) noexcept {
     std::uint32_t permission = 0;
-    if ((privileges & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0)
+    if ((privileges & rights::REMOTE_READ) != 0)
         permission |= RSM_PERM_READ;
-    if ((privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) != 0)
+    if ((privileges & rights::REMOTE_WRITE) != 0)
         permission |= RSM_PERM_WRITE;
     return permission;
 }

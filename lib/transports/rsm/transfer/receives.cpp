@@ -95,8 +95,8 @@ RsmReceives::Taken RsmReceives::begin(const MessageHeader &header) noexcept {
                  .total = header.total,
                  .moved = 0};
     if (send && header.total > buffers()[*current_].length) {
-        complete_current(DAT_DTO_ERR_LOCAL_LENGTH);
-        fault(DAT_DTO_ERR_REMOTE_RESPONDER, executed_);
+        complete_current(CompletionStatus::LOCAL_LENGTH);
+        fault(CompletionStatus::REMOTE_RESPONDER, executed_);
     }
     return Taken::YES;
 }
@@ -121,7 +121,7 @@ RsmReceives::Taken RsmReceives::take_piece(const Message &message) noexcept {
     if (!is_last(message.header))
         return Taken::YES;
     if (arriving_.kind == MessageKind::SEND)
-        complete_current(DAT_DTO_SUCCESS);
+        complete_current(CompletionStatus::OK);
     arriving_ = {};
     ++executed_;
     return Taken::YES;
@@ -132,29 +132,28 @@ void RsmReceives::fill(const Message &message) noexcept {
     if (contexts_of(ep_.ia()).fill(pz(), buffers().pieces(*current_), arriving_.moved,
                                    message.payload))
         return;
-    complete_current(DAT_DTO_ERR_LOCAL_PROTECTION);
-    fault(DAT_DTO_ERR_REMOTE_RESPONDER, executed_);
+    complete_current(CompletionStatus::LOCAL_PROTECTION);
+    fault(CompletionStatus::REMOTE_RESPONDER, executed_);
 }
 
 void RsmReceives::write(const Message &message) noexcept {
     if (arriving_.total == 0)
         return;
-    const auto target =
-        contexts_of(ep_.ia()).reach(ep_.pz, arriving_.context, arriving_.address, arriving_.total,
-                                    DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    const auto target = contexts_of(ep_.ia()).reach(ep_.pz, arriving_.context, arriving_.address,
+                                                    arriving_.total, rights::REMOTE_WRITE);
     if (!target)
-        return fault(DAT_DTO_ERR_REMOTE_ACCESS, executed_);
+        return fault(CompletionStatus::REMOTE_ACCESS, executed_);
     const auto part = target->bytes.subspan(arriving_.moved, message.payload.size());
     copy_last_bytes_last(part.data(), message.payload.data(), part.size());
     if (!target->pinned->intact())
-        fault(DAT_DTO_ERR_REMOTE_ACCESS, executed_);
+        fault(CompletionStatus::REMOTE_ACCESS, executed_);
 }
 
 RsmReceives::Taken RsmReceives::take_read(const MessageHeader &header) noexcept {
     if (header.length != 0 || header.total == 0 || header.total > limits::RDMA)
         return Taken::NONSENSE;
     if (reads_.size() >= ep_.link->max_rdma_read_in || reads_.full())
-        fault(DAT_DTO_ERR_REMOTE_RESPONDER, executed_);
+        fault(CompletionStatus::REMOTE_RESPONDER, executed_);
     else
         reads_.push({header.context, header.address, header.total, executed_++});
     return Taken::YES;
@@ -196,7 +195,7 @@ void RsmReceives::answer_ask() noexcept {
     const auto grant = contexts.tickets.grant(contexts, ep_, ep_.pz, *ask_);
     MessageHeader header{};
     header.kind = MessageKind::GRANT;
-    header.status = grant ? 0 : DAT_DTO_ERR_REMOTE_ACCESS;
+    header.status = grant ? std::uint16_t{0} : on_wire(CompletionStatus::REMOTE_ACCESS);
     header.context = *ask_;
     header.length = grant ? sizeof(Grant) : 0;
     const std::array parts{grant ? std::as_bytes(std::span(&*grant, 1)) : SgPiece{}};
@@ -214,7 +213,7 @@ bool RsmReceives::answer_read(Read &read) noexcept {
         const std::span block = std::span(copied).first(
             std::min({read.left, channel_.limit(NotifyingChannel::Ring::RESPONSE), copied.size()}));
         if (!copy_out(read, block)) {
-            fault(DAT_DTO_ERR_REMOTE_ACCESS, read.number);
+            fault(CompletionStatus::REMOTE_ACCESS, read.number);
             return false;
         }
         const std::array part{SgPiece(block)};
@@ -229,7 +228,7 @@ bool RsmReceives::answer_read(Read &read) noexcept {
 
 bool RsmReceives::copy_out(const Read &read, std::span<std::byte> to) const noexcept {
     const auto source = contexts_of(ep_.ia()).reach(ep_.pz, read.context, read.address, read.left,
-                                                    DAT_MEM_PRIV_REMOTE_READ_FLAG);
+                                                    rights::REMOTE_READ);
     if (!source)
         return false;
     std::memcpy(to.data(), source->bytes.data(), to.size());
@@ -237,7 +236,7 @@ bool RsmReceives::copy_out(const Read &read, std::span<std::byte> to) const noex
 }
 
 // Carries out no more requests, and drops the answers that wait.
-void RsmReceives::fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept {
+void RsmReceives::fault(CompletionStatus status, std::uint64_t number) noexcept {
     if (!reads_.empty() && number == reads_.front().number)
         reads_.clear();
     fault_ = {status, number};
@@ -258,7 +257,7 @@ void RsmReceives::fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) 
 void RsmReceives::report_fault() noexcept {
     MessageHeader header{};
     header.kind = MessageKind::FAULT;
-    header.status = static_cast<std::uint16_t>(fault_->status);
+    header.status = on_wire(fault_->status);
     header.total = fault_->number;
     failed_ |= channel_.send(NotifyingChannel::Ring::RESPONSE, header);
 }
@@ -285,17 +284,17 @@ bool RsmReceives::take_at_once(const Message &message) noexcept {
         return false;
     const ReceiveQueue::Slot slot = own_.peek(0);
     const auto pieces = own_.pieces(slot);
-    if (pieces.size() != 1 || length > pieces[0].segment_length)
+    if (pieces.size() != 1 || length > pieces[0].length)
         return false;
-    const RsmRegion *region =
-        contexts_of(ep_.ia()).usable(ep_.pz, pieces[0], DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+    const RsmRegion *region = contexts_of(ep_.ia()).usable(ep_.pz, pieces[0], rights::LOCAL_WRITE);
     if (!region)
         return false;
     const RsmPinned &pinned = region->memory();
-    copy_last_bytes_last(pinned.at(pieces[0].virtual_address), message.payload.data(), length);
+    copy_last_bytes_last(pinned.at(pieces[0].address), message.payload.data(), length);
     if (!pinned.intact())
         return false;
-    complete(own_.take(), DAT_DTO_SUCCESS, length, (header.flags & message_flags::SOLICITED) != 0);
+    complete(own_.take(), CompletionStatus::OK, length,
+             (header.flags & message_flags::SOLICITED) != 0);
     ++executed_;
     return true;
 }
@@ -333,7 +332,7 @@ void RsmReceives::buffer_posted() noexcept {
     transfer_of(ep_).progress();
 }
 
-void RsmReceives::complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept {
+void RsmReceives::complete_current(CompletionStatus status) noexcept {
     const ReceiveQueue::Slot slot = *current_;
     current_.reset();
     complete(slot, status, arriving_.total, arriving_.solicited);
@@ -349,9 +348,9 @@ void RsmReceives::flush() noexcept {
     if (patience_ != 0)
         ep_.ia().engine->cancel(std::exchange(patience_, 0));
     if (current_)
-        complete_current(DAT_DTO_ERR_FLUSHED);
+        complete_current(CompletionStatus::FLUSHED);
     while (own_.waiting() > 0)
-        complete(own_.take(), DAT_DTO_ERR_FLUSHED, 0, true);
+        complete(own_.take(), CompletionStatus::FLUSHED, 0, true);
     arriving_ = {};
 }
 

@@ -3,6 +3,8 @@
 // our memory, and tickets for one that can.
 #pragma once
 
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 #include "engine/loop/engine.h"
 #include "engine/transfer/fifo.h"
 #include "engine/transfer/receives.h"
@@ -51,19 +53,19 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     struct Arriving {
         MessageKind kind = MessageKind::PAD; // none
         bool solicited = false;
-        DAT_RMR_CONTEXT context = 0;
+        RemoteKey context = 0;
         std::uint64_t address = 0;
         std::uint64_t total = 0;
         std::uint64_t moved = 0;
     };
     struct Read {
-        DAT_RMR_CONTEXT context;
+        RemoteKey context;
         std::uint64_t address;
         std::uint64_t left;
         std::uint64_t number;
     };
     struct Fault {
-        DAT_DTO_COMPLETION_STATUS status;
+        CompletionStatus status;
         std::uint64_t number;
     };
 
@@ -88,15 +90,15 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     [[nodiscard]] bool copy_out(const Read &read, std::span<std::byte> to) const noexcept;
     void answer_ask() noexcept;
     void report_fault() noexcept;
-    void fault(DAT_DTO_COMPLETION_STATUS status, std::uint64_t number) noexcept;
-    void complete_current(DAT_DTO_COMPLETION_STATUS status) noexcept;
+    void fault(CompletionStatus status, std::uint64_t number) noexcept;
+    void complete_current(CompletionStatus status) noexcept;
 
     NotifyingChannel &channel_;
     Arriving arriving_;
-    Fifo<Read> reads_;                   // of the peer's, to be answered
-    std::optional<DAT_RMR_CONTEXT> ask_; // likewise
-    std::optional<Fault> fault_;         // likewise, and then the connection ends
-    Engine::Alarm patience_ = 0;         // limits the wait for a peer that does not take its FAULT
+    Fifo<Read> reads_;             // of the peer's, to be answered
+    std::optional<RemoteKey> ask_; // likewise
+    std::optional<Fault> fault_;   // likewise, and then the connection ends
+    Engine::Alarm patience_ = 0;   // limits the wait for a peer that does not take its FAULT
     std::uint64_t executed_ = 0;
     bool starving_ = false;
     bool held_back_ = false; // a request waits for the answers to reads

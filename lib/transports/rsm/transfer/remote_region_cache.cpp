@@ -5,7 +5,7 @@
 
 namespace rsmdat {
 
-RemoteRegionCache::Entry *RemoteRegionCache::find(DAT_RMR_CONTEXT context) noexcept {
+RemoteRegionCache::Entry *RemoteRegionCache::find(RemoteKey context) noexcept {
     const auto fits = [&](const Entry &entry) {
         return entry.answered && entry.context == context;
     };
@@ -20,7 +20,7 @@ RemoteRegionCache::Entry *RemoteRegionCache::find(DAT_RMR_CONTEXT context) noexc
 }
 
 std::unique_ptr<RemoteRegion>
-RemoteRegionCache::insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept {
+RemoteRegionCache::insert(RemoteKey context, std::unique_ptr<RemoteRegion> region) noexcept {
     Entry &oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
     const auto window = region ? region->window() : RemoteRegion::Window{};
     Entry fresh{.context = context,

@@ -3,6 +3,7 @@
 // for each. The cache keeps the ones used last.
 #pragma once
 
+#include "engine/core/types.h"
 #include "memory/contexts.h"
 
 #include <array>
@@ -14,7 +15,7 @@ namespace rsmdat {
 class RemoteRegionCache {
   public:
     struct Entry {
-        DAT_RMR_CONTEXT context = 0;
+        RemoteKey context = 0;
         bool answered = false;
         std::uint64_t used = 0;
         // Null: the peer refused direct access; its answer to a request in the ring counts.
@@ -23,15 +24,15 @@ class RemoteRegionCache {
     };
 
     // The peer's answer for a context; null if it was not asked.
-    [[nodiscard]] Entry *find(DAT_RMR_CONTEXT context) noexcept;
+    [[nodiscard]] Entry *find(RemoteKey context) noexcept;
     // The one that was looked for last, if it is this one.
-    [[nodiscard]] const Entry *last(DAT_RMR_CONTEXT context) const noexcept {
+    [[nodiscard]] const Entry *last(RemoteKey context) const noexcept {
         const Entry &entry = entries_[last_];
         return entry.answered && entry.context == context ? &entry : nullptr;
     }
     // Takes the place of the one that was not used for the longest time, whose region is returned.
     [[nodiscard]] std::unique_ptr<RemoteRegion>
-    insert(DAT_RMR_CONTEXT context, std::unique_ptr<RemoteRegion> region) noexcept;
+    insert(RemoteKey context, std::unique_ptr<RemoteRegion> region) noexcept;
     [[nodiscard]] std::unique_ptr<RemoteRegion> forget(Entry &entry) noexcept {
         return std::exchange(entry, {}).region;
     }

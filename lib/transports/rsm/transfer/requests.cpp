@@ -4,7 +4,6 @@
 
 #include "core/transport.h"
 #include "engine/connect/ep.h"
-#include "engine/transfer/flags.h"
 #include "memory/copy.h"
 #include "transfer/sg_slice.h"
 
@@ -20,8 +19,8 @@ namespace {
 constexpr int TURNS = 1024;
 
 // The statuses that break the connection.
-bool is_fault(DAT_DTO_COMPLETION_STATUS status) noexcept {
-    return status != DAT_DTO_SUCCESS && status != DAT_RMR_OPERATION_FAILED;
+bool is_fault(CompletionStatus status) noexcept {
+    return status != CompletionStatus::OK && status != CompletionStatus::BIND_FAILED;
 }
 
 } // namespace
@@ -61,8 +60,7 @@ bool RsmRequests::start(Request &request) noexcept {
 }
 
 bool RsmRequests::held_back(const Request &request) const noexcept {
-    return has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG) && !request.wired &&
-           !reads_.empty();
+    return has_flag(request.flags, CompletionFlags::FENCE) && !request.wired && !reads_.empty();
 }
 
 // True if the peer has yet to report whether it carries out an RDMA request. Requests that need no
@@ -73,11 +71,10 @@ bool RsmRequests::rdma_unanswered() const noexcept {
 
 // The pieces of a request, translated to views (contexts.h). Empty if a piece is invalid, or its
 // memory has gone; requests without pieces are not passed here.
-std::span<const DAT_LMR_TRIPLET> RsmRequests::reachable(const Request &request,
-                                                        Pieces &room) noexcept {
+std::span<const Segment> RsmRequests::reachable(const Request &request, Pieces &room) noexcept {
     const auto pieces = queue_.pieces(request);
-    const unsigned privilege = request.kind == Request::Kind::READ ? DAT_MEM_PRIV_LOCAL_WRITE_FLAG
-                                                                   : DAT_MEM_PRIV_LOCAL_READ_FLAG;
+    const unsigned privilege =
+        request.kind == Request::Kind::READ ? rights::LOCAL_WRITE : rights::LOCAL_READ;
     if (!contexts_of(ep_.ia()).view(ep_.pz, pieces, privilege, room) || !still_intact(request))
         return {};
     return std::span(room).first(pieces.size());
@@ -90,7 +87,8 @@ bool RsmRequests::still_intact(const Request &request) noexcept {
 void RsmRequests::start_bind(Request &request) noexcept {
     RsmRmr::Prepared &prepared = binds_.front();
     request.done = true;
-    request.status = *prepared.rmr ? DAT_DTO_SUCCESS : DAT_RMR_OPERATION_FAILED; // freed since
+    request.status =
+        *prepared.rmr ? CompletionStatus::OK : CompletionStatus::BIND_FAILED; // freed since
     RsmRmr::apply(prepared);
     binds_.pop_front();
 }
@@ -102,8 +100,8 @@ bool RsmRequests::start_rdma(Request &request) noexcept {
         return true;
     }
     if (!write && read_credits() <= 0) {
-        fail(request, ep_.attributes.max_rdma_read_out <= 0 ? DAT_DTO_ERR_LOCAL_EP
-                                                            : DAT_DTO_ERR_REMOTE_RESPONDER);
+        fail(request, ep_.attributes.max_rdma_read_out <= 0 ? CompletionStatus::LOCAL_ENDPOINT
+                                                            : CompletionStatus::REMOTE_RESPONDER);
         return true;
     }
     const bool alone = channel_.local() && !request.wired;
@@ -116,9 +114,9 @@ bool RsmRequests::start_rdma(Request &request) noexcept {
     return request.done;
 }
 
-DAT_COUNT RsmRequests::read_credits() const noexcept {
+Count RsmRequests::read_credits() const noexcept {
     return std::min(ep_.attributes.max_rdma_read_out,
-                    static_cast<DAT_COUNT>(ep_.link->max_rdma_read_out));
+                    static_cast<Count>(ep_.link->max_rdma_read_out));
 }
 
 bool RsmRequests::start_read(Request &request) noexcept {
@@ -144,7 +142,7 @@ bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
     Pieces room; // NOLINT(*-member-init): as much of it is read as was written
     const auto pieces = reachable(request, room);
     if (pieces.empty() && request.length > 0)
-        return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
+        return fail(request, CompletionStatus::LOCAL_PROTECTION), true;
     do {
         const std::uint64_t left = request.length - request.moved;
         MessageHeader header{};
@@ -152,8 +150,7 @@ bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
         header.flags = static_cast<std::uint8_t>(
             (request.moved == 0 ? message_flags::FIRST : 0) |
             (left <= most ? message_flags::LAST : 0) |
-            (has_flag(request.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG) ? message_flags::SOLICITED
-                                                                         : 0));
+            (has_flag(request.flags, CompletionFlags::SOLICITED) ? message_flags::SOLICITED : 0));
         header.length = static_cast<std::uint32_t>(std::min(left, most));
         header.context = request.context;
         header.address = request.address;
@@ -163,7 +160,7 @@ bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
         if (!send_piece(request, pieces, header)) {
             if (still_intact(request))
                 return false;
-            return fail(request, DAT_DTO_ERR_LOCAL_PROTECTION), true;
+            return fail(request, CompletionStatus::LOCAL_PROTECTION), true;
         }
         --turns_;
         request.wired = true;
@@ -177,7 +174,7 @@ bool RsmRequests::stream(Request &request, MessageKind kind) noexcept {
 }
 
 // The peer sees a message only if the memory was still there when all of it had been copied.
-bool RsmRequests::send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+bool RsmRequests::send_piece(const Request &request, std::span<const Segment> pieces,
                              const MessageHeader &header) noexcept {
     const auto intact = [this, &request] { return still_intact(request); };
     if (pieces.size() == 1) [[likely]] {
@@ -199,7 +196,7 @@ void RsmRequests::acknowledge() noexcept {
         bad_response();
 }
 
-void RsmRequests::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept {
+void RsmRequests::fail(Request &request, CompletionStatus status) noexcept {
     request.done = true;
     request.status = status;
     failed_ = true;
@@ -211,7 +208,7 @@ void RsmRequests::bad_response() noexcept {
         return;
     retire();
     if (queue_.has_started())
-        fail(queue_.head(), DAT_DTO_ERR_BAD_RESPONSE);
+        fail(queue_.head(), CompletionStatus::BAD_RESPONSE);
     failed_ = true;
 }
 
@@ -235,7 +232,7 @@ void RsmRequests::flush() noexcept {
         Request &request = queue_.head();
         const bool bind = request.kind == Request::Kind::BIND;
         if (!request.done || (faulted_ && !bind && !is_fault(request.status)))
-            request.status = DAT_DTO_ERR_FLUSHED;
+            request.status = CompletionStatus::FLUSHED;
         if (!request.done && bind)
             drop_bind();
         faulted_ |= is_fault(request.status);
@@ -275,7 +272,7 @@ RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
     Pieces room; // NOLINT(*-member-init): as much of it is read as was written
     const auto pieces = reachable(request, room);
     if (pieces.empty()) {
-        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        fail(request, CompletionStatus::LOCAL_PROTECTION);
         return Way::DONE;
     }
     auto outcome = request.kind == Request::Kind::WRITE
@@ -288,7 +285,7 @@ RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
     if (outcome == RemoteRegion::Outcome::DENIED)
         return Way::RING;
     if (outcome == RemoteRegion::Outcome::FAULT) {
-        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        fail(request, CompletionStatus::LOCAL_PROTECTION);
         return Way::DONE;
     }
     drop(remote_regions_.forget(*entry));
@@ -298,7 +295,7 @@ RsmRequests::Way RsmRequests::direct(Request &request) noexcept {
 }
 
 // Only the first request that has not started asks, so there is never more than one question.
-RsmRequests::Way RsmRequests::ask(DAT_RMR_CONTEXT context) noexcept {
+RsmRequests::Way RsmRequests::ask(RemoteKey context) noexcept {
     if (asked_)
         return Way::WAIT;
     MessageHeader header{};
@@ -333,7 +330,7 @@ bool RsmRequests::take_data(const Message &message) noexcept {
         return false;
     if (!contexts_of(ep_.ia()).fill(ep_.pz, queue_.pieces(request), request.moved,
                                     message.payload)) {
-        fail(request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        fail(request, CompletionStatus::LOCAL_PROTECTION);
         return true;
     }
     request.moved += length;
@@ -373,10 +370,10 @@ bool RsmRequests::take_fault(const MessageHeader &header) noexcept {
         return false;
     executed_ = std::max(executed_, header.total);
     retire();
+    const auto status = static_cast<CompletionStatus>(header.status);
     const bool known =
-        header.status == DAT_DTO_ERR_REMOTE_ACCESS || header.status == DAT_DTO_ERR_REMOTE_RESPONDER;
-    fail(*request,
-         known ? static_cast<DAT_DTO_COMPLETION_STATUS>(header.status) : DAT_DTO_ERR_BAD_RESPONSE);
+        status == CompletionStatus::REMOTE_ACCESS || status == CompletionStatus::REMOTE_RESPONDER;
+    fail(*request, known ? status : CompletionStatus::BAD_RESPONSE);
     return true;
 }
 
@@ -403,24 +400,24 @@ std::byte *place_of(const RemoteRegion::Window &window, std::uint64_t address,
 
 // A write whose event has no room takes the slow path, which breaks the connection. A suppressed
 // write has no event.
-bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept {
-    const bool silent = post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
-    if (post.segments != 1 || (!silent && post.flags != DAT_COMPLETION_DEFAULT_FLAG) || !post.iov ||
-        !remote || ep_.state != DAT_EP_STATE_CONNECTED || !queue_.empty() || full() || failed_ ||
+bool RsmRequests::write_at_once(const Post &post, View<RemoteSegment> remote) noexcept {
+    const bool silent = post.flags == CompletionFlags::SUPPRESS;
+    if (post.segments != 1 || (!silent && post.flags != CompletionFlags::DEFAULT) || !post.iov ||
+        !remote || ep_.state != EpState::CONNECTED || !queue_.empty() || full() || failed_ ||
         (!silent && !ep_.request_evd->has_room()))
         return false;
-    const DAT_LMR_TRIPLET &piece = *post.iov;
-    const std::uint64_t length = piece.segment_length;
-    const RemoteRegionCache::Entry *target = remote_regions_.last(remote->rmr_context);
-    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 ||
-        length > remote->segment_length || length > ep_.attributes.max_rdma_size)
+    const Segment piece = *post.iov;
+    const std::uint64_t length = piece.length;
+    const RemoteSegment there = *remote;
+    const RemoteRegionCache::Entry *target = remote_regions_.last(there.key);
+    if (!target || length == 0 || ep_.attributes.max_rdma_write_iov < 1 || length > there.length ||
+        length > ep_.attributes.max_rdma_size)
         return false;
-    const RsmRegion *region =
-        contexts_of(ep_.ia()).usable(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG);
-    std::byte *to = place_of(target->window, remote->target_address, length);
+    const RsmRegion *region = contexts_of(ep_.ia()).usable(ep_.pz, piece, rights::LOCAL_READ);
+    std::byte *to = place_of(target->window, there.address, length);
     if (!region || !to || !region->memory().there())
         return false;
-    copy_last_bytes_last(to, region->memory().at(piece.virtual_address), length);
+    copy_last_bytes_last(to, region->memory().at(piece.address), length);
     // If the memory has gone, repeat the write by the slow path, which finds its status.
     if (!target->window.import->alive() || !region->memory().there())
         return false;
@@ -428,24 +425,23 @@ bool RsmRequests::write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote)
         return true;
     ++in_use_;
     ep_.request_evd->deliver(
-        Completion{ep_.handle(), post.cookie, DAT_DTO_SUCCESS, length, false, &in_use_});
+        Completion{ep_.handle(), post.cookie, CompletionStatus::OK, length, false, &in_use_});
     return true;
 }
 
 bool RsmRequests::send_at_once(const Post &post) noexcept {
     const bool plain =
-        post.flags == DAT_COMPLETION_DEFAULT_FLAG || post.flags == DAT_COMPLETION_SUPPRESS_FLAG;
-    if (post.segments != 1 || !plain || !post.iov || ep_.state != DAT_EP_STATE_CONNECTED ||
+        post.flags == CompletionFlags::DEFAULT || post.flags == CompletionFlags::SUPPRESS;
+    if (post.segments != 1 || !plain || !post.iov || ep_.state != EpState::CONNECTED ||
         queue_.has_unstarted() || full() || failed_ || !channel_)
         return false;
-    const DAT_LMR_TRIPLET &piece = *post.iov;
-    const std::uint64_t length = piece.segment_length;
+    const Segment piece = *post.iov;
+    const std::uint64_t length = piece.length;
     if (length == 0 || ep_.attributes.max_request_iov < 1 ||
         length > ep_.attributes.max_message_size ||
         length > channel_.limit(NotifyingChannel::Ring::REQUEST))
         return false;
-    const RsmRegion *region =
-        contexts_of(ep_.ia()).usable(ep_.pz, piece, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+    const RsmRegion *region = contexts_of(ep_.ia()).usable(ep_.pz, piece, rights::LOCAL_READ);
     if (!region)
         return false;
     const RsmPinned &pinned = region->memory();
@@ -453,7 +449,7 @@ bool RsmRequests::send_at_once(const Post &post) noexcept {
     header.kind = MessageKind::SEND;
     header.flags = message_flags::FIRST | message_flags::LAST;
     header.total = length;
-    const std::array part{SgPiece(pinned.at(piece.virtual_address), length)};
+    const std::array part{SgPiece(pinned.at(piece.address), length)};
     if (!channel_.send(NotifyingChannel::Ring::REQUEST, header, part,
                        [&pinned] { return pinned.was_read(); }))
         return false;
@@ -461,7 +457,7 @@ bool RsmRequests::send_at_once(const Post &post) noexcept {
                        .done = false,
                        .wired = true,
                        .asked_again = false,
-                       .status = DAT_DTO_SUCCESS,
+                       .status = CompletionStatus::OK,
                        .flags = post.flags,
                        .pieces = 0,
                        .cookie = post.cookie,
@@ -482,22 +478,21 @@ void RsmRequests::resize() {
     Requests::resize();
 }
 
-DAT_RETURN RsmRequests::bind(RsmRmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                             DAT_MEM_PRIV_FLAGS privileges, const Post &post,
-                             DAT_RMR_CONTEXT *context) {
-    DAT_RETURN result = may_post(post, 0);
-    if (result == DAT_SUCCESS)
-        result = check_flags(post, REQUEST_FLAGS, 6);
-    if (result != DAT_SUCCESS)
+Status RsmRequests::bind(RsmRmr &rmr, const Segment &triplet, unsigned privileges, const Post &post,
+                         RemoteKey *context) {
+    Status result = may_post(post, 0);
+    if (result == Status::OK)
+        result = check_flags(post, REQUEST_FLAGS, Status::BAD_RDMA_FLAGS);
+    if (result != Status::OK)
         return result;
     std::list<RsmRmr::Prepared> bind(1);
     RsmRmr::Prepared &prepared = bind.front();
     result = rmr.prepare(triplet, privileges, ep_.pz, prepared);
-    if (result != DAT_SUCCESS)
+    if (result != Status::OK)
         return result;
     if (full()) {
         RsmRmr::drop(prepared);
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     }
     binds_.splice(binds_.end(), bind);
     if (context && prepared.region)

@@ -2,6 +2,10 @@
 // Our requests: from the post through the ring, or directly into the peer's memory, to the event.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/core/view.h"
+#include "engine/event/event.h"
 #include "engine/transfer/fifo.h"
 #include "engine/transfer/requests.h"
 #include "memory/rmr.h"
@@ -25,13 +29,13 @@ class RsmRequests final : public Requests {
     // Carries out a write at once and completes it, if it is what most are: one piece, without
     // flags, into mapped memory that was written to before, and nothing ahead of it. False, and
     // nothing has happened, if it is not, or anything is wrong with it.
-    bool write_at_once(const Post &post, const DAT_RMR_TRIPLET *remote) noexcept;
+    bool write_at_once(const Post &post, View<RemoteSegment> remote) noexcept;
     // Puts a send into the ring at once, likewise: one piece that fits in one message, and nothing
     // ahead of it waits.
     bool send_at_once(const Post &post) noexcept;
     // Checks and queues, as Requests does it with others.
-    DAT_RETURN bind(RsmRmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                    const Post &post, DAT_RMR_CONTEXT *context);
+    Status bind(RsmRmr &rmr, const Segment &triplet, unsigned privileges, const Post &post,
+                RemoteKey *context);
 
     void connected() noexcept;
     // Starts what can be started, completes what is done.
@@ -55,19 +59,18 @@ class RsmRequests final : public Requests {
     bool start(Request &request) noexcept;
     [[nodiscard]] bool held_back(const Request &request) const noexcept;
     [[nodiscard]] bool rdma_unanswered() const noexcept;
-    [[nodiscard]] std::span<const DAT_LMR_TRIPLET> reachable(const Request &request,
-                                                             Pieces &room) noexcept;
+    [[nodiscard]] std::span<const Segment> reachable(const Request &request, Pieces &room) noexcept;
     [[nodiscard]] bool still_intact(const Request &request) noexcept;
     bool start_rdma(Request &request) noexcept;
     bool start_read(Request &request) noexcept;
     bool stream(Request &request, MessageKind kind) noexcept;
-    bool send_piece(const Request &request, std::span<const DAT_LMR_TRIPLET> pieces,
+    bool send_piece(const Request &request, std::span<const Segment> pieces,
                     const MessageHeader &header) noexcept;
     void start_bind(Request &request) noexcept;
 
     Way direct(Request &request) noexcept;
-    Way ask(DAT_RMR_CONTEXT context) noexcept;
-    [[nodiscard]] DAT_COUNT read_credits() const noexcept;
+    Way ask(RemoteKey context) noexcept;
+    [[nodiscard]] Count read_credits() const noexcept;
 
     bool take_data(const Message &message) noexcept;
     bool take_grant(const Message &message) noexcept;
@@ -75,7 +78,7 @@ class RsmRequests final : public Requests {
     bool take_done(const MessageHeader &header) noexcept;
 
     static void succeed(Request &request) noexcept { request.done = true; }
-    void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
+    void fail(Request &request, CompletionStatus status) noexcept;
     void retire() noexcept;
     void drop_bind() noexcept;
     void drop(std::unique_ptr<RemoteRegion> region) noexcept;
@@ -84,7 +87,7 @@ class RsmRequests final : public Requests {
     std::list<RsmRmr::Prepared> binds_; // of the unstarted requests, in their order
     Fifo<Request *> reads_;             // in flight through the ring
     RemoteRegionCache remote_regions_;
-    std::optional<DAT_RMR_CONTEXT> asked_;
+    std::optional<RemoteKey> asked_;
     std::uint64_t sent_ = 0;      // requests that are wholly in the ring, ever
     std::uint64_t executed_ = 0;  // of these, by the peer
     std::uint64_t rdma_sent_ = 0; // the same up to the last RDMA write

@@ -4,7 +4,7 @@
 
 #include "core/limits.h"
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include <algorithm>
 #include <array>
@@ -14,20 +14,19 @@ namespace rsmdat {
 
 using SgPiece = std::span<const std::byte>;
 
-inline SgPiece piece_of(const DAT_LMR_TRIPLET &piece, std::uint64_t offset,
-                        std::uint64_t length) noexcept {
-    const auto *start = reinterpret_cast<const std::byte *>(piece.virtual_address);
+inline SgPiece piece_of(const Segment &piece, std::uint64_t offset, std::uint64_t length) noexcept {
+    const auto *start = reinterpret_cast<const std::byte *>(piece.address);
     return {start + offset, static_cast<std::size_t>(length)};
 }
 
 class SgSlice {
   public:
     // `length` bytes from `offset` on, which are there; valid as long as this is.
-    std::span<const SgPiece> cut(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t offset,
+    std::span<const SgPiece> cut(std::span<const Segment> pieces, std::uint64_t offset,
                                  std::uint64_t length) noexcept {
         std::size_t count = 0;
-        for (const DAT_LMR_TRIPLET &piece : pieces) {
-            const std::uint64_t here = piece.segment_length;
+        for (const Segment &piece : pieces) {
+            const std::uint64_t here = piece.length;
             const std::uint64_t skipped = std::min(offset, here);
             const std::uint64_t taken = std::min(here - skipped, length);
             if (taken > 0)

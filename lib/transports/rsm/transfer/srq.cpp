@@ -5,12 +5,12 @@
 
 namespace rsmdat {
 
-DAT_RETURN RsmSrq::resize(DAT_COUNT max_recv_dtos) {
+Status RsmSrq::resize(Count max_recv_dtos) {
     if (!may_have(max_recv_dtos))
-        return invalid_state();
+        return Status::WRONG_STATE;
     buffers.resize(max_recv_dtos, attributes.max_recv_iov);
     attributes.max_recv_dtos = max_recv_dtos;
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 ReceiveQueue::Slot RsmSrq::take() noexcept {
@@ -44,13 +44,13 @@ void RsmSrq::leave(Waiter &waiter) noexcept {
 
 // A waiter that is called takes a buffer or has no more use for one, and waits again only when
 // there is none left.
-DAT_RETURN RsmSrq::posted() noexcept {
+Status RsmSrq::posted() noexcept {
     while (first_ && available() > 0) {
         Waiter &waiter = *first_;
         leave(waiter);
         waiter.buffer_posted();
     }
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 } // namespace rsmdat

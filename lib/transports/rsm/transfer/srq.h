@@ -4,6 +4,8 @@
 
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/transfer/srq.h"
 
 namespace rsmdat {
@@ -27,11 +29,11 @@ class RsmSrq final : public Srq {
     };
 
     // Throws std::bad_alloc.
-    RsmSrq(Pz &its, const DAT_SRQ_ATTR &asked) : Srq(its, asked) {}
+    RsmSrq(Pz &its, const SrqAttributes &asked) : Srq(its, asked) {}
 
-    DAT_RETURN resize(DAT_COUNT max_recv_dtos) override;
-    [[nodiscard]] DAT_COUNT available() noexcept override {
-        return static_cast<DAT_COUNT>(buffers.waiting());
+    Status resize(Count max_recv_dtos) override;
+    [[nodiscard]] Count available() noexcept override {
+        return static_cast<Count>(buffers.waiting());
     }
     // The oldest buffer; there is one.
     ReceiveQueue::Slot take() noexcept;
@@ -40,7 +42,7 @@ class RsmSrq final : public Srq {
     void leave(Waiter &waiter) noexcept;
 
   private:
-    DAT_RETURN posted() noexcept override; // passes the buffer to a waiter
+    Status posted() noexcept override; // passes the buffer to a waiter
     void check_low_watermark() noexcept override;
 
     Waiter *first_ = nullptr; // the one that has waited longest

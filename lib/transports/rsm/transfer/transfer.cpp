@@ -13,13 +13,13 @@ constexpr int TURNS = 1024; // as RsmRequests'
 
 // The queue may be full only because no thread has polled the peer's progress.
 template <class What>
-DAT_RETURN RsmTransfer::post(What what) noexcept(noexcept(what())) {
-    DAT_RETURN result = what();
-    if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
+Status RsmTransfer::post(What what) noexcept(noexcept(what())) {
+    Status result = what();
+    if (result == Status::NO_MEMORY) [[unlikely]] {
         progress();
         result = what();
     }
-    if (result == DAT_SUCCESS)
+    if (result == Status::OK)
         posted();
     return result;
 }
@@ -54,7 +54,7 @@ void RsmTransfer::progress() noexcept {
 
 bool RsmTransfer::has_work() const noexcept {
     return channel_ && (channel_.has_unread() || in_.has_answers() || out_.has_unstarted() ||
-                        ep_.state == DAT_EP_STATE_DISCONNECT_PENDING);
+                        ep_.state == EpState::DISCONNECT_PENDING);
 }
 
 void RsmTransfer::take_responses() noexcept {
@@ -92,7 +92,7 @@ void RsmTransfer::reschedule() noexcept {
 void RsmTransfer::update_state() noexcept {
     if (out_.failed() || in_.failed() || ep_.lost_event)
         ep_.broken();
-    else if (ep_.state == DAT_EP_STATE_DISCONNECT_PENDING && out_.idle())
+    else if (ep_.state == EpState::DISCONNECT_PENDING && out_.idle())
         ep_.drained();
 }
 
@@ -121,34 +121,33 @@ void RsmTransfer::resized() {
     resize();
 }
 
-DAT_RETURN RsmTransfer::post_send(const Post &what) {
+Status RsmTransfer::post_send(const Post &what) {
     if (!out_.send_at_once(what)) [[unlikely]]
         return post([&] { return out_.send(what); });
     channel_.notify_peer();
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
-DAT_RETURN RsmTransfer::post_write(const Post &what, const DAT_RMR_TRIPLET *remote) {
+Status RsmTransfer::post_write(const Post &what, View<RemoteSegment> remote) {
     if (out_.write_at_once(what, remote)) [[likely]]
-        return DAT_SUCCESS;
+        return Status::OK;
     return post([&] { return out_.rdma(true, what, remote); });
 }
 
-DAT_RETURN RsmTransfer::post_read(const Post &what, const DAT_RMR_TRIPLET *remote) {
+Status RsmTransfer::post_read(const Post &what, View<RemoteSegment> remote) {
     return post([&] { return out_.rdma(false, what, remote); });
 }
 
-DAT_RETURN RsmTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                  DAT_MEM_PRIV_FLAGS privileges, const Post &what,
-                                  DAT_RMR_CONTEXT *context) {
+Status RsmTransfer::post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges,
+                              const Post &what, RemoteKey *context) {
     return post([&] { return out_.bind(own<RsmRmr>(rmr), triplet, privileges, what, context); });
 }
 
-DAT_RETURN RsmTransfer::post_recv(const Post &what) {
-    const DAT_RETURN result = in_.post(what);
-    if (result != DAT_SUCCESS)
+Status RsmTransfer::post_recv(const Post &what) {
+    const Status result = in_.post(what);
+    if (result != Status::OK)
         return result;
-    if (ep_.state == DAT_EP_STATE_DISCONNECTED)
+    if (ep_.state == EpState::DISCONNECTED)
         flush();
     else if (in_.starving() || in_.failed())
         progress();
@@ -194,11 +193,11 @@ bool RsmTransfer::receives_were_posted() const noexcept {
 
 // Messages come in order, and each takes its buffer when its turn has come: so no message before
 // the last one that holds a buffer is without one.
-void RsmTransfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
+void RsmTransfer::recv_counts(Count &allocated, Count &span) const noexcept {
     allocated = span = in_.held();
 }
 
-void RsmTransfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+void RsmTransfer::set_watermarks(Count soft, Count hard) noexcept {
     in_.set_watermarks(soft, hard);
     if (in_.failed())
         progress();

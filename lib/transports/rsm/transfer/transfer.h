@@ -8,6 +8,9 @@
 
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/core/view.h"
 #include "engine/transfer/transfer.h"
 #include "transfer/notifying_channel.h"
 #include "transfer/receives.h"
@@ -20,12 +23,12 @@ class RsmTransfer final : public Transfer {
     explicit RsmTransfer(Ep &ep); // throws std::bad_alloc
     ~RsmTransfer() override;
 
-    DAT_RETURN post_send(const Post &what) override;
-    DAT_RETURN post_recv(const Post &what) override;
-    DAT_RETURN post_write(const Post &what, const DAT_RMR_TRIPLET *remote) override;
-    DAT_RETURN post_read(const Post &what, const DAT_RMR_TRIPLET *remote) override;
-    DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                         const Post &what, DAT_RMR_CONTEXT *context) override;
+    Status post_send(const Post &what) override;
+    Status post_recv(const Post &what) override;
+    Status post_write(const Post &what, View<RemoteSegment> remote) override;
+    Status post_read(const Post &what, View<RemoteSegment> remote) override;
+    Status post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges, const Post &what,
+                     RemoteKey *context) override;
 
     // The Ep is CONNECTED: both rings may be used from now on, by progress(), which is to be called
     // once ESTABLISHED has been delivered. Channel lives until disconnected().
@@ -42,13 +45,13 @@ class RsmTransfer final : public Transfer {
     [[nodiscard]] bool recv_idle() const noexcept override;
     [[nodiscard]] bool request_idle() const noexcept override;
     [[nodiscard]] bool receives_were_posted() const noexcept override;
-    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept override;
-    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept override;
+    void recv_counts(Count &allocated, Count &span) const noexcept override;
+    void set_watermarks(Count soft, Count hard) noexcept override;
     void resized() override;
 
   private:
     template <class What>
-    DAT_RETURN post(What what) noexcept(noexcept(what()));
+    Status post(What what) noexcept(noexcept(what()));
     void posted() noexcept;
     void take_responses() noexcept;
     bool take_response(const Message &message) noexcept;

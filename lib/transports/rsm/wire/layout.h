@@ -4,6 +4,8 @@
 // fixed-width.
 #pragma once
 
+#include "engine/event/event.h"
+
 #include "core/limits.h"
 
 #include <atomic>
@@ -34,10 +36,15 @@ constexpr std::uint8_t LAST = 2;
 constexpr std::uint8_t SOLICITED = 4; // of a send, in FIRST
 } // namespace message_flags
 
+// A CompletionStatus in a header.
+constexpr std::uint16_t on_wire(CompletionStatus status) noexcept {
+    return static_cast<std::uint16_t>(status);
+}
+
 struct MessageHeader {
     MessageKind kind;
     std::uint8_t flags;
-    std::uint16_t status; // DAT_DTO_COMPLETION_STATUS
+    std::uint16_t status; // CompletionStatus
     std::uint32_t length; // bytes of payload in this message: the ring counts them
     std::uint32_t context;
     std::uint32_t present; // the ring's: not 0 if there is a message

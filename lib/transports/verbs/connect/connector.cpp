@@ -18,7 +18,7 @@ namespace {
 
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
 // The active side completes an accept by itself; the passive side fails if that takes longer.
-constexpr DAT_TIMEOUT COMPLETION = 20'000'000;
+constexpr std::chrono::seconds COMPLETION{20};
 // 4.096 us * 2^16, 7 times: a peer that has gone is noticed within about 3 s, and a link that is
 // down for a second is not. 7 retries are not one more, but without end on soft RoCE.
 constexpr std::uint8_t ACK_TIMEOUT = 16;
@@ -27,11 +27,11 @@ constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receiv
 // The connection manager's reason for a rejection: nobody listens at the port.
 constexpr int NOBODY_LISTENS = 8;
 
-std::uint32_t lesser(unsigned theirs, DAT_COUNT ours) noexcept {
+std::uint32_t lesser(unsigned theirs, Count ours) noexcept {
     return std::min(theirs, static_cast<std::uint32_t>(ours));
 }
 
-rdma_conn_param terms_of(const Ep &ep, DAT_COUNT read_in, DAT_COUNT read_out,
+rdma_conn_param terms_of(const Ep &ep, Count read_in, Count read_out,
                          const Greeting &greeting) noexcept {
     rdma_conn_param terms{};
     terms.private_data = greeting.bytes().data();
@@ -60,31 +60,31 @@ bool is_ours(const Identifier &id, const RdmaDevice &device) noexcept {
 
 } // namespace
 
-DAT_RETURN VerbsConnector::connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier,
-                                   DAT_TIMEOUT timeout, std::span<const std::byte> private_data) {
+Status VerbsConnector::connect(const sockaddr_storage &remote, Qualifier qualifier, Timeout timeout,
+                               std::span<const std::byte> private_data) {
     if (port_of(qualifier) == 0) {
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-        return DAT_SUCCESS;
+        ep_.fail(EventKind::NON_PEER_REJECTED);
+        return Status::OK;
     }
     auto fresh = make_link();
     if (!fresh)
-        return no_resource(DAT_RESOURCE_TEP);
+        return Status::NO_CONNECTIONS;
     fresh->qualifier = qualifier;
     fresh->remote = remote;
     complete_scope(fresh->remote, ep_.ia().transport->address());
     greeting_ = Greeting(private_data);
     ep_.prepare();
     std::unique_ptr<Link> base = std::move(fresh);
-    const DAT_RETURN result = start(base, timeout, DAT_CONNECTION_EVENT_UNREACHABLE);
-    if (result != DAT_SUCCESS)
+    const Status result = start(base, timeout, EventKind::UNREACHABLE);
+    if (result != Status::OK)
         return result;
-    ep_.state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+    ep_.state = EpState::ACTIVE_PENDING;
     resolve();
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
-DAT_RETURN VerbsConnector::connect_like(const Link &model, DAT_TIMEOUT timeout,
-                                        std::span<const std::byte> private_data) {
+Status VerbsConnector::connect_like(const Link &model, Timeout timeout,
+                                    std::span<const std::byte> private_data) {
     return connect(model.remote, model.qualifier, timeout, private_data);
 }
 
@@ -110,25 +110,25 @@ std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
 }
 
 // Set the terms before the accept that announces them to the requester.
-DAT_RETURN VerbsConnector::accept(std::unique_ptr<Link> &from,
-                                  std::span<const std::byte> private_data) {
-    const DAT_RETURN result = start(from, COMPLETION, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
-    if (result != DAT_SUCCESS)
+Status VerbsConnector::accept(std::unique_ptr<Link> &from,
+                              std::span<const std::byte> private_data) {
+    const Status result = start(from, COMPLETION, EventKind::ACCEPT_FAILED);
+    if (result != Status::OK)
         return result;
-    ep_.state = DAT_EP_STATE_COMPLETION_PENDING;
+    ep_.state = EpState::COMPLETION_PENDING;
     VerbsLink &link = link_of(ep_);
     link.max_rdma_read_out = lesser(link.max_rdma_read_out, ep_.attributes.max_rdma_read_out);
     link.max_rdma_read_in = lesser(link.max_rdma_read_in, ep_.attributes.max_rdma_read_in);
     if (link.over || !answer(Greeting(private_data)))
-        ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
-    return DAT_SUCCESS;
+        ep_.fail(EventKind::ACCEPT_FAILED);
+    return Status::OK;
 }
 
 bool VerbsConnector::answer(const Greeting &greeting) const noexcept {
     const VerbsLink &link = link_of(ep_);
     limit_silence(link.id);
-    rdma_conn_param terms = terms_of(ep_, static_cast<DAT_COUNT>(link.max_rdma_read_in),
-                                     static_cast<DAT_COUNT>(link.max_rdma_read_out), greeting);
+    rdma_conn_param terms = terms_of(ep_, static_cast<Count>(link.max_rdma_read_in),
+                                     static_cast<Count>(link.max_rdma_read_out), greeting);
     return bring_up() && ::rdma_accept(link.id.get(), &terms) == 0;
 }
 
@@ -139,10 +139,9 @@ bool VerbsConnector::bring_up() const noexcept {
 
 // Takes over a link; leaves it where it was if something throws or it returns an error. After
 // `timeout` the attempt has failed with the event `late`.
-DAT_RETURN VerbsConnector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout,
-                                 DAT_EVENT_NUMBER late) {
-    const DAT_RETURN result = transfer_of(ep_).prepare();
-    if (result != DAT_SUCCESS)
+Status VerbsConnector::start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late) {
+    const Status result = transfer_of(ep_).prepare();
+    if (result != Status::OK)
         return result;
     try {
         ep_.feed();
@@ -153,7 +152,7 @@ DAT_RETURN VerbsConnector::start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeou
     }
     ep_.link = std::move(from);
     link().ep = &ep_;
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void VerbsConnector::resolve() noexcept {
@@ -161,7 +160,7 @@ void VerbsConnector::resolve() noexcept {
     sockaddr_storage to = with_port(link.remote, port_of(link.qualifier));
     if (::rdma_resolve_addr(link.id.get(), nullptr, reinterpret_cast<sockaddr *>(&to), RESOLVE) !=
         0)
-        ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+        ep_.fail(EventKind::UNREACHABLE);
 }
 
 void VerbsConnector::set_up_active(const CmEvent &event) noexcept {
@@ -175,11 +174,11 @@ void VerbsConnector::set_up_active(const CmEvent &event) noexcept {
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
-        return ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+        return ep_.fail(EventKind::UNREACHABLE);
     case RDMA_CM_EVENT_REJECTED:
         return refused(event);
     default:
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(EventKind::NON_PEER_REJECTED);
     }
 }
 
@@ -187,16 +186,16 @@ void VerbsConnector::find_route() noexcept {
     const Identifier &id = link().id;
     if (!is_ours(id, *transport_of(ep_.ia()).device) ||
         ::rdma_resolve_route(id.get(), RESOLVE) != 0)
-        ep_.fail(DAT_CONNECTION_EVENT_UNREACHABLE);
+        ep_.fail(EventKind::UNREACHABLE);
 }
 
 // The address has resolved: from now on a timeout means that the host is late.
 void VerbsConnector::request() noexcept {
-    ep_.blame(DAT_CONNECTION_EVENT_TIMED_OUT);
+    ep_.blame(EventKind::TIMED_OUT);
     rdma_conn_param terms =
         terms_of(ep_, ep_.attributes.max_rdma_read_in, ep_.attributes.max_rdma_read_out, greeting_);
     if (::rdma_connect(link().id.get(), &terms) != 0)
-        ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        ep_.fail(EventKind::NON_PEER_REJECTED);
 }
 
 void VerbsConnector::refused(const CmEvent &event) noexcept {
@@ -210,15 +209,15 @@ void VerbsConnector::refused(const CmEvent &event) noexcept {
         }
     }
     ep_.fail(refusal_of(event.private_data()) == Refusal::BY_CONSUMER
-                 ? DAT_CONNECTION_EVENT_PEER_REJECTED
-                 : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+                 ? EventKind::PEER_REJECTED
+                 : EventKind::NON_PEER_REJECTED);
 }
 
 void VerbsConnector::ask_again() noexcept {
     question_ = 0;
     Identifier id = make_identifier();
     if (!id)
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(EventKind::NON_PEER_REJECTED);
     link().replace(std::move(id));
     link().local_port = ntohs(::rdma_get_src_port(link().id.get()));
     resolve();
@@ -231,7 +230,7 @@ void VerbsConnector::answered(const CmEvent &event) noexcept {
     link.max_rdma_read_out = lesser(event.initiator_depth, ep_.attributes.max_rdma_read_out);
     link.max_rdma_read_in = lesser(event.responder_resources, ep_.attributes.max_rdma_read_in);
     if (!data || !bring_up() || ::rdma_establish(link.id.get()) != 0)
-        return ep_.fail(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        return ep_.fail(EventKind::NON_PEER_REJECTED);
     establish(*data);
 }
 
@@ -242,7 +241,7 @@ void VerbsConnector::set_up_passive(const CmEvent &event) noexcept {
     if (established)
         establish({});
     else
-        ep_.fail(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+        ep_.fail(EventKind::ACCEPT_FAILED);
 }
 
 // Poll the queue only after the event is queued.
@@ -279,9 +278,9 @@ bool is_end(rdma_cm_event_type type) noexcept {
 } // namespace
 
 void VerbsConnector::on_cm_event(const CmEvent &event) noexcept {
-    if (ep_.state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
+    if (ep_.state == EpState::ACTIVE_PENDING)
         set_up_active(event);
-    else if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
+    else if (ep_.state == EpState::COMPLETION_PENDING)
         set_up_passive(event);
     if (ep_.transferring() && is_end(event.type))
         carry_on(event);
@@ -295,13 +294,13 @@ void VerbsConnector::carry_on(const CmEvent &event) noexcept {
     if (!ep_.transferring())
         return;
     if (orderly)
-        ep_.end(DAT_CONNECTION_EVENT_DISCONNECTED, Ending::CLOSED);
+        ep_.end(EventKind::DISCONNECTED, Ending::CLOSED);
     else
-        ep_.end(DAT_CONNECTION_EVENT_BROKEN, Ending::BROKEN);
+        ep_.end(EventKind::BROKEN, Ending::BROKEN);
 }
 
 void VerbsConnector::communication_established() const noexcept {
-    if (ep_.state == DAT_EP_STATE_COMPLETION_PENDING)
+    if (ep_.state == EpState::COMPLETION_PENDING)
         (void)::rdma_notify(link().id.get(), IBV_EVENT_COMM_EST);
 }
 
@@ -320,7 +319,7 @@ void VerbsConnector::poll(bool again) noexcept {
 // the program disconnected is what its peer waits for, and a device that has done something may get
 // what it had no room for.
 bool VerbsConnector::has_listeners() const noexcept {
-    if (ep_.srq != nullptr || ep_.state == DAT_EP_STATE_DISCONNECT_PENDING ||
+    if (ep_.srq != nullptr || ep_.state == EpState::DISCONNECT_PENDING ||
         transfer_of(ep_).has_backlog())
         return true;
     return std::ranges::any_of(

@@ -6,6 +6,9 @@
 #include "connect/link.h"
 #include "engine/connect/connector.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 
 #include <memory>
 #include <span>
@@ -16,12 +19,11 @@ class VerbsConnector final : public Connector {
   public:
     explicit VerbsConnector(Ep &ep) noexcept : ep_(ep) {}
 
-    DAT_RETURN connect(const sockaddr_storage &remote, DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
-                       std::span<const std::byte> private_data) override;
-    DAT_RETURN connect_like(const Link &model, DAT_TIMEOUT timeout,
-                            std::span<const std::byte> private_data) override;
-    DAT_RETURN accept(std::unique_ptr<Link> &from,
-                      std::span<const std::byte> private_data) override;
+    Status connect(const sockaddr_storage &remote, Qualifier qualifier, Timeout timeout,
+                   std::span<const std::byte> private_data) override;
+    Status connect_like(const Link &model, Timeout timeout,
+                        std::span<const std::byte> private_data) override;
+    Status accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) override;
     void give_up() noexcept override;
     void hang_up(Ending ending) noexcept override;
 
@@ -35,7 +37,7 @@ class VerbsConnector final : public Connector {
     void communication_established() const noexcept;
 
   private:
-    DAT_RETURN start(std::unique_ptr<Link> &from, DAT_TIMEOUT timeout, DAT_EVENT_NUMBER late);
+    Status start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late);
     [[nodiscard]] Identifier make_identifier() const noexcept;
     [[nodiscard]] std::unique_ptr<VerbsLink> make_link() const;
     void resolve() noexcept;

@@ -6,6 +6,7 @@
 #include "connect/manager.h"
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
+#include "engine/core/types.h"
 
 #include <cstdint>
 #include <sys/socket.h>
@@ -41,7 +42,7 @@ void refuse(const VerbsLink &link, Refusal how) noexcept;
 
 // The port that a qualifier stands for: its low 16 bits, as other implementations have it. Port 0
 // stands for none.
-constexpr std::uint16_t port_of(DAT_CONN_QUAL qualifier) noexcept {
+constexpr std::uint16_t port_of(Qualifier qualifier) noexcept {
     return static_cast<std::uint16_t>(qualifier);
 }
 

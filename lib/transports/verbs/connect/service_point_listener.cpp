@@ -14,24 +14,23 @@
 namespace rsmdat {
 namespace {
 
-constexpr int QUALIFIER_ARGUMENT = 2; // of dat_psp_create and dat_rsp_create
-constexpr int BACKLOG = 1024;         // requests that the kernel keeps; the EVD has a limit, too
+constexpr int BACKLOG = 1024; // requests that the kernel keeps; the EVD has a limit, too
 
-DAT_RETURN why_not(int error) noexcept {
+Status why_not(int error) noexcept {
     switch (error) {
     case EADDRINUSE:
-        return failure(DAT_CONN_QUAL_IN_USE);
+        return Status::QUALIFIER_IN_USE;
     case EACCES:
     case EPERM:
-        return failure(DAT_CONN_QUAL_UNAVAILABLE);
+        return Status::NO_QUALIFIER;
     case ENOMEM:
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     default:
-        return no_resource(DAT_RESOURCE_DEVICE);
+        return Status::NO_DEVICE;
     }
 }
 
-std::unique_ptr<VerbsLink> link_from(Ia &ia, CmEvent &event, DAT_CONN_QUAL qualifier) {
+std::unique_ptr<VerbsLink> link_from(Ia &ia, CmEvent &event, Qualifier qualifier) {
     Identifier &id = event.request;
     auto link = std::make_unique<VerbsLink>(*transport_of(ia).manager, std::move(id));
     link->qualifier = qualifier;
@@ -45,16 +44,16 @@ std::unique_ptr<VerbsLink> link_from(Ia &ia, CmEvent &event, DAT_CONN_QUAL quali
 
 } // namespace
 
-DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) noexcept {
+Status listen(const Ia &ia, Qualifier qualifier, Identifier &listener) noexcept {
     if (port_of(qualifier) == 0)
-        return invalid_parameter(QUALIFIER_ARGUMENT);
+        return Status::BAD_QUALIFIER;
     Identifier id = transport_of(ia).manager->create();
     sockaddr_storage address = with_port(ia.transport->address(), port_of(qualifier));
     if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0 ||
         ::rdma_listen(id.get(), BACKLOG) != 0)
         return why_not(errno);
     listener = std::move(id);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 void VerbsServicePointListener::serve(Sp &sp) {

@@ -5,11 +5,13 @@
 
 #include "connect/link.h"
 #include "engine/connect/service_point_listener.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 
 namespace rsmdat {
 
-// DAT_SUCCESS, DAT_CONN_QUAL_IN_USE, or why else there is no listener.
-DAT_RETURN listen(const Ia &ia, DAT_CONN_QUAL qualifier, Identifier &listener) noexcept;
+// OK, QUALIFIER_IN_USE, or why else there is no listener.
+Status listen(const Ia &ia, Qualifier qualifier, Identifier &listener) noexcept;
 
 class VerbsServicePointListener final : public ServicePointListener, public CmListener {
   public:

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "engine/core/limit_set.h"
+#include "engine/core/types.h"
 
 namespace rsmdat::limits {
 
 // The most that is used of a device's; some name no limit.
-constexpr DAT_VLEN LMR_LENGTH = 1ULL << 42;
-constexpr DAT_COUNT IOV = 32;
+constexpr std::uint64_t LMR_LENGTH = 1ULL << 42;
+constexpr Count IOV = 32;
 
 } // namespace rsmdat::limits

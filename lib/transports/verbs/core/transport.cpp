@@ -55,7 +55,7 @@ std::unique_ptr<Rmr> VerbsTransport::make_rmr(Pz &pz) {
     return std::make_unique<VerbsRmr>(pz);
 }
 
-std::unique_ptr<Srq> VerbsTransport::make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) {
+std::unique_ptr<Srq> VerbsTransport::make_srq(Pz &pz, const SrqAttributes &asked) {
     return std::make_unique<VerbsSrq>(pz, asked);
 }
 
@@ -67,11 +67,11 @@ std::unique_ptr<Connector> VerbsTransport::make_connector(Ep &ep) {
     return std::make_unique<VerbsConnector>(ep);
 }
 
-DAT_RETURN VerbsTransport::listen(Ia &ia, DAT_CONN_QUAL qualifier,
-                                  std::unique_ptr<ServicePointListener> &listener) {
+Status VerbsTransport::listen(Ia &ia, Qualifier qualifier,
+                              std::unique_ptr<ServicePointListener> &listener) {
     Identifier id;
-    const DAT_RETURN result = rsmdat::listen(ia, qualifier, id);
-    if (result == DAT_SUCCESS)
+    const Status result = rsmdat::listen(ia, qualifier, id);
+    if (result == Status::OK)
         listener = std::make_unique<VerbsServicePointListener>(std::move(id));
     return result;
 }
@@ -85,8 +85,8 @@ bool VerbsTransport::serves(const Pinned & /*others*/, const Wanted & /*wanted*/
     return false;
 }
 
-DAT_RETURN VerbsTransport::get_memory(const Pz &pz, const Wanted &wanted,
-                                      std::shared_ptr<Pinned> &result) {
+Status VerbsTransport::get_memory(const Pz &pz, const Wanted &wanted,
+                                  std::shared_ptr<Pinned> &result) {
     return register_memory(own<VerbsPz>(pz), wanted, result);
 }
 

@@ -5,6 +5,8 @@
 #include "core/verbs_options.h"
 #include "engine/core/ia.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/transport.h"
 #include "memory/contexts.h"
 
@@ -27,16 +29,15 @@ class VerbsTransport final : public Transport {
     [[nodiscard]] LimitSet limits() const noexcept override;
     std::unique_ptr<Pz> make_pz(Ia &ia) override;
     std::unique_ptr<Rmr> make_rmr(Pz &pz) override;
-    std::unique_ptr<Srq> make_srq(Pz &pz, const DAT_SRQ_ATTR &asked) override;
+    std::unique_ptr<Srq> make_srq(Pz &pz, const SrqAttributes &asked) override;
     std::unique_ptr<Transfer> make_transfer(Ep &ep) override;
     std::unique_ptr<Connector> make_connector(Ep &ep) override;
-    DAT_RETURN listen(Ia &ia, DAT_CONN_QUAL qualifier,
-                      std::unique_ptr<ServicePointListener> &listener) override;
+    Status listen(Ia &ia, Qualifier qualifier,
+                  std::unique_ptr<ServicePointListener> &listener) override;
     void acknowledge(Link & /*link*/) noexcept override {} // the answer is soon enough
     void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept override;
     [[nodiscard]] bool serves(const Pinned &others, const Wanted &wanted) const noexcept override;
-    DAT_RETURN get_memory(const Pz &pz, const Wanted &wanted,
-                          std::shared_ptr<Pinned> &result) override;
+    Status get_memory(const Pz &pz, const Wanted &wanted, std::shared_ptr<Pinned> &result) override;
 
     const std::uint32_t inline_limit;               // see VerbsOptions
     const std::unique_ptr<RdmaDevice> device;       // wire/rdma_device.h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The seventh field of a line of dat.conf: "device=NAME port=NUMBER inline=BYTES", any of them,
-// separated by blanks. Unknown words are an error that makes dat_ia_open fail.
+// separated by blanks. Unknown words are an error that makes the open of an adapter fail.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Privileges as a device has them.
 #pragma once
 
-#include <dat/udat.h>
+#include "engine/core/types.h"
 
 #include <infiniband/verbs.h>
 
@@ -11,16 +11,16 @@ namespace rsmdat {
 // Local reads are always possible; what peers may write the device must be able to.
 constexpr unsigned remote_access_of(unsigned privileges) noexcept {
     unsigned access = 0;
-    if ((privileges & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0)
+    if ((privileges & rights::REMOTE_READ) != 0)
         access |= IBV_ACCESS_REMOTE_READ;
-    if ((privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) != 0)
+    if ((privileges & rights::REMOTE_WRITE) != 0)
         access |= IBV_ACCESS_REMOTE_WRITE;
     return access;
 }
 
 // Access of an LMR.
 constexpr unsigned access_of(unsigned privileges) noexcept {
-    constexpr unsigned WRITES = DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    constexpr unsigned WRITES = rights::LOCAL_WRITE | rights::REMOTE_WRITE;
     const unsigned local = (privileges & WRITES) != 0 ? IBV_ACCESS_LOCAL_WRITE : 0;
     return local | remote_access_of(privileges);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/core/own.h"
+#include "engine/core/types.h"
 #include "engine/memory/contexts.h"
 
 #include <infiniband/verbs.h>
@@ -35,13 +36,13 @@ class VerbsContexts final : public Contexts {
     Region *create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                    std::uint64_t length, unsigned privileges, bool local) override;
     void destroy(Region &region) noexcept override;
-    [[nodiscard]] const Region *find(DAT_LMR_CONTEXT context) const noexcept override {
+    [[nodiscard]] const Region *find(LocalKey context) const noexcept override {
         const auto found = regions_.find(context);
         return found == regions_.end() ? nullptr : &found->second;
     }
 
   private:
-    std::unordered_map<DAT_LMR_CONTEXT, Region> regions_;
+    std::unordered_map<LocalKey, Region> regions_;
 };
 
 } // namespace rsmdat

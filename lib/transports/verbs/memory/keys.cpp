@@ -2,7 +2,7 @@
 #include "memory/keys.h"
 
 #include "core/transport.h"
-#include "engine/core/error.h"
+#include "engine/core/status.h"
 #include "memory/access.h"
 #include "wire/rdma_device.h"
 
@@ -17,14 +17,14 @@ ibv_mr *try_to_register(const VerbsPz &pz, const Wanted &wanted, unsigned access
 }
 
 // Memory that can be read only, and memory that is not there, look alike to whoever wants to write.
-DAT_RETURN bad_memory(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
+Status bad_memory(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
     if ((access & IBV_ACCESS_LOCAL_WRITE) == 0)
-        return invalid_parameter(3);
+        return Status::BAD_ADDRESS;
     const Owned<ibv_mr, ibv_dereg_mr> readable(try_to_register(pz, wanted, 0));
-    return invalid_parameter(readable ? 6 : 3);
+    return readable ? Status::BAD_RIGHTS : Status::BAD_ADDRESS;
 }
 
-DAT_RETURN why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int error) noexcept {
+Status why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int error) noexcept {
     switch (error) {
     case EFAULT:
     case EINVAL:
@@ -32,11 +32,11 @@ DAT_RETURN why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int
         return bad_memory(pz, wanted, access);
     case EACCES:
     case EPERM:
-        return invalid_parameter(6);
+        return Status::BAD_RIGHTS;
     case ENOMEM:
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     default:
-        return no_resource(DAT_RESOURCE_MEMORY_REGION);
+        return Status::NO_REGIONS;
     }
 }
 
@@ -44,8 +44,7 @@ DAT_RETURN why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int
 
 // The kernel takes pages to which windows may be bound for writing: of those that can't be had so
 // none are.
-DAT_RETURN register_memory(const VerbsPz &pz, const Wanted &wanted,
-                           std::shared_ptr<Pinned> &result) {
+Status register_memory(const VerbsPz &pz, const Wanted &wanted, std::shared_ptr<Pinned> &result) {
     const unsigned access = access_of(wanted.privileges);
     const bool windows = transport_of(pz.ia()).device->has_windows();
     Owned<ibv_mr, ibv_dereg_mr> keys;
@@ -58,7 +57,7 @@ DAT_RETURN register_memory(const VerbsPz &pz, const Wanted &wanted,
         return why_not(pz, wanted, access, errno);
     result = std::make_shared<VerbsPinned>(pz.domain, std::move(keys), wanted.address,
                                            wanted.length, bindable);
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 } // namespace rsmdat

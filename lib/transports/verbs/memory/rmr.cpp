@@ -35,21 +35,20 @@ VerbsRmr::~VerbsRmr() {
     leave_lmr();
 }
 
-DAT_RETURN VerbsRmr::prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed,
-                             const Pz *ep_pz, Prepared &prepared) {
+Status VerbsRmr::prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz,
+                         Prepared &prepared) {
     Lmr *to = nullptr;
-    const DAT_RETURN status =
-        check_bind(ia(), pz, ep_pz, asked, static_cast<unsigned>(allowed), to);
-    if (status != DAT_SUCCESS)
+    const Status status = check_bind(ia(), pz, ep_pz, asked, allowed, to);
+    if (status != Status::OK)
         return status;
     if (to != nullptr && !memory_of(*to->region).bindable)
-        return failure(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
+        return Status::RIGHT_TO_WRITE_MISSING;
     if (!window_)
         window_ = new_window(*pz);
     prepared = {self_, window_, to, to != nullptr ? nullptr : last_, asked, allowed};
     if (to != nullptr)
         ++to->bound_rmrs;
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 // An unbind has a length of 0 and names the memory all the same: soft RoCE's library wants it.
@@ -61,8 +60,8 @@ int VerbsRmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
     bind.send_flags = flags;
     bind.bind_info.mr = own<VerbsPinned>(*memory).keys.get();
     if (prepared.lmr != nullptr) {
-        bind.bind_info.addr = prepared.triplet.virtual_address;
-        bind.bind_info.length = prepared.triplet.segment_length;
+        bind.bind_info.addr = prepared.triplet.address;
+        bind.bind_info.length = prepared.triplet.length;
         bind.bind_info.mw_access_flags =
             remote_access_of(static_cast<unsigned>(prepared.privileges));
     }

@@ -3,6 +3,8 @@
 // zone.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/memory/rmr.h"
 
 #include <infiniband/verbs.h>
@@ -24,12 +26,11 @@ class VerbsRmr final : public Rmr {
         std::shared_ptr<ibv_mw> window;
         Lmr *lmr = nullptr;              // null: unbind
         std::shared_ptr<Pinned> unbound; // of an unbind: from what; null: from nothing
-        DAT_LMR_TRIPLET triplet{};
-        DAT_MEM_PRIV_FLAGS privileges{};
+        Segment triplet{};
+        unsigned privileges{};
     };
-    // DAT_SUCCESS or the error of dat_rmr_bind, argument positions included. Throws std::bad_alloc.
-    DAT_RETURN prepare(const DAT_LMR_TRIPLET &asked, DAT_MEM_PRIV_FLAGS allowed, const Pz *ep_pz,
-                       Prepared &prepared);
+    // OK or the error of the bind. Throws std::bad_alloc.
+    Status prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz, Prepared &prepared);
     // An unbind of what is not bound: there is nothing to hand over.
     [[nodiscard]] static bool is_void(const Prepared &prepared) noexcept {
         return prepared.lmr == nullptr && !prepared.unbound;
@@ -41,7 +42,7 @@ class VerbsRmr final : public Rmr {
     static void apply(Prepared &prepared) noexcept;
     static void drop(Prepared &prepared) noexcept;
 
-    [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const noexcept override {
+    [[nodiscard]] RemoteKey rmr_context() const noexcept override {
         return lmr != nullptr ? window_->rkey : 0;
     }
 

@@ -2,6 +2,7 @@
 // A queue pair in state INIT: what an endpoint's attributes ask for.
 #pragma once
 
+#include "engine/core/types.h"
 #include "memory/pz.h"
 #include "wire/rdma_device.h"
 
@@ -17,7 +18,7 @@ struct QueueSizes {
     std::uint32_t receive_pieces;
 };
 
-inline std::uint32_t at_least_one(DAT_COUNT count) noexcept {
+inline std::uint32_t at_least_one(Count count) noexcept {
     return count > 1 ? static_cast<std::uint32_t>(count) : 1;
 }
 

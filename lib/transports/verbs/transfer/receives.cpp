@@ -15,7 +15,7 @@ namespace {
 // Soft RoCE calls a receive malformed, be it that a message does not fit or that the receive's
 // memory is not registered any more. Nothing else can be wrong with one that was checked when it
 // was posted.
-DAT_DTO_COMPLETION_STATUS status_of_receive(ibv_wc_status status, bool registered) noexcept {
+CompletionStatus status_of_receive(ibv_wc_status status, bool registered) noexcept {
     if (status != IBV_WC_LOC_QP_OP_ERR)
         return status_of(status);
     return status_of(registered ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
@@ -52,9 +52,9 @@ ReceiveQueue::Slot VerbsReceives::take(const ibv_wc &completion) noexcept {
 // Whether all of a receive's memory still is.
 bool VerbsReceives::is_registered(ReceiveQueue::Slot slot) noexcept {
     const auto pieces = buffers().pieces(slot);
-    return std::ranges::all_of(pieces, [this](const DAT_LMR_TRIPLET &piece) {
-        const Region *region = ep_.ia().transport->contexts.find(piece.lmr_context);
-        return region != nullptr && region->contains(piece.virtual_address, piece.segment_length);
+    return std::ranges::all_of(pieces, [this](const Segment &piece) {
+        const Region *region = ep_.ia().transport->contexts.find(piece.key);
+        return region != nullptr && region->contains(piece.address, piece.length);
     });
 }
 
@@ -77,7 +77,7 @@ void VerbsReceives::completed(const ibv_wc &completion) noexcept {
     check_watermarks();
     current_.reset();
     if (good)
-        complete(slot, DAT_DTO_SUCCESS, completion.byte_len, is_solicited(completion));
+        complete(slot, CompletionStatus::OK, completion.byte_len, is_solicited(completion));
     else
         complete(slot, status_of_receive(completion.status, is_registered(slot)), 0, false);
 }
@@ -86,7 +86,7 @@ void VerbsReceives::flush() noexcept {
     live_ = failed_ = false;
     handed_over_ = 0;
     while (own_.waiting() > 0)
-        complete(own_.take(), DAT_DTO_ERR_FLUSHED, 0, false);
+        complete(own_.take(), CompletionStatus::FLUSHED, 0, false);
 }
 
 } // namespace rsmdat

@@ -5,7 +5,6 @@
 #include "core/transport.h"
 #include "device/uncancelled.h"
 #include "engine/connect/ep.h"
-#include "engine/transfer/flags.h"
 #include "wire/rdma_device.h"
 
 #include <algorithm>
@@ -16,9 +15,9 @@ namespace {
 
 unsigned send_flags_of(const Request &request, std::uint32_t inline_limit, bool fences) noexcept {
     unsigned flags = IBV_SEND_SIGNALED;
-    if (fences && has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG))
+    if (fences && has_flag(request.flags, CompletionFlags::FENCE))
         flags |= IBV_SEND_FENCE;
-    if (has_flag(request.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG))
+    if (has_flag(request.flags, CompletionFlags::SOLICITED))
         flags |= IBV_SEND_SOLICITED;
     const bool outgoing =
         request.kind == Request::Kind::SEND || request.kind == Request::Kind::WRITE;
@@ -35,7 +34,7 @@ ibv_wr_opcode opcode_of(const Request &request, bool has_immediates) noexcept {
     case Request::Kind::READ:
         return IBV_WR_RDMA_READ;
     default:
-        return has_immediates && has_flag(request.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG)
+        return has_immediates && has_flag(request.flags, CompletionFlags::SOLICITED)
                    ? IBV_WR_SEND_WITH_IMM
                    : IBV_WR_SEND;
     }
@@ -43,22 +42,21 @@ ibv_wr_opcode opcode_of(const Request &request, bool has_immediates) noexcept {
 
 } // namespace
 
-DAT_RETURN VerbsRequests::bind(VerbsRmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                               DAT_MEM_PRIV_FLAGS privileges, const Post &post,
-                               std::shared_ptr<ibv_mw> &window) {
-    DAT_RETURN result = may_post(post, 0);
-    if (result == DAT_SUCCESS)
-        result = check_flags(post, REQUEST_FLAGS, 6);
-    if (result != DAT_SUCCESS)
+Status VerbsRequests::bind(VerbsRmr &rmr, const Segment &triplet, unsigned privileges,
+                           const Post &post, std::shared_ptr<ibv_mw> &window) {
+    Status result = may_post(post, 0);
+    if (result == Status::OK)
+        result = check_flags(post, REQUEST_FLAGS, Status::BAD_RDMA_FLAGS);
+    if (result != Status::OK)
         return result;
     std::list<VerbsRmr::Prepared> bind(1);
     VerbsRmr::Prepared &prepared = bind.front();
     result = rmr.prepare(triplet, privileges, ep_.pz, prepared);
-    if (result != DAT_SUCCESS)
+    if (result != Status::OK)
         return result;
     if (full()) {
         VerbsRmr::cancel(prepared);
-        return no_resource(DAT_RESOURCE_MEMORY);
+        return Status::NO_MEMORY;
     }
     if (prepared.lmr != nullptr)
         window = prepared.window;
@@ -73,7 +71,7 @@ DAT_RETURN VerbsRequests::bind(VerbsRmr &rmr, const DAT_LMR_TRIPLET &triplet,
 
 // A fence that the device does not see to.
 bool VerbsRequests::has_fence(const Request &request) const noexcept {
-    return has_flag(request.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG) &&
+    return has_flag(request.flags, CompletionFlags::FENCE) &&
            !transport_of(ep_.ia()).device->has_fences();
 }
 
@@ -88,7 +86,7 @@ void VerbsRequests::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t mo
         Request &request = queue_.next();
         const bool allowed = request.kind != Request::Kind::READ || has_read_credits();
         if (!allowed || !start(request, qp, inline_limit))
-            fail(request, DAT_DTO_ERR_LOCAL_EP);
+            fail(request, CompletionStatus::LOCAL_ENDPOINT);
         queue_.started();
         if (request.kind == Request::Kind::READ)
             ++reads_;
@@ -129,7 +127,7 @@ bool VerbsRequests::start_message(const Request &request, ibv_qp &qp,
     return ::ibv_post_send(&qp, &work, &bad) == 0;
 }
 
-void VerbsRequests::fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept {
+void VerbsRequests::fail(Request &request, CompletionStatus status) noexcept {
     request.done = true;
     request.status = status;
     stopped_ = true;
@@ -156,7 +154,7 @@ void VerbsRequests::retire() noexcept {
             settle_bind(request);
         if (request.kind == Request::Kind::READ)
             --reads_;
-        failed_ = request.status != DAT_DTO_SUCCESS;
+        failed_ = request.status != CompletionStatus::OK;
         complete(request);
     }
 }
@@ -164,9 +162,9 @@ void VerbsRequests::retire() noexcept {
 // An RMR that was freed meanwhile is no harm to the connection, but to the bind.
 void VerbsRequests::settle_bind(Request &request) noexcept {
     VerbsRmr::Prepared &prepared = binds_.front();
-    const bool good = request.done && request.status == DAT_DTO_SUCCESS;
+    const bool good = request.done && request.status == CompletionStatus::OK;
     if (good && *prepared.rmr == nullptr)
-        request.status = DAT_RMR_OPERATION_FAILED;
+        request.status = CompletionStatus::BIND_FAILED;
     const bool handed_over = binds_started_ > 0;
     if (good)
         VerbsRmr::apply(prepared);
@@ -183,7 +181,7 @@ void VerbsRequests::flush() noexcept {
     while (!queue_.empty()) {
         Request &request = queue_.head();
         if (!request.done)
-            request.status = DAT_DTO_ERR_FLUSHED;
+            request.status = CompletionStatus::FLUSHED;
         if (request.kind == Request::Kind::BIND)
             settle_bind(request);
         complete(request);

@@ -2,6 +2,9 @@
 // Our requests: from the post through the queue pair to the event.
 #pragma once
 
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 #include "engine/transfer/requests.h"
 #include "memory/rmr.h"
 #include "transfer/work.h"
@@ -18,8 +21,8 @@ class VerbsRequests final : public Requests {
 
     // Checks and queues, as Requests does it with others.
     // `window`: whose key, once the bind has started, is the RMR's context. Null for an unbind.
-    DAT_RETURN bind(VerbsRmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                    const Post &post, std::shared_ptr<ibv_mw> &window);
+    Status bind(VerbsRmr &rmr, const Segment &triplet, unsigned privileges, const Post &post,
+                std::shared_ptr<ibv_mw> &window);
 
     void connected() noexcept { stopped_ = failed_ = false; }
     // Hands over what is queued, but leaves no more than `most` to the device at a time, and keeps
@@ -42,7 +45,7 @@ class VerbsRequests final : public Requests {
     [[nodiscard]] bool has_read_credits() const noexcept;
     [[nodiscard]] bool has_fence(const Request &request) const noexcept;
     [[nodiscard]] bool may_start(std::size_t most) noexcept;
-    void fail(Request &request, DAT_DTO_COMPLETION_STATUS status) noexcept;
+    void fail(Request &request, CompletionStatus status) noexcept;
     void settle_bind(Request &request) noexcept;
     void retire() noexcept;
 

@@ -8,7 +8,7 @@
 namespace rsmdat {
 namespace {
 
-ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) {
+ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes) {
     ibv_srq_init_attr asked{};
     asked.srq_context = &srq;
     asked.attr.max_wr = static_cast<std::uint32_t>(attributes.max_recv_dtos);
@@ -21,12 +21,12 @@ ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const DAT_SRQ_ATTR &attributes) 
 
 } // namespace
 
-VerbsSrq::VerbsSrq(Pz &its, const DAT_SRQ_ATTR &asked)
+VerbsSrq::VerbsSrq(Pz &its, const SrqAttributes &asked)
     : Srq(its, asked), queue_(new_queue(*this, its, asked)) {}
 
 VerbsSrq::~VerbsSrq() = default;
 
-DAT_RETURN VerbsSrq::posted() noexcept {
+Status VerbsSrq::posted() noexcept {
     const ReceiveQueue::Slot slot = buffers.take();
     Gathered pieces(buffers.pieces(slot), ia().limits.message);
     ibv_recv_wr work{};
@@ -36,25 +36,25 @@ DAT_RETURN VerbsSrq::posted() noexcept {
     ibv_recv_wr *bad = nullptr;
     if (::ibv_post_srq_recv(queue_.get(), &work, &bad) == 0) {
         ++available_;
-        return DAT_SUCCESS;
+        return Status::OK;
     }
     buffers.release(slot);
     --outstanding;
-    return no_resource(DAT_RESOURCE_MEMORY);
+    return Status::NO_MEMORY;
 }
 
 // All that can throw comes before the device is asked.
-DAT_RETURN VerbsSrq::resize(DAT_COUNT max_recv_dtos) {
+Status VerbsSrq::resize(Count max_recv_dtos) {
     if (!may_have(max_recv_dtos))
-        return invalid_state();
+        return Status::WRONG_STATE;
     buffers.resize(max_recv_dtos, attributes.max_recv_iov);
     ibv_srq_attr wanted{};
     wanted.max_wr = static_cast<std::uint32_t>(max_recv_dtos);
     if (max_recv_dtos > attributes.max_recv_dtos &&
         ::ibv_modify_srq(queue_.get(), &wanted, IBV_SRQ_MAX_WR) != 0)
-        return no_resource(DAT_RESOURCE_SRQ);
+        return Status::NO_SRQS;
     attributes.max_recv_dtos = max_recv_dtos;
-    return DAT_SUCCESS;
+    return Status::OK;
 }
 
 ReceiveQueue::Slot VerbsSrq::taken(ReceiveQueue::Slot slot) noexcept {

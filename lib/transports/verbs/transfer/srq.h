@@ -4,6 +4,8 @@
 
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
 #include "engine/event/feeders.h"
 #include "engine/transfer/srq.h"
 #include "wire/rdma_device.h"
@@ -13,13 +15,13 @@ namespace rsmdat {
 class VerbsSrq final : public Srq {
   public:
     // Throws std::bad_alloc.
-    VerbsSrq(Pz &its, const DAT_SRQ_ATTR &asked);
+    VerbsSrq(Pz &its, const SrqAttributes &asked);
     ~VerbsSrq() override;
 
-    DAT_RETURN resize(DAT_COUNT max_recv_dtos) override;
+    Status resize(Count max_recv_dtos) override;
 
     // That no queue pair has told us it has taken, when all have been asked.
-    [[nodiscard]] DAT_COUNT available() noexcept override {
+    [[nodiscard]] Count available() noexcept override {
         takers.poll(false);
         return available_;
     }
@@ -32,13 +34,13 @@ class VerbsSrq final : public Srq {
     Feeders takers; // the attached EPs
 
   private:
-    DAT_RETURN posted() noexcept override; // the device gets it
+    Status posted() noexcept override; // the device gets it
     void check_low_watermark() noexcept override;
     void limit_by_device() noexcept;
 
     Owned<ibv_srq, ibv_destroy_srq> queue_;
-    DAT_COUNT available_ = 0;
-    DAT_COUNT limit_ = 0; // of which the device is to tell us
+    Count available_ = 0;
+    Count limit_ = 0; // of which the device is to tell us
 };
 
 inline VerbsSrq *srq_of(const Ep &ep) noexcept {

@@ -40,7 +40,7 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     bool open();
     void abandon() noexcept;
     template <class Post>
-    DAT_RETURN post(Post what);
+    Status post(Post what);
     void posted() noexcept;
     [[nodiscard]] bool has_backlog() const noexcept;
     void hand_over() noexcept;
@@ -79,7 +79,7 @@ VerbsTransfer::Inside::~Inside() {
 
 // With room for a ping. The rest of queues that are longer than a completion queue waits here.
 QueueSizes VerbsTransfer::Inside::sizes() const noexcept {
-    const DAT_EP_ATTR &attributes = ep.attributes;
+    const EpAttributes &attributes = ep.attributes;
     const ibv_device_attr &has = transport_of(ep.ia()).device->attributes();
     const auto longest = static_cast<std::uint32_t>(std::min(has.max_qp_wr, has.max_cqe));
     const bool own = ep.srq == nullptr;
@@ -143,13 +143,13 @@ void VerbsTransfer::Inside::abandon() noexcept {
 
 // The queue may be full only because no thread has polled the completions.
 template <class Post>
-DAT_RETURN VerbsTransfer::Inside::post(Post what) {
-    DAT_RETURN result = what();
-    if (result == no_resource(DAT_RESOURCE_MEMORY)) [[unlikely]] {
+Status VerbsTransfer::Inside::post(Post what) {
+    Status result = what();
+    if (result == Status::NO_MEMORY) [[unlikely]] {
         progress();
         result = what();
     }
-    if (result == DAT_SUCCESS)
+    if (result == Status::OK)
         posted();
     return result;
 }
@@ -237,7 +237,7 @@ void VerbsTransfer::Inside::take(const ibv_wc &completion) noexcept {
 void VerbsTransfer::Inside::update_state() noexcept {
     if (out.failed() || in.failed() || ep.lost_event || unheard)
         ep.broken();
-    else if (ep.state == DAT_EP_STATE_DISCONNECT_PENDING && out.idle())
+    else if (ep.state == EpState::DISCONNECT_PENDING && out.idle())
         ep.drained();
 }
 
@@ -293,51 +293,50 @@ void VerbsTransfer::resized() {
     inside_->out.resize();
 }
 
-DAT_RETURN VerbsTransfer::prepare() {
+Status VerbsTransfer::prepare() {
     Inside &inside = *inside_;
     if (inside.ep.pz == nullptr)
         return inside.ep.wrong_state();
     if (inside.open())
-        return DAT_SUCCESS;
+        return Status::OK;
     const int error = errno;
     inside.abandon();
-    return no_resource(error == ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEP);
+    return error == ENOMEM ? Status::NO_MEMORY : Status::NO_CONNECTIONS;
 }
 
 ibv_qp &VerbsTransfer::qp() const noexcept {
     return *inside_->pair;
 }
 
-DAT_RETURN VerbsTransfer::post_send(const Post &what) {
+Status VerbsTransfer::post_send(const Post &what) {
     return inside_->post([&] { return inside_->out.send(what); });
 }
 
-DAT_RETURN VerbsTransfer::post_write(const Post &what, const DAT_RMR_TRIPLET *remote) {
+Status VerbsTransfer::post_write(const Post &what, View<RemoteSegment> remote) {
     return inside_->post([&] { return inside_->out.rdma(true, what, remote); });
 }
 
-DAT_RETURN VerbsTransfer::post_read(const Post &what, const DAT_RMR_TRIPLET *remote) {
+Status VerbsTransfer::post_read(const Post &what, View<RemoteSegment> remote) {
     return inside_->post([&] { return inside_->out.rdma(false, what, remote); });
 }
 
 // The key of a window is known when its bind has started.
-DAT_RETURN VerbsTransfer::post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet,
-                                    DAT_MEM_PRIV_FLAGS privileges, const Post &what,
-                                    DAT_RMR_CONTEXT *context) {
+Status VerbsTransfer::post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges,
+                                const Post &what, RemoteKey *context) {
     std::shared_ptr<ibv_mw> window;
-    const DAT_RETURN result = inside_->post(
+    const Status result = inside_->post(
         [&] { return inside_->out.bind(own<VerbsRmr>(rmr), triplet, privileges, what, window); });
-    if (result == DAT_SUCCESS && context != nullptr && window)
+    if (result == Status::OK && context != nullptr && window)
         *context = window->rkey;
     return result;
 }
 
-DAT_RETURN VerbsTransfer::post_recv(const Post &what) {
+Status VerbsTransfer::post_recv(const Post &what) {
     Inside &inside = *inside_;
-    const DAT_RETURN result = inside.in.post(what);
-    if (result != DAT_SUCCESS)
+    const Status result = inside.in.post(what);
+    if (result != Status::OK)
         return result;
-    if (inside.ep.state == DAT_EP_STATE_DISCONNECTED)
+    if (inside.ep.state == EpState::DISCONNECTED)
         inside.flush();
     else if (inside.live)
         inside.posted();
@@ -416,11 +415,11 @@ bool VerbsTransfer::receives_were_posted() const noexcept {
 
 // Messages come in order, and each takes its buffer when its turn has come: so no message before
 // the last one that holds a buffer is without one.
-void VerbsTransfer::recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept {
+void VerbsTransfer::recv_counts(Count &allocated, Count &span) const noexcept {
     allocated = span = inside_->in.held();
 }
 
-void VerbsTransfer::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept {
+void VerbsTransfer::set_watermarks(Count soft, Count hard) noexcept {
     inside_->in.set_watermarks(soft, hard);
     if (inside_->in.failed())
         inside_->update_state();

@@ -9,6 +9,9 @@
 
 #include "engine/connect/ep.h"
 #include "engine/core/own.h"
+#include "engine/core/status.h"
+#include "engine/core/types.h"
+#include "engine/core/view.h"
 #include "engine/transfer/transfer.h"
 
 #include <memory>
@@ -23,17 +26,17 @@ class VerbsTransfer final : public Transfer {
     explicit VerbsTransfer(Ep &ep);
     ~VerbsTransfer() override;
 
-    DAT_RETURN post_send(const Post &what) override;
-    DAT_RETURN post_recv(const Post &what) override;
-    DAT_RETURN post_write(const Post &what, const DAT_RMR_TRIPLET *remote) override;
-    DAT_RETURN post_read(const Post &what, const DAT_RMR_TRIPLET *remote) override;
-    DAT_RETURN post_bind(Rmr &rmr, const DAT_LMR_TRIPLET &triplet, DAT_MEM_PRIV_FLAGS privileges,
-                         const Post &what, DAT_RMR_CONTEXT *context) override;
+    Status post_send(const Post &what) override;
+    Status post_recv(const Post &what) override;
+    Status post_write(const Post &what, View<RemoteSegment> remote) override;
+    Status post_read(const Post &what, View<RemoteSegment> remote) override;
+    Status post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges, const Post &what,
+                     RemoteKey *context) override;
 
     // Before connect and accept, the Ep's Pz is known: there is a queue pair in state INIT, and the
-    // receives are posted to it. DAT_SUCCESS or what dat_ep_connect is to answer. Throws
+    // receives are posted to it. OK or what Connector::connect is to answer. Throws
     // std::bad_alloc.
-    DAT_RETURN prepare();
+    Status prepare();
     [[nodiscard]] ibv_qp &qp() const noexcept; // after prepare(), until disconnected() or flush()
 
     // The Ep is CONNECTED, the queue pair is in state RTS: completions are taken from now on, by
@@ -52,14 +55,13 @@ class VerbsTransfer final : public Transfer {
 
     [[nodiscard]] bool recv_idle() const noexcept override;
     [[nodiscard]] bool request_idle() const noexcept override;
-    [[nodiscard]] bool receives_were_posted() const noexcept override; // ever: dat_ep_modify asks
-    // dat_ep_recv_query
-    void recv_counts(DAT_COUNT &allocated, DAT_COUNT &span) const noexcept override;
-    // dat_ep_set_watermark; INFINITE disables. May fire at once (soft: async event, hard:
+    [[nodiscard]] bool receives_were_posted() const noexcept override;
+    void recv_counts(Count &allocated, Count &span) const noexcept override;
+    // UNLIMITED: none. May fire at once (soft: async event, hard:
     // Ep::broken).
-    void set_watermarks(DAT_COUNT soft, DAT_COUNT hard) noexcept override;
+    void set_watermarks(Count soft, Count hard) noexcept override;
     // The Ep's max_recv_dtos, max_request_dtos, iov or RDMA read limits have changed
-    // (dat_ep_modify, unconnected). Throws std::bad_alloc.
+    // (unconnected). Throws std::bad_alloc.
     void resized() override;
 
     // Pings the peer if no other work is outstanding. An answer causes no event; a missing answer

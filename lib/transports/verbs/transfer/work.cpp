@@ -3,41 +3,41 @@
 
 namespace rsmdat {
 
-DAT_DTO_COMPLETION_STATUS status_of(ibv_wc_status status) noexcept {
+CompletionStatus status_of(ibv_wc_status status) noexcept {
     switch (status) {
     case IBV_WC_SUCCESS:
-        return DAT_DTO_SUCCESS;
+        return CompletionStatus::OK;
     case IBV_WC_LOC_LEN_ERR:
-        return DAT_DTO_ERR_LOCAL_LENGTH;
+        return CompletionStatus::LOCAL_LENGTH;
     case IBV_WC_LOC_QP_OP_ERR:
-        return DAT_DTO_ERR_LOCAL_EP;
+        return CompletionStatus::LOCAL_ENDPOINT;
     case IBV_WC_LOC_PROT_ERR:
     case IBV_WC_LOC_ACCESS_ERR:
     case IBV_WC_LOC_RDD_VIOL_ERR:
-        return DAT_DTO_ERR_LOCAL_PROTECTION;
+        return CompletionStatus::LOCAL_PROTECTION;
     case IBV_WC_BAD_RESP_ERR:
-        return DAT_DTO_ERR_BAD_RESPONSE;
+        return CompletionStatus::BAD_RESPONSE;
     case IBV_WC_REM_ACCESS_ERR:
-        return DAT_DTO_ERR_REMOTE_ACCESS;
+        return CompletionStatus::REMOTE_ACCESS;
     case IBV_WC_REM_INV_REQ_ERR:
     case IBV_WC_REM_OP_ERR:
     case IBV_WC_REM_INV_RD_REQ_ERR:
     case IBV_WC_REM_ABORT_ERR:
-        return DAT_DTO_ERR_REMOTE_RESPONDER;
+        return CompletionStatus::REMOTE_RESPONDER;
     case IBV_WC_RNR_RETRY_EXC_ERR:
     case IBV_WC_RESP_TIMEOUT_ERR:
-        return DAT_DTO_ERR_RECEIVER_NOT_READY;
+        return CompletionStatus::RECEIVER_NOT_READY;
     case IBV_WC_MW_BIND_ERR:
-        return DAT_RMR_OPERATION_FAILED;
+        return CompletionStatus::BIND_FAILED;
     case IBV_WC_RETRY_EXC_ERR:
     case IBV_WC_LOC_EEC_OP_ERR:
     case IBV_WC_INV_EECN_ERR:
     case IBV_WC_INV_EEC_STATE_ERR:
     case IBV_WC_FATAL_ERR:
     case IBV_WC_GENERAL_ERR:
-        return DAT_DTO_ERR_TRANSPORT;
+        return CompletionStatus::TRANSPORT;
     default:
-        return DAT_DTO_ERR_FLUSHED;
+        return CompletionStatus::FLUSHED;
     }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/library_limits.h"
+#include "engine/core/types.h"
+#include "engine/event/event.h"
 
 #include <algorithm>
 #include <array>
@@ -33,13 +35,12 @@ constexpr std::uint32_t slot_of(std::uint64_t number) noexcept {
 // longest message of the device, which fits 32 bits.
 class Gathered {
   public:
-    Gathered(std::span<const DAT_LMR_TRIPLET> pieces, std::uint64_t length) noexcept {
-        for (const DAT_LMR_TRIPLET &piece : pieces) {
-            const std::uint64_t part = std::min<std::uint64_t>(piece.segment_length, length);
+    Gathered(std::span<const Segment> pieces, std::uint64_t length) noexcept {
+        for (const Segment &piece : pieces) {
+            const std::uint64_t part = std::min<std::uint64_t>(piece.length, length);
             if (part == 0)
                 continue;
-            list_[count_++] = {piece.virtual_address, static_cast<std::uint32_t>(part),
-                               piece.lmr_context};
+            list_[count_++] = {piece.address, static_cast<std::uint32_t>(part), piece.key};
             length -= part;
         }
     }
@@ -52,6 +53,6 @@ class Gathered {
 };
 
 // The fault, in the words of the interface.
-DAT_DTO_COMPLETION_STATUS status_of(ibv_wc_status status) noexcept;
+CompletionStatus status_of(ibv_wc_status status) noexcept;
 
 } // namespace rsmdat

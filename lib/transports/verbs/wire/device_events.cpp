@@ -93,8 +93,8 @@ void DeviceEvents::AsyncEventHandler::take(const ibv_async_event &event) noexcep
     case IBV_EVENT_SRQ_LIMIT_REACHED:
         return srq_of(*event.element.srq).limit_reached();
     case IBV_EVENT_SRQ_ERR:
-        return ia->report(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
-                          srq_of(*event.element.srq).handle(), DAT_SRQ_TRANSFER_TO_ERROR);
+        return ia->report(EventKind::INTERNAL_ERROR, srq_of(*event.element.srq).handle(),
+                          Reason::FAILURE);
     case IBV_EVENT_CQ_ERR:
         return static_cast<CompletionQueue *>(event.element.cq->cq_context)->failed();
     case IBV_EVENT_DEVICE_FATAL:
@@ -110,13 +110,13 @@ void DeviceEvents::AsyncEventHandler::device_gone() noexcept {
     if (std::exchange(gone_, true))
         return;
     ia->engine->forget(from_.async_fd);
-    ia->report(DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia->handle(), DAT_IA_CATASTROPHIC_ERROR);
+    ia->report(EventKind::IA_FAILED, ia->handle(), Reason::FAILURE);
     try {
-        std::vector<DAT_HANDLE> handles;
+        std::vector<Handle> handles;
         for (const auto &object : ia->objects())
             if (object->kind() == Ep::KIND)
                 handles.push_back(object->handle());
-        for (DAT_HANDLE handle : handles)
+        for (Handle handle : handles)
             if (Ep *ep = find<Ep>(handle, *ia))
                 ep->broken();
     } catch (const std::bad_alloc &) {

@@ -13,7 +13,7 @@
 namespace rsmdat {
 namespace {
 
-constexpr DAT_COUNT RDMA_READS = 255; // that rdma_cm can say
+constexpr Count RDMA_READS = 255; // that rdma_cm can say
 
 struct FreeList {
     void operator()(ibv_device **list) const noexcept { ::ibv_free_device_list(list); }
@@ -27,8 +27,8 @@ void survive_forks() {
 }
 
 // Devices say 0 for "none", and some more than a count can hold.
-DAT_COUNT count_of(std::int64_t value, std::int64_t most) noexcept {
-    return static_cast<DAT_COUNT>(std::clamp<std::int64_t>(value, 0, most));
+Count count_of(std::int64_t value, std::int64_t most) noexcept {
+    return static_cast<Count>(std::clamp<std::int64_t>(value, 0, most));
 }
 
 } // namespace
@@ -114,7 +114,7 @@ LimitSet RdmaDevice::limits() const noexcept {
     limits.evd_length = EVENT_QUEUE_LENGTH;
     limits.iov = count_of(std::min(has.max_sge, has.max_sge_rd), limits::IOV);
     limits.lmrs = count_of(has.max_mr, INT32_MAX);
-    limits.lmr_length = std::min<DAT_VLEN>(has.max_mr_size, limits::LMR_LENGTH);
+    limits.lmr_length = std::min<std::uint64_t>(has.max_mr_size, limits::LMR_LENGTH);
     limits.pzs = count_of(has.max_pd, INT32_MAX);
     limits.message = limits.rdma = port_attributes_.max_msg_sz;
     limits.rmrs = has_windows() ? count_of(has.max_mw, INT32_MAX) : 0;

@@ -21,8 +21,8 @@ using Region = rsmdat::RsmRegion;
 using rsmdat::RemoteRegion;
 using Outcome = rsmdat::RemoteRegion::Outcome;
 
-inline constexpr unsigned remote_read = DAT_MEM_PRIV_REMOTE_READ_FLAG;
-inline constexpr unsigned remote_write = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+inline constexpr unsigned remote_read = rsmdat::rights::REMOTE_READ;
+inline constexpr unsigned remote_write = rsmdat::rights::REMOTE_WRITE;
 inline constexpr unsigned remote_both = remote_read | remote_write;
 
 // Stands for an object of the provider of which only the address counts.
@@ -39,7 +39,7 @@ inline std::uint64_t address(const Pages &pages, std::size_t offset = 0)
     return reinterpret_cast<std::uintptr_t>(pages.data()) + offset;
 }
 
-inline DAT_LMR_TRIPLET piece(const void *start, std::size_t length)
+inline rsmdat::Segment piece(const void *start, std::size_t length)
 {
     return {1, 0, reinterpret_cast<std::uintptr_t>(start), length};
 }
@@ -55,7 +55,7 @@ inline std::vector<std::byte> pattern(std::size_t length, std::size_t seed)
 
 class MemoryTest : public testing::Test {
 protected:
-    DAT_RETURN pin(const Pages &pages, bool writable, std::shared_ptr<Pinned> &pinned)
+    rsmdat::Status pin(const Pages &pages, bool writable, std::shared_ptr<Pinned> &pinned)
     {
         return rsmdat::pin(device, {address(pages), pages.size()}, writable, pinned);
     }
@@ -63,7 +63,7 @@ protected:
                    bool writable = true)
     {
         std::shared_ptr<Pinned> pinned;
-        EXPECT_EQ(pin(pages, writable, pinned), DAT_SUCCESS);
+        EXPECT_EQ(pin(pages, writable, pinned), rsmdat::Status::OK);
         return *contexts.create(zone.as<rsmdat::Pz>(), pinned, address(pages, start), length,
                                 privileges, true);
     }

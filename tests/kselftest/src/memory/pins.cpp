@@ -2,7 +2,6 @@
 // Which memory can be registered, and for what.
 #include "memory/memory.hpp"
 
-#include "engine/core/error.h"
 #include "engine/memory/sharing.h"
 
 #include <fcntl.h>
@@ -10,7 +9,7 @@
 #include <sys/shm.h>
 
 using namespace rsmtest;
-using rsmdat::invalid_parameter;
+using rsmdat::Status;
 using rsmdat::Sharing;
 
 namespace {
@@ -23,7 +22,7 @@ protected:
         const auto at = reinterpret_cast<std::uintptr_t>(start);
         EXPECT_EQ(rsmdat::sharing_of(at, 4 * page), Sharing::SHARED);
         std::shared_ptr<Pinned> pinned;
-        EXPECT_EQ(rsmdat::pin(device, {at, 4 * page}, true, pinned), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::pin(device, {at, 4 * page}, true, pinned), Status::OK);
     }
     void is_shared(int file)
     {
@@ -41,8 +40,8 @@ TEST_F(MemoryPins, read_only)
 {
     const Pages pages(2, PROT_READ);
     std::shared_ptr<Pinned> pinned;
-    EXPECT_EQ(pin(pages, true, pinned), invalid_parameter(6));
-    EXPECT_EQ(pin(pages, false, pinned), DAT_SUCCESS);
+    EXPECT_EQ(pin(pages, true, pinned), Status::BAD_RIGHTS);
+    EXPECT_EQ(pin(pages, false, pinned), Status::OK);
     EXPECT_FALSE(static_cast<const rsmdat::RsmPinned &>(*pinned).writable);
     const auto remote = open(region(pages, 0, pages.size(), remote_read, false));
     ASSERT_TRUE(remote);
@@ -55,12 +54,12 @@ TEST_F(MemoryPins, read_only)
 TEST_F(MemoryPins, not_there)
 {
     std::shared_ptr<Pinned> pinned;
-    EXPECT_EQ(pin(Pages(1, PROT_NONE), false, pinned), invalid_parameter(6));
-    EXPECT_EQ(rsmdat::pin(device, {page, page}, false, pinned), invalid_parameter(3));
-    EXPECT_EQ(rsmdat::pin(device, {1ULL << 62, page}, true, pinned), invalid_parameter(3));
+    EXPECT_EQ(pin(Pages(1, PROT_NONE), false, pinned), Status::BAD_RIGHTS);
+    EXPECT_EQ(rsmdat::pin(device, {page, page}, false, pinned), Status::BAD_ADDRESS);
+    EXPECT_EQ(rsmdat::pin(device, {1ULL << 62, page}, true, pinned), Status::BAD_ADDRESS);
     const Pages pages(3);
     ASSERT_EQ(::munmap(pages.data() + page, page), 0);
-    EXPECT_EQ(pin(pages, true, pinned), invalid_parameter(3));
+    EXPECT_EQ(pin(pages, true, pinned), Status::BAD_ADDRESS);
 }
 
 TEST_F(MemoryPins, shared)
