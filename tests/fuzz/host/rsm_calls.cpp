@@ -390,20 +390,26 @@ void begin(State &s)
     s.handles.add(State::CONTROLLER, controller);
 }
 
+// A segment ends when its descriptor is in nobody's hands any more.
+template <class Segment, int close(Segment)>
+void end(const std::vector<void *> &segments)
+{
+    for (void *each : segments) {
+        const auto segment = static_cast<Segment>(each);
+        int status = known(close(segment));
+        for (; status == RSMERR_POLLFD_IN_USE; status = known(close(segment)))
+            require(rsm_memseg_release_pollfd(segment) == RSM_SUCCESS, "a descriptor can be given back");
+        require(status == RSM_SUCCESS || status == RSMERR_BAD_SEG_HNDL, "a segment can be ended");
+        require(close(segment) == RSMERR_BAD_SEG_HNDL, "a segment that has ended is none");
+    }
+}
+
 // All that was made can be ended, and then is no handle any more.
 void end_all(const State &s)
 {
     const auto &handles = s.handles;
-    for (void *segment : handles.of(State::IMPORT)) {
-        const auto import = static_cast<rsm_memseg_import_handle_t>(segment);
-        known(rsm_memseg_import_disconnect(import));
-        require(rsm_memseg_import_disconnect(import) == RSMERR_BAD_SEG_HNDL, "a disconnected import is none");
-    }
-    for (void *segment : handles.of(State::EXPORT)) {
-        const auto exported = static_cast<rsm_memseg_export_handle_t>(segment);
-        known(rsm_memseg_export_destroy(exported));
-        require(rsm_memseg_export_destroy(exported) == RSMERR_BAD_SEG_HNDL, "a destroyed export is none");
-    }
+    end<rsm_memseg_import_handle_t, rsm_memseg_import_disconnect>(handles.of(State::IMPORT));
+    end<rsm_memseg_export_handle_t, rsm_memseg_export_destroy>(handles.of(State::EXPORT));
     for (void *controller : handles.of(State::CONTROLLER))
         for (void *local : handles.of(State::LOCAL))
             known(rsm_free_localmemory_handle(static_cast<rsmapi_controller_handle_t>(controller),
