@@ -93,7 +93,7 @@ static void give_back(struct window_mem *m)
 	bool member = m->owner == READ_ONCE(w->incarnation);
 
 	if (window_chunks_give(&w->chunks, member ? m->owner : 0, m->first, m->count))
-		pr_warn_once("rsm: %s: somebody else has changed the owner of our chunks\n",
+		pr_warn_once("rsm: %s: another guest has changed the owner of this node's chunks\n",
 			     w->ctl.name);
 	window_shares_give(&w->shares, m->uid, m->count);
 }

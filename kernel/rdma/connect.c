@@ -120,7 +120,7 @@ const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
 
 	/* The peer allows no reads: they would wait for ever, and all later requests with them. */
 	if (!why && !param->initiator_depth)
-		why = "it lets us read nothing";
+		why = "it allows no RDMA reads";
 	return why;
 }
 
@@ -367,7 +367,7 @@ const char *rsm_rdma_connect(struct rsm_rdma_channel *channel)
 	if (why)
 		return why;
 	if (rsm_rdma_channel_equip(channel))
-		return "the device does not give us what we need";
+		return "the device has no resources for the connection";
 	if (request(channel))
 		return "connecting fails";
 	why = wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);
@@ -386,7 +386,7 @@ const char *rsm_rdma_accept(struct rsm_rdma_channel *channel)
 
 	rdma_set_ack_timeout(channel->cm_id, ack_timeout());
 	if (rsm_rdma_channel_equip(channel))
-		return "the device does not give us what we need";
+		return "the device has no resources for the connection";
 	if (reply(channel))
 		return "accepting fails";
 	why = wait_for(channel, RSM_RDMA_ESTABLISHED, CONNECT_MS);

@@ -39,11 +39,11 @@ static const char *frame_objection(const struct rsm_rdma_greeting *greeting, u32
 	u32 depth = le16_to_cpu(greeting->depth);
 
 	if (le64_to_cpu(greeting->magic) != RSM_RDMA_MAGIC)
-		return "it does not speak our language";
+		return "it sends no greeting of RSM";
 	if (le16_to_cpu(greeting->version) != RSM_RDMA_VERSION)
 		return "it speaks another version of the protocol";
 	if (le32_to_cpu(greeting->to) != own)
-		return "it takes us for another node";
+		return "its greeting is for another node";
 	if (depth < RSM_RDMA_DEPTH_MIN || depth > RSM_RDMA_DEPTH_MAX ||
 	    !greeting->incarnation || le32_to_cpu(greeting->flags) & ~RSM_RDMA_HAS_SECRET)
 		return "its greeting makes no sense";

@@ -84,7 +84,7 @@ static const char *listen_objection(struct rdma_cm_id *cm_id, struct request *re
 	if (!node || READ_ONCE(node->leaving))
 		return "no such node is configured";
 	if (rsm_rdma_is_active(node))
-		return "it is ours to connect to that node";
+		return "this node connects to that node, not the other way round";
 	if (!comes_from(node, cm_id))
 		return "that is not the address of that node";
 	return secret_objection(cm_id, request);

@@ -54,7 +54,7 @@ static void start_link(struct rsm_rdma_channel *channel)
 	kref_get(&channel->ref);
 	set_channel(node, channel);
 	if (!channel->authenticated)
-		pr_warn_ratelimited("rsm: " RSM_RDMA_NAME ": node %u is taken at its word: there is no secret\n",
+		pr_warn_ratelimited("rsm: " RSM_RDMA_NAME ": node %u is not authenticated: there is no secret\n",
 				    node->id);
 	if (!rsm_rdma_channel_is_welcome(channel))
 		rsm_rdma_channel_fail(channel, "has shown no secret");

@@ -95,11 +95,11 @@ void NetStranger::attack(const Attack &attack) {
 TEST_F(NetStranger, greets_wrongly) {
     for (const Attack &each : {
              Attack{"port", "refused", "its port is not privileged"},
-             {"no-greeting", "refused", "does not speak our language"},
+             {"no-greeting", "refused", "sends no greeting of RSM"},
              {"short-greeting", "refused", "its greeting makes no sense"},
              {"magic", "refused", nullptr},
              {"version", "refused", "another version of the protocol"},
-             {"to", "refused", "takes us for another node"},
+             {"to", "refused", "greeting is for another node"},
              {"unknown-node", "refused", "no such node is configured"},
              {"huge-node", "refused", nullptr},
              {"another-node", "refused", nullptr},
