@@ -97,8 +97,8 @@ struct rsm_link_ops {
 
 /**
  * struct rsm_silence - signs of life of a peer, times in jiffies
- * @heard: when the peer gave the last one, as far as is known
- * @looked: when somebody last looked whether the peer is dead
+ * @heard: time of the last sign that is known
+ * @looked: when rsm_silence_is_death() was last called
  * @late: when a look last came late: this node had stood still until then
  */
 struct rsm_silence {

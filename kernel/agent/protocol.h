@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Messages between the agents of two nodes. All numbers are little-endian.
- * Documentation/node-protocol.md tells the story; this is the letter of it.
+ * Documentation/node-protocol.md explains the protocol; this file defines its messages.
  */
 #ifndef RSM_PROTOCOL_H
 #define RSM_PROTOCOL_H
@@ -13,28 +13,28 @@
 /**
  * RSM_MODE_CLOSED - in the mode of REPUBLISH: the list does not name your node any more
  *
- * Nobody there may connect, whatever the capabilities; connections go on. The digits are 0, which
- * is all that a node understands that does not know this bit.
+ * No user of that node may connect, whatever the capabilities; connections stay. The digits are 0,
+ * for nodes that do not know this bit.
  */
 #define RSM_MODE_CLOSED		0x80000000U
 
 /**
- * enum rsm_message_type - messages; the gap is that of memory suspension on
- *	Solaris
- * @RSM_MSG_HELLO: I am here, answer with WELCOME
- * @RSM_MSG_WELCOME: I have seen your HELLO
- * @RSM_MSG_HEARTBEAT: I am still here
- * @RSM_MSG_BYE: I am leaving
+ * enum rsm_message_type - types of messages; Solaris had messages for the suspension of memory in
+ *	the gap
+ * @RSM_MSG_HELLO: greeting; the receiver answers with WELCOME
+ * @RSM_MSG_WELCOME: answer to HELLO
+ * @RSM_MSG_HEARTBEAT: sign of life
+ * @RSM_MSG_BYE: the sender ends the link
  * @RSM_MSG_CONNECT: importer to exporter: a segment is to be imported
  * @RSM_MSG_CONNECTED: answer to CONNECT
- * @RSM_MSG_DISCONNECT: importer to exporter: nobody here uses it any more; also
- *	the answer to UNPUBLISH
+ * @RSM_MSG_DISCONNECT: importer to exporter: no import here uses the segment any more;
+ *	also the answer to UNPUBLISH
  * @RSM_MSG_UNPUBLISH: exporter to importer: the segment is withdrawn
- * @RSM_MSG_REPUBLISH: exporter to importer: it has another mode for you
+ * @RSM_MSG_REPUBLISH: exporter to importer: the mode for the importer's node has changed
  * @RSM_MSG_BELL: events for the other side of a connection
- * @RSM_MSG_MOVE: exporter to importer: the segment has other memory, or you may
- *	do more with it: here is where you find it from now on
- * @RSM_MSG_MOVED: answer to MOVE: nothing here reaches it where it was
+ * @RSM_MSG_MOVE: exporter to importer: the segment has other memory, or the importer has
+ *	more rights: this is its place from now on
+ * @RSM_MSG_MOVED: answer to MOVE: nothing here reaches the former memory any more
  * @RSM_MSG_PLACE: importer to exporter: a user here may have the segment, and CONNECTED did not say
  *	where it is; answered by MOVE, or by CONNECTED with a status
  */
@@ -87,8 +87,8 @@ struct rsm_msg_hello {
  * struct rsm_msg_connect - CONNECT
  * @header: see there
  * @id: segment id
- * @cookie: how the importer's node calls the segment. Repeating a CONNECT with
- *	the same cookie repeats the answer and nothing else
+ * @cookie: number by which the importer's node names the segment. A repeated CONNECT with
+ *	the same cookie only repeats the answer
  */
 struct rsm_msg_connect {
 	struct rsm_msg_header header;
@@ -101,12 +101,12 @@ struct rsm_msg_connect {
  * @header: see there
  * @cookie: the importer's
  * @status: RSM_SUCCESS or an RSMERR_* value; what follows is 0 unless RSM_SUCCESS
- * @handle: how the exporter's node calls this importer
+ * @handle: number by which the exporter's node names this importer
  * @mode: owner, group and other digits for users of the importing node
  * @uid: owner, a number of the exporter's initial user namespace
  * @gid: its group, likewise
  * @length: bytes in the segment
- * @place: where they are, see &struct rsm_place; 0 if that is for PLACE to ask
+ * @place: place of the memory, see &struct rsm_place; 0 if the importer has to ask by PLACE
  */
 struct rsm_msg_connected {
 	struct rsm_msg_header header;

@@ -19,7 +19,7 @@
  *	the others
  * @turn: place of a user's oldest letter in the order of delivery
  * @behind: the letters of this user; a ring without a head
- * @uid: who sent it
+ * @uid: user id of the sender
  * @imp: the import through which it was sent; it has no other letter
  * @word: the contents
  */

@@ -111,7 +111,7 @@ static rsm_status_t pin_status(long err)
 }
 
 /*
- * Pin pages that nobody will write to. A private page must be the process's own already: the
+ * Pin pages that importers may only read. A private page must be the process's own already: the
  * process's first store to a shared one would go to a copy, which is not pinned. Since 6.2 a
  * long-term pin makes that copy. Older kernels do so for a pin for writing only; FOLL_FORCE
  * allows that where the mapping is not writable. Shared memory refuses FOLL_FORCE and is never

@@ -58,7 +58,7 @@ struct rsm_window_super {
 #define RSM_INCARNATION_SLOT	0x3fULL
 
 /**
- * struct rsm_window_node - who uses a slot; slot n belongs to the guest whose
+ * struct rsm_window_node - the node in a slot; slot n belongs to the guest whose
  *	device has peer id (IVPosition) n
  * @incarnation: the guest's, 0 while the slot is empty. The guest sets it as the last field, and
  *	sets it to 0 when it leaves; a guest that finds another one dead sets that one's to 0

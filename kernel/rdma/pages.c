@@ -43,7 +43,7 @@ static void free_own(struct rsm_rdma_op *op)
 		__free_page(op->page[i]);
 }
 
-/* Pages that nobody else sees; on failure there are none. */
+/* Allocate pages for the operation, all or none. */
 rsm_status_t rsm_rdma_op_own_pages(struct rsm_rdma_op *op)
 {
 	u32 wanted = op->npages;

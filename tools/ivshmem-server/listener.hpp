@@ -10,9 +10,9 @@ class Listener {
   public:
     enum class Outcome {
         connected,
-        nobody,      // whoever knocked has gone again
+        nobody,      // the client has closed its connection again
         turned_away, // for want of descriptors
-        failed,      // nobody could be taken off the queue
+        failed,      // accept() has failed
     };
     struct Accepted {
         Outcome outcome;

@@ -9,11 +9,11 @@
 
 namespace ivshmem {
 
-// A memfd, zeroed, that nobody can make larger or smaller.
+// A zeroed memfd with a sealed size.
 Descriptor anonymous_memory(std::uint64_t size);
 
 // POSIX shared memory, which outlives the server: zeroed if it is new, with the contents it had if
-// it is not. Memory of somebody else's, or of another size, is an error.
+// it is not. Memory of another user, or of another size, is an error.
 Descriptor named_memory(const std::string &name, std::uint64_t size);
 
 } // namespace ivshmem

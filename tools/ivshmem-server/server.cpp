@@ -209,7 +209,7 @@ int Server::timeout() const {
     return paused_ || !peers_.waiting().empty() ? static_cast<int>(look_interval.count()) : -1;
 }
 
-// Drops who doesn't read, and gives another try to what the kernel had no room for.
+// Drops clients that do not read, and sends again what the kernel had no room for.
 void Server::look_after_stuck() {
     const auto now = Clock::now();
     if (now - looked_ < look_interval) {

@@ -87,7 +87,7 @@ SocketFile::SocketFile(std::string path, mode_t mode, std::optional<gid_t> group
     bind_socket(mode, group);
 }
 
-// A socket with nobody behind it refuses connections; one with a full queue has somebody.
+// A socket without a server refuses connections; a full queue shows that there is a server.
 void SocketFile::remove_stale() const {
     const auto address = address_of(path_);
     const auto probe = make_socket();

@@ -14,7 +14,7 @@
 
 namespace rsmctl {
 
-// There is nobody to ask: rsm.ko is not loaded.
+// The kernel has no family `rsm`: rsm.ko is not loaded.
 class NoFamily : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

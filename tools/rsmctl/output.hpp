@@ -8,7 +8,7 @@
 
 namespace rsmctl {
 
-// At once, so that who reads events needn't wait. Throws if it can't be written.
+// Writes at once, so that a reader of events need not wait. Throws if it can't write.
 void print(const std::string &text);
 
 // Gives a file another content in one step: a reader finds the old content or the new one. A file

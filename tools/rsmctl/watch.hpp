@@ -27,7 +27,7 @@ class Viewer {
 
     virtual WatchTime now() = 0;
     virtual void show(const std::string &text) = 0;
-    // Until that time, or until whoever watches wants something else.
+    // Waits until that time, or until the user asks for something else.
     virtual Wake wait_until(WatchTime due) = 0;
 };
 

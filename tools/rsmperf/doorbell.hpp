@@ -52,7 +52,7 @@ class Doorbell {
     // Sleeps until rung; false if a tick came first.
     [[nodiscard]] bool wait() const;
 
-    // Rings back whoever rings us, who has this address, until nobody has for seconds.
+    // Answers each ring of the peer with this address, until none has come for some seconds.
     void answer(std::uint32_t address) const;
     // Returns when the other side answers each ring once.
     void wait_for_answers(std::uint32_t address) const;

@@ -22,7 +22,7 @@ Descriptor tcp_socket() {
 }
 
 // This process is the measuring host's, and waits for memory to change: something else has to
-// notice the end. A failure because nobody takes it any more is an end, too.
+// notice the end. A failure because the client takes nothing any more is an end, too.
 void end_with(Channel &channel) {
     std::thread([&channel] {
         channel.wait_closed();

@@ -82,7 +82,7 @@ Descriptor receive_descriptor(const Descriptor &socket) {
     return Descriptor(number);
 }
 
-// Hands a memfd to everybody who connects.
+// Sends a memfd to each client that connects.
 class MemoryServer {
   public:
     MemoryServer()

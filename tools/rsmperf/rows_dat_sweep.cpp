@@ -81,7 +81,7 @@ class DatPingPong {
     DatSide side_;
 };
 
-// Half of a round trip, as everybody reports it. The floors report half of one already.
+// Half of a round trip, as is usual. The floors report half of one already.
 Times half_round_trip(const Settings &settings, double (*floor)(std::size_t)) {
     const auto size = settings.point.size;
     DatPingPong pair(DatRole::echo, size);

@@ -27,7 +27,7 @@ std::optional<std::uint32_t> take_order(const Mapping &memory) {
     return static_cast<std::uint32_t>(order - 1);
 }
 
-// Returns who wants to ring doorbells.
+// Returns the client that wants to ring doorbells.
 std::uint32_t answer_signals(const Settings &settings) {
     const PrivateMemory memory(service_size);
     take_order(memory);

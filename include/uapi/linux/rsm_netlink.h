@@ -40,7 +40,7 @@ enum rsm_segment_state {
 };
 
 /**
- * enum rsm_limit - what may refuse somebody something
+ * enum rsm_limit - limits that may refuse a request
  * @RSM_LIMIT_MEMLOCK: RLIMIT_MEMLOCK of the process, in bytes
  * @RSM_LIMIT_EXPORTED_MEMORY: Parameter max_exported_memory of module rsm, or all memory
  *	of the node, in bytes

@@ -18,7 +18,7 @@ inline namespace v1 {
  * An interval in which a put may return before its data has arrived.
  *
  * close() says whether everything since the scope began, or since the last order(), has: call it.
- * The destructor closes a scope that was left, by an exception say, and has nobody to tell.
+ * The destructor closes a scope that was left, for example by an exception, and drops the result.
  * A connection takes one scope at a time; other threads may put and get meanwhile, and belong to
  * it.
  */

@@ -20,7 +20,7 @@ inline namespace v1 {
 /** The handles that a post reaches. */
 enum class Post : uint_t {
     always = 0,
-    unless_pending = RSM_SIGPOST_NO_ACCUMULATE, /**< not those who have an event pending */
+    unless_pending = RSM_SIGPOST_NO_ACCUMULATE, /**< not to handles with a pending event */
 };
 
 namespace detail {
@@ -45,7 +45,7 @@ constexpr short hangup = 0x2000;
  * @entry: of the segment's pollfd
  *
  * Return: the status of rsm_intr_signal_wait(); RSMERR_CONN_ABORTED if no event is pending and
- * there is nobody left who could post one.
+ * no process is left that could post one.
  */
 inline int wait_for_event(pollfd entry, int milliseconds) {
     entry.events = static_cast<short>(entry.events | hangup);
@@ -107,7 +107,7 @@ class EventDescriptor {
 /**
  * The common part of Export and Import: events come in and go out.
  *
- * All of it may be called by several threads at once; each event wakes one of those who wait.
+ * All of it may be called by several threads at once; each event wakes one waiting thread.
  */
 template <class Segment>
 class EventSource {

@@ -94,7 +94,7 @@ class Export : public EventSource<Export> {
     SegmentId publish(SegmentId wanted = 0) { return publish_list(wanted, nullptr, 0); }
 
     /**
-     * Lets those connect whom the list names.
+     * Lets the nodes and users of the list connect.
      *
      * @access: 1 to 64 entries, on loopback one, for this node. An empty list would admit
      *	everybody, so it is refused.
