@@ -116,8 +116,8 @@ void add(Outcome &sum, const Outcome &outcome)
     sum.deaths += outcome.deaths;
 }
 
-// A fault is what is looked for, if it has these words.
-int judge(const Options &options, const Scenario &scenario, const std::string &fault)
+// Reports a fault. Returns the exit status: 0 if the fault has the words that the run looks for.
+int report_fault(const Options &options, const Scenario &scenario, const std::string &fault)
 {
     report(scenario, fault);
     return !options.expected.empty() && fault.find(options.expected) != std::string::npos ? 0 : 1;
@@ -138,7 +138,7 @@ int run_many(const Options &options)
         const Scenario scenario = Scenario::from(options.first + done);
         const auto outcome = run(scenario, false);
         if (outcome.fault)
-            return judge(options, scenario, *outcome.fault);
+            return report_fault(options, scenario, *outcome.fault);
         add(sum, outcome);
     }
     std::cout << done << " seeds from " << options.first << " on: " << sum.steps << " steps, "

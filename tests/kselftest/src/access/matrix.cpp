@@ -74,7 +74,7 @@ void serve(Link &link, const Exporter &exporter, Rights rights)
     }
 }
 
-// ---- The judge ------------------------------------------------------------------------------
+// ---- The check ------------------------------------------------------------------------------
 
 struct Visit {
     const std::string &where;
@@ -88,7 +88,7 @@ struct Visit {
 };
 
 // The outcome of a way, when the exporter has told what is in the segment.
-Outcome judge(Outcome said, bool arrived)
+Outcome classify(Outcome said, bool arrived)
 {
     if (said == Outcome::STORED)
         return arrived ? Outcome::SEGMENT : Outcome::OWN;
@@ -106,7 +106,7 @@ void compare(Visit &visit, const Phase &phase, const std::vector<Outcome> &said,
             continue;
         }
         const bool arrived = !words.empty() && words.at(slot_of(i) / 8) == token + i;
-        const Outcome outcome = judge(said[i], arrived);
+        const Outcome outcome = classify(said[i], arrived);
         const Outcome wanted = expected(ways[i], visit.rights, phase, visit.mappable);
         EXPECT_EQ(outcome, wanted)
             << visit.where << ", rights " << info_of(visit.rights).name << ", " << phase.name << ": "

@@ -59,7 +59,7 @@ TEST(LifetimeKill, idle)
         all.emplace_back(role, [](Side &, Link &) {});
     Side survivor;
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         for (unsigned i = 0; i < 3; i++) {
             EXPECT_OK(survivor.receive(0, 64, i));
             EXPECT_OK(survivor.send(0, 64, i)); // nobody receives
@@ -79,7 +79,7 @@ TEST(LifetimeKill, noticed)
         all.emplace_back(roles[i % 2], [](Side &, Link &) {});
     Side survivor;
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         const auto start = Clock::now();
         doomed.kill();
         expect_disorderly_end(survivor.connections);
@@ -93,7 +93,7 @@ TEST(LifetimeKill, while_polled)
 {
     Doomed doomed(Role::ACTIVE, [](Side &, Link &) {});
     Side survivor;
-    doomed.meet(survivor);
+    doomed.handshake(survivor);
     EXPECT_OK(survivor.receive(0, 64, 1));
     doomed.kill();
     DAT_EVENT event{};
@@ -117,7 +117,7 @@ TEST(LifetimeKill, sender_of_large_messages)
     Side survivor(nullptr, large);
     auto moment = moments.begin();
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         for (unsigned i = 0; i < 5; i++)
             EXPECT_OK(survivor.receive(0, large, i));
         doomed.hear();
@@ -140,7 +140,7 @@ TEST(LifetimeKill, receiver_of_large_messages)
     Side survivor(nullptr, large);
     auto moment = moments.begin();
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         doomed.hear();
         for (unsigned i = 0; i < 5; i++)
             EXPECT_OK(survivor.send(0, large, i));
@@ -158,7 +158,7 @@ TEST(LifetimeKill, target_of_rdma)
     Side survivor(nullptr, large);
     auto moment = moments.begin();
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         const DAT_RMR_TRIPLET there = heard_where(doomed, large);
         std::thread killer([&] {
             sleep_for(*moment);
@@ -198,7 +198,7 @@ TEST(LifetimeKill, initiator_of_rdma)
     Side survivor(nullptr, large);
     auto moment = moments.begin();
     for (Doomed &doomed : all) {
-        doomed.meet(survivor);
+        doomed.handshake(survivor);
         EXPECT_OK(survivor.receive(0, 64, 0));
         doomed.tell(survivor.memory.rmr_context);
         doomed.tell(reinterpret_cast<std::uintptr_t>(survivor.memory.start));

@@ -120,7 +120,7 @@ TEST(OrderPrograms, two_processes_keep_the_rules)
     Side talk;
     ASSERT_OK(connect(talk, qualifier));
     expect_event(talk.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
-    judge_programs(talk, programs);
+    check_programs(talk, programs);
     if (!HasFailure())
         other.expect_success();
 }

@@ -17,7 +17,7 @@ TEST_F(DatNetOrder, two_nodes_keep_the_rules) {
     connect_from_here();
     const auto programs = dat::Programs::chosen(5);
     net::Pending joined = there->begin("order", programs.seed, programs.count, programs.repeats);
-    dat::judge_programs(*here, programs);
+    dat::check_programs(*here, programs);
     if (HasFailure())
         return; // the partner may wait for ever
     const Answer answer = joined.get();

@@ -37,7 +37,7 @@ void Doomed::live(Link &link, Role role, const Body &body, std::size_t bytes)
     wait_for_the_end();
 }
 
-void Doomed::meet(Side &survivor)
+void Doomed::handshake(Side &survivor)
 {
     if (role_ == Role::ACTIVE) {
         const ServicePoint service(survivor);

@@ -21,8 +21,8 @@ public:
     // The doomed process has that role, and memory of that many bytes.
     Doomed(Role role, const Body &body, std::size_t bytes = 65536);
 
-    // Connects the endpoint of the survivor with it.
-    void meet(Side &survivor);
+    // Connects the endpoint of the survivor to that of the doomed process.
+    void handshake(Side &survivor);
     void tell(std::uint64_t value) { child_.tell(value); }
     void kill() { child_.kill(); }
     std::uint64_t hear() { return child_.hear(); }

@@ -21,7 +21,7 @@
 namespace rsmtest::dat {
 namespace {
 
-constexpr int judge = 0; // the active side
+constexpr int verifier = 0; // the active side
 constexpr DAT_COUNT evd_length = 2 * order::most_endpoints * (order::most_posts + 16) * 2;
 
 // A handle that is freed at the end.
@@ -143,7 +143,7 @@ class Execution : public order::Library {
     void connect();
     void call();
     void answer();
-    void meet();
+    void synchronise();
 
     const order::Buffer &buffer(int index) const {
         return program_.buffers[static_cast<std::size_t>(index)];
@@ -218,19 +218,19 @@ order::Record Execution::run() {
     host_.talk.tell_value(host_.introduction(main_, doomed_));
     peer_ = host_.talk.hear_value<Introduction>();
     connect();
-    meet();
+    synchronise();
     player.play();
-    meet();
+    synchronise();
     return player.finish();
 }
 
-void Execution::meet() {
+void Execution::synchronise() {
     tell();
     hear();
 }
 
 void Execution::connect() {
-    if (host_.side == judge)
+    if (host_.side == verifier)
         call();
     else
         answer();
@@ -399,9 +399,9 @@ Programs Programs::chosen(std::uint64_t usual) {
     return programs;
 }
 
-void judge_programs(Side &talk, const Programs &programs) {
+void check_programs(Side &talk, const Programs &programs) {
     try {
-        Host host(talk, judge);
+        Host host(talk, verifier);
         execute(host, programs, [&](const order::Program &program, order::Record own) {
             const order::Record other = order::unpack(host.talk.hear());
             expect_rules(program, {std::move(own), other});
@@ -413,7 +413,7 @@ void judge_programs(Side &talk, const Programs &programs) {
 
 void join_programs(Side &talk, const Programs &programs) {
     try {
-        Host host(talk, 1 - judge);
+        Host host(talk, 1 - verifier);
         execute(host, programs, [&](const order::Program & /*program*/, const order::Record &own) {
             host.talk.tell(order::pack(own));
         });

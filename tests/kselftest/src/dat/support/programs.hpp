@@ -19,10 +19,10 @@ struct Programs {
 };
 
 // The ends of a connection, in two processes, over which the players talk. No program posts there;
-// the IA, the zone and the EVD for arrivals are the programs' as well. The judge has the active
+// the IA, the zone and the EVD for arrivals are the programs' as well. The verifier has the active
 // side of the programs' connections. Violations are test failures, and so is an exchange that
 // breaks off.
-void judge_programs(Side &talk, const Programs &programs);
+void check_programs(Side &talk, const Programs &programs);
 void join_programs(Side &talk, const Programs &programs);
 
 } // namespace rsmtest::dat
