@@ -8,6 +8,7 @@
 #include <fstream>
 #include <pthread.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -21,7 +22,7 @@ void until_it_waits(pid_t thread)
 {
     const std::string path = "/proc/" + std::to_string(thread) + "/syscall";
     std::string number;
-    while (number != "16") {
+    while (number != std::to_string(SYS_ioctl)) {
         std::ifstream(path) >> number;
         usleep(1000);
     }
