@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from . import paths
+from .arch import NATIVE
 from .errors import UsageError
 
 DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
@@ -120,7 +121,8 @@ class ModuleSet:
 
     def _missing(self, name):
         if name.startswith("rsm"):
+            arch = "" if self.kernel.arch == NATIVE else f"--arch {self.kernel.arch.name} "
             return (f"{name}.ko is not built for {self.kernel.release}; build it with: "
-                    f"tools/build-modules --kernel {self.kernel.argument}")
+                    f"tools/build-modules {arch}--kernel {self.kernel.argument}")
         return (f"module {name} of kernel {self.kernel.release} is missing in "
                 f"{self.kernel.modules}; get it with: tools/install-deps run")
