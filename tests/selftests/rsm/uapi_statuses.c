@@ -66,14 +66,17 @@ TEST_F(statuses, bind_ranges_that_no_process_has)
 				    0x1000000000000000 };
 	const __u64 lengths[] = { 0xfffffffffffff000, 0x8000000000000000, 0x00007ffffffff000,
 				  0x100000000000 };
+	/* Pages are of 4, 16 or 64 KiB. */
+	const __u64 whole_pages = ~((__u64)self->page - 1);
 	long outcome;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(addresses); i++)
-		EXPECT_EQ(RSMERR_BAD_ADDR, bind_memory(self->blank, (void *)(uintptr_t)addresses[i],
-						       self->page, 0));
+		EXPECT_EQ(RSMERR_BAD_ADDR,
+			  bind_memory(self->blank, (void *)(uintptr_t)(addresses[i] & whole_pages),
+				      self->page, 0));
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		outcome = bind_memory(self->blank, self->memory, lengths[i], 0);
+		outcome = bind_memory(self->blank, self->memory, lengths[i] & whole_pages, 0);
 		EXPECT_TRUE(outcome == RSMERR_BAD_ADDR || outcome == RSMERR_BAD_LENGTH);
 	}
 	EXPECT_TRUE(same_counters(self->before));
