@@ -90,11 +90,11 @@ const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port)
 }
 
 /**
- * rsm_rdma_meet() - store what the greeting of a channel's peer says
+ * rsm_rdma_store_greeting() - store what the greeting of a channel's peer says
  * @channel: the channel
  * @peer: the contents of the greeting
  */
-void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer)
+void rsm_rdma_store_greeting(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer)
 {
 	unsigned long flags;
 
@@ -154,7 +154,7 @@ static const char *read_answer(struct rsm_rdma_channel *channel,
 		why = "it does not know the secret";
 	if (why)
 		return why;
-	rsm_rdma_meet(channel, &peer);
+	rsm_rdma_store_greeting(channel, &peer);
 	WRITE_ONCE(channel->proven, true);
 	return NULL;
 }

@@ -117,7 +117,7 @@ static int listen_hand_over(struct rdma_cm_id *cm_id, const struct request *requ
 
 	if (!channel)
 		return -ENOMEM;
-	rsm_rdma_meet(channel, &request->peer);
+	rsm_rdma_store_greeting(channel, &request->peer);
 	channel->said = request->said;
 	channel->secret = request->secret;
 	channel->authenticated = request->authenticated;

@@ -300,7 +300,7 @@ const char *rsm_rdma_accept(struct rsm_rdma_channel *channel);
 const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
 				    struct rsm_rdma_greeting *greeting, struct rsm_rdma_peer *peer);
 const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port);
-void rsm_rdma_meet(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
+void rsm_rdma_store_greeting(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
 int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
 
 /* node.c */
