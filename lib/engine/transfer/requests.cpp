@@ -130,7 +130,7 @@ void Requests::complete(Request &request) noexcept {
                                 has_flag(request.flags, CompletionFlags::UNSIGNALLED),
                                 &in_use_};
     const bool bind = request.kind == Request::Kind::BIND;
-    const Handle rmr = request.rmr;
+    auto *const rmr = request.rmr;
     queue_.pop();
     const bool delivered = bind ? ep_.request_evd->deliver(arrival_of_bind(completion, rmr))
                                 : ep_.request_evd->deliver(completion);
