@@ -137,4 +137,18 @@ Enum any_enum(Input &input, std::uint64_t bits)
     return result;
 }
 
+// The program that an input is: calls of a table, one after the other, until the input is used up.
+template <class State, std::size_t N>
+int run_program(std::span<const std::uint8_t> bytes, void (&begin)(State &), void (*const (&calls)[N])(State &),
+                void (&end)(const State &))
+{
+    Input input(bytes);
+    State state(input);
+    begin(state);
+    while (!input.exhausted())
+        calls[input.below(N)](state);
+    end(state);
+    return 0;
+}
+
 } // namespace rsmtest::fuzz

@@ -620,11 +620,5 @@ void end_all(const State &s)
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
-    Input input({data, size});
-    State state(input);
-    begin(state);
-    while (!input.exhausted())
-        CALLS[input.below(std::size(CALLS))](state);
-    end_all(state);
-    return 0;
+    return run_program<State>({data, size}, begin, CALLS, end_all);
 }
