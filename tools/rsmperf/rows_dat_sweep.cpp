@@ -92,6 +92,21 @@ Times half_round_trip(const Settings &settings, double (*floor)(std::size_t)) {
     return times;
 }
 
+// Requests with a window, to a server of this role; the floor is a bandwidth test of UCX.
+template <typename Post>
+Times stream(const Settings &settings, DatRole role, const char *floor, Post post) {
+    const Point point = settings.point;
+    DatServer server(role, {.size = point.size});
+    DatSide side(whole_pages(point.size));
+    server.connect(side);
+
+    return in_turns(
+        settings,
+        batches(settings,
+                [&](std::size_t count) { post(side, server.memory(), point, count); }),
+        single([&] { return ucx_latency(floor, point.size); }));
+}
+
 } // namespace
 
 Times dat_write(const Settings &settings) {
@@ -103,31 +118,17 @@ Times dat_read(const Settings &settings) {
 }
 
 Times dat_write_stream(const Settings &settings) {
-    const auto [size, window] = std::pair(settings.point.size, settings.point.window);
-    DatServer server(DatRole::stay, {.size = size});
-    DatSide side(whole_pages(size));
-    server.connect(side);
-
-    return in_turns(settings,
-                    batches(settings,
-                            [&, size = size, window = window](std::size_t count) {
-                                side.write_many(server.memory(), size, count, window);
-                            }),
-                    single([size = size] { return ucx_latency("ucp_put_bw", size); }));
+    return stream(settings, DatRole::stay, "ucp_put_bw",
+                  [](DatSide &side, const DatMemory &to, const Point &point, std::size_t count) {
+                      side.write_many(to, point.size, count, point.window);
+                  });
 }
 
 Times dat_send_stream(const Settings &settings) {
-    const auto [size, window] = std::pair(settings.point.size, settings.point.window);
-    DatServer server(DatRole::sink, {.size = size});
-    DatSide side(whole_pages(size));
-    server.connect(side);
-
-    return in_turns(settings,
-                    batches(settings,
-                            [&side, size = size, window = window](std::size_t count) {
-                                side.send_many(size, count, window);
-                            }),
-                    single([size = size] { return ucx_latency("tag_bw", size); }));
+    return stream(settings, DatRole::sink, "tag_bw",
+                  [](DatSide &side, const DatMemory &, const Point &point, std::size_t count) {
+                      side.send_many(point.size, count, point.window);
+                  });
 }
 
 Times dat_write_pingpong(const Settings &settings) {
