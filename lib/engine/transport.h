@@ -42,7 +42,7 @@
 #include <string_view>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 class Ia;
@@ -113,4 +113,4 @@ struct TransportKind {
 // Defined by the transport that is linked with the engine.
 extern const TransportKind transport_kind;
 
-} // namespace rsmdat
+} // namespace rsmengine

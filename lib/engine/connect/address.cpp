@@ -6,7 +6,7 @@
 
 #include <netinet/in.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 AddressKind kind_of_internet(std::uint32_t address) noexcept {
@@ -91,4 +91,4 @@ sockaddr *own_address_of(const Ia &ia) noexcept {
     return address_pointer(ia.transport->address());
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ia;
 
@@ -43,4 +43,4 @@ void complete_scope(sockaddr_storage &address, const sockaddr_storage &own) noex
 sockaddr *address_pointer(const sockaddr_storage &address) noexcept;
 sockaddr *own_address_of(const Ia &ia) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

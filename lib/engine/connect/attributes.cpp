@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr std::uint64_t DEFAULT_SIZE = 0x80000000;
@@ -157,4 +157,4 @@ bool may_share(const Ia &ia, const Ep *self, const Streams &streams) noexcept {
            may_go_to(ia, self, streams, streams.connect);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

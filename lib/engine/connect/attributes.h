@@ -5,7 +5,7 @@
 #include "engine/core/limit_set.h"
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 class Evd;
@@ -57,4 +57,4 @@ struct Streams {
 // are not counted.
 bool may_share(const Ia &ia, const Ep *self, const Streams &streams) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

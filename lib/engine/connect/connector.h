@@ -17,7 +17,7 @@
 #include <memory>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // A server may be about to listen. A transport repeats a request that finds no listener up to GRACE
 // times, GRACE_PAUSE apart, before it refuses the request; Link::unheard counts.
@@ -50,4 +50,4 @@ class Connector : public Feeder {
     Connector() = default;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/connect/service.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, std::span<const std::byte> data)
     : Object(KIND, ia), link(std::move(its_link)), private_data(data.begin(), data.end()) {}
@@ -52,4 +52,4 @@ void Cr::hand_off(Sp *to) noexcept {
     to->take(std::move(link), private_data);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <array>
 #include <chrono>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // An EP's stream comes to an EVD (by = 1) or leaves it (-1).
@@ -271,4 +271,4 @@ void Ep::report(EventKind event) noexcept {
         connect_evd->deliver(arrival);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

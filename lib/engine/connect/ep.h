@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Cr;
 class Rsp;
@@ -103,4 +103,4 @@ class Ep final : public Object {
     EventKind late_{};        // the event of that timeout
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 enum class Ending { CLOSED, BROKEN };
 
@@ -35,4 +35,4 @@ class Link {
     Link() = default;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

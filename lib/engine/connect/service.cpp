@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // Makes an Ep for a request that comes without one.
@@ -126,4 +126,4 @@ void Rsp::arrived() noexcept {
     (void)stop_listening();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include "engine/core/status.h"
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Base of the public and the reserved service point: both listen.
 class Cr;
@@ -97,4 +97,4 @@ class Cr final : public Object {
     void release_ep() noexcept;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -2,7 +2,7 @@
 // Contract (transport.h): how a service point gets requests.
 #pragma once
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Sp;
 
@@ -25,4 +25,4 @@ class ServicePointListener {
     ServicePointListener() = default;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <sys/mman.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The list fills a page that the kernel zeroes in a forked child, because the IAs of the parent are
 // invalid there.
@@ -61,4 +61,4 @@ std::vector<AsyncEvd> AsyncListener::others(const AsyncEvd &but) const {
     return found;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

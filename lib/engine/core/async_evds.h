@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // An EVD of any Ia; the EVD may be destroyed meanwhile.
 struct AsyncEvd {
@@ -41,4 +41,4 @@ class AsyncListener {
     AsyncListener *previous_ = nullptr;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 void Ia::take(std::unique_ptr<Object> object) {
     object->index_ = objects_.size();
@@ -215,4 +215,4 @@ void Ia::destroy_all(ObjectKind kind) noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Engine;
 class Evd;
@@ -154,4 +154,4 @@ T *find(Handle handle, const Ia &ia) noexcept {
     return object && object->kind() == T::KIND ? static_cast<T *>(object) : nullptr;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include "engine/event/evd.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -65,4 +65,4 @@ void drop_requests_from_others(const Ia &closing) noexcept {
     });
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include "engine/core/ia.h"
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Evd;
 
@@ -35,4 +35,4 @@ void take_evds_from_others(const Ia &closing) noexcept;
 // name objects, and an address, that are about to go. Lock held.
 void drop_requests_from_others(const Ia &closing) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

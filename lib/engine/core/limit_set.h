@@ -4,7 +4,7 @@
 
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Events are kept by the engine, whatever the transport.
 constexpr Count EVENT_QUEUES = 65536;
@@ -30,4 +30,4 @@ struct LimitSet {
     bool srq_ep_pz_difference; // an EP's Protection Zone may be another one than its SRQ's
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -116,4 +116,4 @@ BothLocks::~BothLocks() {
     first_->unlock();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Uncontended lock and unlock are an instruction each, inline: they are a good part of what a small
 // transfer costs.
@@ -108,4 +108,4 @@ class BothLocks {
     Mutex *second_; // null if both have the first
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include <array>
 #include <new>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -38,4 +38,4 @@ PooledLock::~PooledLock() {
     lock_->own_.users_.fetch_sub(1);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

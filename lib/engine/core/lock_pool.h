@@ -4,7 +4,7 @@
 
 #include "engine/core/object.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // A lock for as long as this exists; it is nobody else's. Throws std::bad_alloc.
 class PooledLock {
@@ -19,4 +19,4 @@ class PooledLock {
     Lock *lock_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include <new>
 #include <sys/mman.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 constinit Cells cells;
 
@@ -116,4 +116,4 @@ void Object::hide() noexcept {
     cell_->object.store(nullptr, std::memory_order_release);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

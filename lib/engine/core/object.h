@@ -17,7 +17,7 @@
 #include <mutex>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ia;
 class Object;
@@ -167,4 +167,4 @@ template <class T>
     return enter_if<T>(handle, [](const Object &object) { return object.kind() == T::KIND; });
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

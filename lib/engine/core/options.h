@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The first word of the text, which is cut off; empty at the end.
 inline std::string_view next_word(std::string_view &text) noexcept {
@@ -28,4 +28,4 @@ bool each_option(std::string_view text, Set set) {
     return true;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace rsmdat {
+namespace rsmengine {
 
 template <class Own, class Base>
 [[nodiscard, gnu::always_inline]] inline auto &own(Base &object) noexcept {
@@ -22,4 +22,4 @@ template <class Own, class Base>
     return object != nullptr ? &own<Own>(*object) : nullptr;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace rsmdat {
+namespace rsmengine {
 
 enum class [[nodiscard]] Status : std::uint8_t{
     OK,
@@ -48,4 +48,4 @@ enum class [[nodiscard]] Status : std::uint8_t{
     INTERNAL_ERROR, // the last
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // A number of objects, segments or events, or of bytes where they are few.
 using Count = int;
@@ -122,4 +122,4 @@ struct Agent {
     void (*call)(void *data, Handle evd) = nullptr;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

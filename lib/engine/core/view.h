@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Some T one behind the other, in memory that holds what a face calls otherwise. A face whose own
 // structure has the same members at the same places, which it asserts, passes its callers' memory
@@ -38,4 +38,4 @@ class View {
     const void *first_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct Cno::Wait {
     Guard &guard;
@@ -193,4 +193,4 @@ void Cno::await_agent(Guard &guard) noexcept {
     returned.sleep(ticket, {});
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

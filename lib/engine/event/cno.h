@@ -10,7 +10,7 @@
 
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Evd;
 
@@ -64,4 +64,4 @@ class Cno final : public Object {
     bool agent_runs_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

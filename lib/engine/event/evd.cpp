@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Evd::Evd(Ia &ia, Count length, StreamSet its_streams, Cno *to)
     : Object(KIND, ia), streams(its_streams), queue_(length) {
@@ -202,4 +202,4 @@ Futex::Wake Evd::sleep(Wait &wait) noexcept {
     return wake;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include "engine/event/futex.h"
 #include "engine/event/spin.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Cno;
 
@@ -132,4 +132,4 @@ class Evd final : public Object {
     Count threshold_ = 1;   // the waiter's
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // How a request or a receive has ended. All but OK and BIND_FAILED break the connection. The
 // numbers travel between peers.
@@ -94,4 +94,4 @@ struct Event {
     };
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-namespace rsmdat {
+namespace rsmengine {
 
 EventQueue::EventQueue(Count length)
     : length_(length),
@@ -83,4 +83,4 @@ void EventQueue::resize(Count length) {
     *this = std::move(other);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // One event on its way to the consumer.
 struct Arrival {
@@ -120,4 +120,4 @@ class EventQueue {
     std::unique_ptr<Entry[]> entries_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 std::vector<Feeders::Entry>::iterator Feeders::find(const Feeder &feeder) noexcept {
     return std::ranges::find(all_, &feeder, &Entry::feeder);
@@ -42,4 +42,4 @@ void Feeders::poll(bool again) noexcept {
         sweep();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Something whose progress may bring events: an EP with a live connection.
 class Feeder {
@@ -39,4 +39,4 @@ class Feeders {
     bool gaps_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

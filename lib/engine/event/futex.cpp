@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -45,4 +45,4 @@ void Futex::wake() noexcept {
     ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

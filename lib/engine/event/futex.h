@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Futex {
   public:
@@ -27,4 +27,4 @@ class Futex {
     std::atomic<std::uint32_t> word_{0};
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

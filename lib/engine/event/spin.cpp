@@ -3,7 +3,7 @@
 
 #include <thread>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -61,4 +61,4 @@ bool Spin::turn(Ia &ia, Guard &guard) noexcept {
     return true;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Decides whether a waiter polls first. Peers that have taken longer than a spin to answer will
 // mostly go on doing so; then a spin only costs, because it disarms the connections, which must be
@@ -44,4 +44,4 @@ class Spin {
     std::chrono::steady_clock::time_point end_{}; // none: not begun
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 using Deadline = std::optional<Futex::Clock::time_point>; // none: for ever
 
@@ -25,4 +25,4 @@ inline bool is_over(const Timeout &timeout) {
     return timeout == std::chrono::microseconds{0};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/loop/alarms.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 std::uint64_t Alarms::add(Clock::time_point when, Work what) {
     const std::uint64_t number = ++last_;
@@ -39,4 +39,4 @@ Alarms::Work Alarms::take_due(Clock::time_point now) noexcept {
     return what;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -9,7 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Alarms {
   public:
@@ -34,4 +34,4 @@ class Alarms {
     std::uint64_t last_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace rsmdat {
+namespace rsmengine {
 
 void about_to_block([[maybe_unused]] const char *what) noexcept {
 #ifdef RSM_CHECKED
@@ -17,4 +17,4 @@ void about_to_block([[maybe_unused]] const char *what) noexcept {
 #endif
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

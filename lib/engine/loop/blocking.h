@@ -2,7 +2,7 @@
 // The rule that nothing blocks on the engine's thread, enforced.
 #pragma once
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Called before each system call that may wait: for another node (a connect, the end of an export),
 // for another thread (a Futex), or for the kernel's work on much memory (the end of a peer's
@@ -10,4 +10,4 @@ namespace rsmdat {
 // when the engine's thread calls it; in others nothing happens.
 void about_to_block(const char *what) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

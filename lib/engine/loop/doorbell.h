@@ -2,7 +2,7 @@
 // The part of a transport by which a peer or a device wakes the engine's thread.
 #pragma once
 
-namespace rsmdat {
+namespace rsmengine {
 
 // While a thread polls, the doorbell is disarmed, and peers do not ring. The transport reports that
 // to the engine (Engine::disarmed), which arms the doorbell before a thread sleeps.
@@ -18,4 +18,4 @@ class Doorbell {
     ~Doorbell() = default;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

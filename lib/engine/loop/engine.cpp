@@ -12,7 +12,7 @@
 #include <atomic>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 using Clock = Engine::Clock;
@@ -247,4 +247,4 @@ void Engine::arm_all() noexcept {
     inside_->arm_all();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

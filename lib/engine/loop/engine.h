@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Doorbell;
 class Feeder;
@@ -79,4 +79,4 @@ class Engine {
     std::thread thread_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

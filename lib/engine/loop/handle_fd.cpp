@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 constinit rsmdev::ClosedInChildren closed_in_children;
 
@@ -34,4 +34,4 @@ void keep_room_above(int fd) noexcept {
         (void)rsmdev::raise_descriptor_limit();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include "device/closed_in_children.h"
 #include "device/descriptor.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 extern constinit rsmdev::ClosedInChildren closed_in_children;
 
@@ -39,4 +39,4 @@ void keep_room_above(int fd) noexcept;
 // objects of which a program may have many.
 bool leaves_descriptors(int fd) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

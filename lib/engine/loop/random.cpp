@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include <sys/types.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 bool fill_random(std::span<std::byte> bytes) noexcept {
     while (!bytes.empty()) {
@@ -18,4 +18,4 @@ bool fill_random(std::span<std::byte> bytes) noexcept {
     return true;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

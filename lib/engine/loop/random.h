@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // False if the kernel's generator is not ready, which happens only early in the boot.
 bool fill_random(std::span<std::byte> bytes) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

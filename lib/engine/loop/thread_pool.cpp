@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // Block all signals while the thread is created, which inherits the mask: the consumer's handlers
@@ -130,4 +130,4 @@ void ThreadPool::start_another_thread() noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

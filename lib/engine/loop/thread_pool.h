@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class ThreadPool {
   public:
@@ -39,4 +39,4 @@ class ThreadPool {
 // A thread of the library's with the consumer's signals blocked. Throws std::bad_alloc.
 std::thread make_thread(std::function<void()> body);
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include <new>
 #include <sys/eventfd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Watches::Watches()
     : epoll_(HandleFd::keep(::epoll_create1(EPOLL_CLOEXEC))),
@@ -68,4 +68,4 @@ void Watches::wake() const noexcept {
     (void)::eventfd_write(bell_.get(), 1);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

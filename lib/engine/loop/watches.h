@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unordered_map>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Source;
 
@@ -37,4 +37,4 @@ class Watches {
     std::unordered_map<std::uint64_t, Source *> sources_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

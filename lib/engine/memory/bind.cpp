@@ -3,7 +3,7 @@
 
 #include "engine/transport.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -36,4 +36,4 @@ Status check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const Segment
     return check_privileges(allowed, whole->privileges);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include "engine/core/types.h"
 #include "engine/memory/lmr.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // OK or the error of the bind. `lmr`: what it is bound to; null if it is unbound.
 Status check_bind(const Ia &ia, const Pz *rmr_pz, const Pz *ep_pz, const Segment &asked,
@@ -17,4 +17,4 @@ constexpr unsigned remote_part(unsigned privileges) noexcept {
     return privileges & (rights::REMOTE_READ | rights::REMOTE_WRITE);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -4,7 +4,7 @@
 
 #include "engine/core/status.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -58,4 +58,4 @@ Status Contexts::gather(const Pz *pz, Count segments, View<Segment> iov, unsigne
     return Status::OK;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Lmr;
 class Pz;
@@ -80,4 +80,4 @@ class Contexts {
                                unsigned privilege) const noexcept;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Lmr::Lmr(Ia &ia, const MemoryOrigin &from, Region &its)
     : Object(KIND, ia), origin(from), region(&its) {
@@ -27,4 +27,4 @@ Lmr::~Lmr() {
     contexts.destroy(*region);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include "engine/core/types.h"
 #include "engine/memory/contexts.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // How the program named the memory of a region.
 enum class MemoryKind : std::uint8_t { ADDRESS, LMR, SHARED, ORDERED_ADDRESS };
@@ -30,4 +30,4 @@ class Lmr final : public Object {
     int bound_rmrs = 0; // and binds posted
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -31,4 +31,4 @@ PageRange pages_inside(std::uint64_t start, std::uint64_t length) noexcept {
     return {first & ~mask, end - (first & ~mask)};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

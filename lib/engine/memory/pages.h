@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct PageRange {
     std::uint64_t start;
@@ -19,4 +19,4 @@ std::optional<PageRange> pages_around(std::uint64_t start, std::uint64_t length)
 // overflow.
 PageRange pages_inside(std::uint64_t start, std::uint64_t length) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include "engine/core/ia.h"
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Pz : public Object {
   public:
@@ -15,4 +15,4 @@ class Pz : public Object {
     int users = 0; // EPs, LMRs, RMRs, SRQs
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include "engine/memory/lmr.h"
 #include "engine/memory/pz.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Rmr : public Object {
   public:
@@ -35,4 +35,4 @@ class Rmr : public Object {
     }
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

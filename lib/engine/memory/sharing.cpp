@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -57,4 +57,4 @@ Sharing sharing_of(std::uint64_t address, std::uint64_t length) {
     return maps ? sharing_of(maps, address, length) : Sharing::PRIVATE;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <istream>
 
-namespace rsmdat {
+namespace rsmengine {
 
 enum class Sharing { SHARED, PRIVATE, ABSENT };
 
@@ -16,4 +16,4 @@ Sharing sharing_of(std::istream &maps, std::uint64_t address, std::uint64_t leng
 // The same for this process. PRIVATE if nobody can tell (no /proc).
 Sharing sharing_of(std::uint64_t address, std::uint64_t length);
 
-} // namespace rsmdat
+} // namespace rsmengine

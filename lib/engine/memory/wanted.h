@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct Wanted {
     std::uint64_t address = 0;
@@ -15,4 +15,4 @@ struct Wanted {
     unsigned privileges = 0; // rights
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 template <class T>
 class Fifo {
@@ -44,4 +44,4 @@ class Fifo {
     std::size_t tail_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

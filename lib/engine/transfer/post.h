@@ -5,7 +5,7 @@
 #include "engine/core/types.h"
 #include "engine/core/view.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct Post {
     Count segments;
@@ -18,4 +18,4 @@ struct Post {
 constexpr CompletionFlags REQUEST_FLAGS =
     CompletionFlags::SUPPRESS | CompletionFlags::UNSIGNALLED | CompletionFlags::FENCE;
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rsmdat {
+namespace rsmengine {
 
 void ReceiveQueue::resize(Count capacity, Count iov) {
     const std::size_t slots = std::max(static_cast<std::size_t>(capacity) + 1, slots_);
@@ -55,4 +55,4 @@ std::span<const Segment> ReceiveQueue::pieces(Slot slot) const noexcept {
     return {pieces_.get() + slot * iov_, static_cast<std::size_t>(buffers_[slot].pieces)};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Without initializers: the memory of a long queue is not touched before it is needed.
 struct Buffer {
@@ -53,4 +53,4 @@ class ReceiveQueue {
     std::size_t iov_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -4,7 +4,7 @@
 #include "engine/connect/ep.h"
 #include "engine/transfer/srq.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 void Receives::resize() {
     if (ep_.srq == nullptr)
@@ -85,4 +85,4 @@ void Receives::set_watermarks(Count soft, Count hard) noexcept {
     check_watermarks();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

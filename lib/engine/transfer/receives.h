@@ -12,7 +12,7 @@
 
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 
@@ -61,4 +61,4 @@ class Receives {
     bool ever_posted_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/transfer/request_queue.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 void RequestQueue::resize(Count capacity, Count iov) {
     const std::size_t places = std::bit_ceil(static_cast<std::size_t>(capacity) + 1);
@@ -33,4 +33,4 @@ Request *RequestQueue::on_wire(std::uint64_t number) noexcept {
     return nullptr;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Without initializers: the memory of a long queue is not touched before it is needed.
 struct Request {
@@ -71,4 +71,4 @@ class RequestQueue {
     std::size_t tail_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr CompletionFlags SEND_FLAGS = REQUEST_FLAGS | CompletionFlags::SOLICITED;
@@ -138,4 +138,4 @@ void Requests::complete(Request &request) noexcept {
         ep_.lost_event = true;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

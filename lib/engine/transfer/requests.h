@@ -10,7 +10,7 @@
 #include "engine/transfer/post.h"
 #include "engine/transfer/request_queue.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 
@@ -49,4 +49,4 @@ class Requests {
     Status gather(const Post &post, unsigned privilege, Request &request) noexcept;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

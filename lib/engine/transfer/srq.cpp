@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Srq::Srq(Pz &its, const SrqAttributes &asked)
     : Object(KIND, its.ia()), pz(&its), attributes(asked) {
@@ -45,4 +45,4 @@ Status Srq::set_low_watermark(Count count) noexcept {
     return Status::OK;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

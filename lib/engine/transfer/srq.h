@@ -9,7 +9,7 @@
 #include "engine/memory/pz.h"
 #include "engine/transfer/receive_queue.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct SrqAttributes {
     Count max_recv_dtos;
@@ -55,4 +55,4 @@ class Srq : public Object {
     bool low_armed_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Rmr;
 
@@ -60,4 +60,4 @@ class Transfer {
     Transfer() = default;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

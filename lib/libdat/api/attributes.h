@@ -3,10 +3,11 @@
 #pragma once
 
 #include "engine/connect/attributes.h"
+#include "libdat/api/face.h"
 
 #include <dat/udat.h>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 EpAttributes to_attributes(const DAT_EP_ATTR &attr) noexcept;
 DAT_EP_ATTR to_attr(const EpAttributes &attributes) noexcept;
@@ -17,4 +18,4 @@ DAT_EP_ATTR to_attr(const EpAttributes &attributes) noexcept;
 DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attr, bool with_srq,
                             int position) noexcept;
 
-} // namespace rsmdat::api
+} // namespace rsmdat

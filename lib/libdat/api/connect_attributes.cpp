@@ -5,7 +5,7 @@
 #include "libdat/api/error.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 constexpr unsigned QOS_BITS = 0x0f;
@@ -73,4 +73,4 @@ DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attr, boo
     return asks_more ? failure(DAT_MODEL_NOT_SUPPORTED) : DAT_RETURN{DAT_SUCCESS};
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 constexpr unsigned QOS_BITS = 0x0f;
@@ -116,4 +116,4 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeo
     });
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,7 +6,7 @@
 #include "engine/connect/service.h"
 #include "libdat/api/query.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 // The endpoint to accept with: the request's own, or one that the consumer brings.
@@ -101,4 +101,4 @@ DAT_RETURN cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qualifier) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

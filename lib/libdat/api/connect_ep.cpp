@@ -10,7 +10,7 @@
 #include "libdat/api/query.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 struct Asked { // handles of a create function, and what they stand for
@@ -226,4 +226,4 @@ DAT_RETURN ep_free(DAT_EP_HANDLE ep) noexcept {
     }
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -8,7 +8,7 @@
 #include "libdat/api/attributes.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 constexpr DAT_EP_PARAM_MASK NEVER =
@@ -198,4 +198,4 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARA
     });
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

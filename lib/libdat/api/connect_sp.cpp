@@ -8,7 +8,7 @@
 #include "libdat/api/query.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 // The range that dat_psp_create_any chooses from: such a qualifier fits wherever a port does.
@@ -176,4 +176,4 @@ DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

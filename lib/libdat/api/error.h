@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/status.h"
+#include "libdat/api/face.h"
 
 #include <dat/udat.h>
 
@@ -11,7 +12,7 @@
 #include <exception>
 #include <new>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 constexpr DAT_RETURN failure(DAT_RETURN_TYPE type,
                              DAT_RETURN_SUBTYPE subtype = DAT_NO_SUBTYPE) noexcept {
@@ -122,4 +123,4 @@ DAT_RETURN guarded(Body &&body) noexcept {
     }
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,7 +6,7 @@
 #include "libdat/api/query.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -73,4 +73,4 @@ DAT_RETURN cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd
     return to_return(locked->wait(locked.guard, to_timeout(timeout), *evd));
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -7,7 +7,7 @@
 #include "libdat/api/query.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -109,4 +109,4 @@ DAT_RETURN evd_free(DAT_EVD_HANDLE evd) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -5,7 +5,7 @@
 #include "engine/event/evd.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -83,4 +83,4 @@ DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event) noexcept {
     return to_return(status);
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

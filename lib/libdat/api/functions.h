@@ -7,7 +7,7 @@
 
 #include <dat/udat.h>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 // ia*.cpp
 // The table's function is made from this: the record says which provider was asked (provider.h).
@@ -124,4 +124,4 @@ DAT_RETURN srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PAR
 DAT_RETURN srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT max_recv_dtos) noexcept;
 DAT_RETURN srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark) noexcept;
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -111,4 +111,4 @@ DAT_RETURN get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,7 +6,7 @@
 #include "engine/transport.h"
 #include "libdat/api/query.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz) noexcept {
     const auto locked = enter<Ia>(ia);
@@ -42,4 +42,4 @@ DAT_RETURN pz_free(DAT_PZ_HANDLE pz) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

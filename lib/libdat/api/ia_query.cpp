@@ -11,7 +11,7 @@
 #include <limits>
 #include <string_view>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -144,4 +144,4 @@ DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MAS
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

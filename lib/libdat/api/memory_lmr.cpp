@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -102,4 +102,4 @@ DAT_RETURN lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments
     return sync(ia, segments, count);
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

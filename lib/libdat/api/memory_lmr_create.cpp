@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -229,4 +229,4 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTIO
     });
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -8,7 +8,7 @@
 #include "libdat/api/query.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -75,4 +75,4 @@ DAT_RETURN rmr_free(DAT_RMR_HANDLE rmr) noexcept {
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

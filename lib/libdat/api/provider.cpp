@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 namespace {
 
@@ -214,20 +214,20 @@ void remove(const DAT_PROVIDER_INFO &info) noexcept {
 
 } // namespace
 
-} // namespace rsmdat::api
+} // namespace rsmdat
 
 extern "C" {
 
 __attribute__((visibility("default"))) void dat_provider_init(const DAT_PROVIDER_INFO *info,
                                                               const char *instance_data) {
     try {
-        rsmdat::api::add(*info, instance_data);
+        rsmdat::add(*info, instance_data);
     } catch (const std::exception &) {
         return; // not registered: dat_ia_open reports that
     }
 }
 
 __attribute__((visibility("default"))) void dat_provider_fini(const DAT_PROVIDER_INFO *info) {
-    rsmdat::api::remove(*info);
+    rsmdat::remove(*info);
 }
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 struct Record {
     DAT_PROVIDER table{};
@@ -20,4 +20,4 @@ struct Record {
     bool used = false;
 };
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 // DAT_SUCCESS, or the error of a mask (argument 2) with unknown bits or of no place for the answer.
 inline DAT_RETURN check_query(std::uint64_t mask, std::uint64_t all, const void *param) noexcept {
@@ -15,4 +15,4 @@ inline DAT_RETURN check_query(std::uint64_t mask, std::uint64_t all, const void 
     return param ? DAT_RETURN{DAT_SUCCESS} : invalid_parameter(3);
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

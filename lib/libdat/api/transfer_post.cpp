@@ -5,7 +5,7 @@
 #include "engine/connect/ep.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 template <class Body>
@@ -53,4 +53,4 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_
     });
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -5,7 +5,7 @@
 #include "engine/connect/attributes.h"
 #include "engine/connect/ep.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 DAT_RETURN ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *span) noexcept {
     const auto ep = enter<Ep>(handle);
@@ -39,4 +39,4 @@ DAT_RETURN ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft, DAT_COUNT hard
     return DAT_SUCCESS;
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,7 +6,7 @@
 #include "engine/transport.h"
 #include "libdat/api/types.h"
 
-namespace rsmdat::api {
+namespace rsmdat {
 namespace {
 
 // A low watermark would be passed at once: the queue starts empty.
@@ -100,4 +100,4 @@ DAT_RETURN srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark) noexcept {
                : invalid_handle(DAT_INVALID_HANDLE_SRQ);
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

@@ -6,6 +6,7 @@
 #include "engine/core/ia.h"
 #include "engine/core/view.h"
 #include "engine/event/event.h"
+#include "libdat/api/face.h"
 
 #include <dat/udat.h>
 
@@ -14,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace rsmdat::api {
+namespace rsmdat {
 
 template <class One, class Other>
 constexpr bool same(One one, Other other) noexcept {
@@ -216,4 +217,4 @@ inline DAT_EVD_HANDLE async_evd_of(const Ia &ia) noexcept {
     return ia.async_handle != nullptr ? ia.async_handle : out_of_scope();
 }
 
-} // namespace rsmdat::api
+} // namespace rsmdat

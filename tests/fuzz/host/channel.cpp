@@ -16,14 +16,14 @@
 
 namespace {
 
-using rsmdat::Arrived;
-using rsmdat::Channel;
-using rsmdat::Handshake;
-using rsmdat::MAX_RING;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MIN_RING;
-using rsmdat::RINGS;
+using rsmengine::Arrived;
+using rsmengine::Channel;
+using rsmengine::Handshake;
+using rsmengine::MAX_RING;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MIN_RING;
+using rsmengine::RINGS;
 using rsmtest::fuzz::Input;
 using rsmtest::fuzz::kernel;
 using rsmtest::fuzz::OWN_NODE;
@@ -32,9 +32,9 @@ using rsmtest::fuzz::require;
 constexpr std::uint32_t OTHER_NODE = 2;
 constexpr std::size_t PAGE = 4096;
 
-const rsmdat::Device &device()
+const rsmengine::Device &device()
 {
-    static const rsmdat::Device instance;
+    static const rsmengine::Device instance;
     return instance;
 }
 
@@ -57,18 +57,18 @@ public:
     {
         Handshake claims{};
         segment(claims);
-        const rsmdat::SegmentAddress address{node_, node_ == OWN_NODE ? 0U : 7U, {1, 2}, {3, 4}};
+        const rsmengine::SegmentAddress address{node_, node_ == OWN_NODE ? 0U : 7U, {1, 2}, {3, 4}};
         const int status = channel_->attach(address);
         const std::uint64_t rings = std::uint64_t{claims.request_ring} + claims.response_ring;
-        const bool sound = claims.magic == rsmdat::LAYOUT_MAGIC && claims.nonce[0] == 3 &&
-                           claims.nonce[1] == 4 && claims.version == rsmdat::LAYOUT_VERSION &&
+        const bool sound = claims.magic == rsmengine::LAYOUT_MAGIC && claims.nonce[0] == 3 &&
+                           claims.nonce[1] == 4 && claims.version == rsmengine::LAYOUT_VERSION &&
                            is_ring(claims.request_ring) && is_ring(claims.response_ring) &&
                            kernel.foreign.length >= RINGS + rings;
         require((status == RSM_SUCCESS) == sound, "a sound segment is attached to, another is not");
         require(channel_->attached() == sound, "a refusal changes nothing");
         if (sound)
-            limits_ = {rsmdat::ring_limit(claims.request_ring),
-                       rsmdat::ring_limit(claims.response_ring)};
+            limits_ = {rsmengine::ring_limit(claims.request_ring),
+                       rsmengine::ring_limit(claims.response_ring)};
         return sound;
     }
 
@@ -97,8 +97,8 @@ private:
     // The peer's segment's words about itself; each part may be forged.
     void segment(Handshake &claims)
     {
-        claims.magic = rsmdat::LAYOUT_MAGIC;
-        claims.version = rsmdat::LAYOUT_VERSION;
+        claims.magic = rsmengine::LAYOUT_MAGIC;
+        claims.version = rsmengine::LAYOUT_VERSION;
         claims.nonce[0] = 3;
         claims.nonce[1] = 4;
         claims.request_ring = ring_size();
@@ -128,7 +128,7 @@ private:
         const std::vector<std::byte> payload(input_.below(limit + 2));
         const std::array pieces{std::span<const std::byte>(payload)};
         MessageHeader header{};
-        header.kind = rsmdat::MessageKind::SEND;
+        header.kind = rsmengine::MessageKind::SEND;
         const bool sent = channel_->send(ring, header, pieces);
         require(!sent || payload.size() <= limit, "a payload beyond the limit is refused");
     }
@@ -150,7 +150,7 @@ private:
         Message message{};
         if (channel_->receive(ring, message) != Arrived::MESSAGE)
             return;
-        require(message.payload.size() <= rsmdat::ring_limit(MIN_RING), "a payload has a limit");
+        require(message.payload.size() <= rsmengine::ring_limit(MIN_RING), "a payload has a limit");
         const auto *start = reinterpret_cast<const std::byte *>(&channel_->ours()) + RINGS;
         require(message.payload.data() >= start &&
                     message.payload.data() + message.payload.size() <= start + 2 * MIN_RING,
@@ -170,26 +170,26 @@ private:
     // Terms are copied once, and the copy is within limits.
     void offer()
     {
-        rsmdat::Terms &from = channel_->peers().offer;
+        rsmengine::Terms &from = channel_->peers().offer;
         from.private_data_size = static_cast<std::uint32_t>(
-            input_.below(2) != 0 ? input_.below(rsmdat::limits::PRIVATE_DATA + 2) : input_.number());
+            input_.below(2) != 0 ? input_.below(rsmengine::limits::PRIVATE_DATA + 2) : input_.number());
         from.max_rdma_read_in = static_cast<std::uint32_t>(input_.number());
-        rsmdat::Terms terms{};
-        const bool sound = rsmdat::read_terms(from, terms);
-        require(sound == (from.private_data_size <= rsmdat::limits::PRIVATE_DATA),
+        rsmengine::Terms terms{};
+        const bool sound = rsmengine::read_terms(from, terms);
+        require(sound == (from.private_data_size <= rsmengine::limits::PRIVATE_DATA),
                 "terms are sound if their private data fits");
-        constexpr std::uint32_t MOST = rsmdat::limits::RDMA_READS_PER_EP;
+        constexpr std::uint32_t MOST = rsmengine::limits::RDMA_READS_PER_EP;
         require(terms.max_rdma_read_in <= MOST && terms.max_rdma_read_out <= MOST,
                 "reads at a time have a limit");
         if (sound)
-            require(rsmdat::private_data_of(terms).size() == terms.private_data_size,
+            require(rsmengine::private_data_of(terms).size() == terms.private_data_size,
                     "private data has its size");
     }
 
     void speak()
     {
-        rsmdat::say_to_peer(*channel_, rsmdat::LinkState::ACCEPTED);
-        (void)rsmdat::said_by_peer(*channel_);
+        rsmengine::say_to_peer(*channel_, rsmengine::LinkState::ACCEPTED);
+        (void)rsmengine::said_by_peer(*channel_);
         (void)channel_->has_unread();
         channel_->take_bells();
     }

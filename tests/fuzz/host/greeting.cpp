@@ -9,10 +9,10 @@
 
 namespace {
 
-using rsmdat::Greeting;
-using rsmdat::GREETING_HEAD;
-using rsmdat::GREETING_ROOM;
-using rsmdat::Refusal;
+using rsmengine::Greeting;
+using rsmengine::GREETING_HEAD;
+using rsmengine::GREETING_ROOM;
+using rsmengine::Refusal;
 using rsmtest::fuzz::require;
 using Bytes = std::span<const std::byte>;
 
@@ -39,15 +39,15 @@ void check_what_goes(Bytes data)
     sent.resize(sent.size() + data.size() % 7);
     const auto read = Greeting::data_of(sent);
     require(read && std::ranges::equal(*read, data), "what was written is read");
-    require(rsmdat::refusal_of(sent) == Refusal::BY_PROVIDER, "a greeting is no consumer's refusal");
+    require(rsmengine::refusal_of(sent) == Refusal::BY_PROVIDER, "a greeting is no consumer's refusal");
 }
 
 void check_refusal(Bytes from)
 {
-    const auto ours = rsmdat::rejection(Refusal::BY_CONSUMER);
+    const auto ours = rsmengine::rejection(Refusal::BY_CONSUMER);
     const bool is_ours = from.size() >= ours.size() &&
                          std::ranges::equal(from.first(ours.size()), ours);
-    require((rsmdat::refusal_of(from) == Refusal::BY_CONSUMER) == is_ours,
+    require((rsmengine::refusal_of(from) == Refusal::BY_CONSUMER) == is_ours,
             "nothing but our own rejection is the consumer's");
 }
 

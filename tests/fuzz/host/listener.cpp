@@ -15,11 +15,11 @@
 
 namespace {
 
-using rsmdat::Credentials;
-using rsmdat::Label;
-using rsmdat::LISTENER_SLOTS;
-using rsmdat::ListenerSlot;
-using rsmdat::SegmentAddress;
+using rsmengine::Credentials;
+using rsmengine::Label;
+using rsmengine::LISTENER_SLOTS;
+using rsmengine::ListenerSlot;
+using rsmengine::SegmentAddress;
 using rsmtest::fuzz::Input;
 using rsmtest::fuzz::kernel;
 using rsmtest::fuzz::OWN_NODE;
@@ -28,9 +28,9 @@ using Letter = std::array<std::uint64_t, RSM_MESSAGE_WORDS>;
 
 constexpr std::uint64_t QUALIFIER = 4711;
 
-const rsmdat::Device &device()
+const rsmengine::Device &device()
 {
-    static const rsmdat::Device instance;
+    static const rsmengine::Device instance;
     return instance;
 }
 
@@ -65,7 +65,7 @@ bool same(const ListenerSlot &one, const ListenerSlot &other)
 
 bool same(const SegmentAddress &address, const Credentials &from)
 {
-    const Credentials back = rsmdat::credentials_of(address);
+    const Credentials back = rsmengine::credentials_of(address);
     return std::memcmp(&back, &from, sizeof back) == 0;
 }
 
@@ -89,10 +89,10 @@ public:
     }
 
 private:
-    static rsmdat::Listener open()
+    static rsmengine::Listener open()
     {
-        rsmdat::Listener listener;
-        require(rsmdat::Listener::open(device(), "fake", QUALIFIER, listener) == RSM_SUCCESS,
+        rsmengine::Listener listener;
+        require(rsmengine::Listener::open(device(), "fake", QUALIFIER, listener) == RSM_SUCCESS,
                 "there is a listener");
         kernel.letters.clear();
         return listener;
@@ -107,7 +107,7 @@ private:
         slot.from.id = static_cast<std::uint32_t>(input_.below(4));
         slot.from.ticket[0] = input_.below(256);
         slot.from.nonce[0] = input_.below(4) != 0 ? input_.below(256) : input_.number();
-        slot.check = input_.below(8) != 0 ? rsmdat::check_of(slot) : input_.number();
+        slot.check = input_.below(8) != 0 ? rsmengine::check_of(slot) : input_.number();
         return slot;
     }
 
@@ -116,7 +116,7 @@ private:
         const ListenerSlot before = window_.read(index);
         const auto request = listener_.take(index);
         const ListenerSlot after = window_.read(index);
-        const bool whole = before.check != 0 && before.check == rsmdat::check_of(before);
+        const bool whole = before.check != 0 && before.check == rsmengine::check_of(before);
         require(same(after, whole ? ListenerSlot{} : before), "whole slots are cleared, others stay");
         if (!request)
             return;
@@ -159,7 +159,7 @@ private:
     // The active side reads a label that another process has published.
     void call()
     {
-        Label label{0x724c626c, rsmdat::LAYOUT_VERSION, QUALIFIER, {1, 2}, 3, 0};
+        Label label{0x724c626c, rsmengine::LAYOUT_VERSION, QUALIFIER, {1, 2}, 3, 0};
         auto *bytes = reinterpret_cast<std::byte *>(&label);
         const std::size_t at = input_.below(sizeof label + 1);
         const auto change = static_cast<std::byte>(input_.below(256));
@@ -169,7 +169,7 @@ private:
         kernel.foreign = {RSM_SUCCESS, 4096 * input_.below(2), {bytes, bytes + sizeof label}};
         const bool there = kernel.foreign.length != 0;
         kernel.put.clear();
-        rsmdat::Call call({2, 3, {4, 5}, {input_.number(), 6}}, QUALIFIER);
+        rsmengine::Call call({2, 3, {4, 5}, {input_.number(), 6}}, QUALIFIER);
         const int status = call.place(device(), "fake", static_cast<std::uint32_t>(input_.below(3)));
         require(status == (sound && there ? RSM_SUCCESS : RSMERR_SEG_NOT_PUBLISHED),
                 "a label is sound, or there is no service point");
@@ -186,12 +186,12 @@ private:
                     kernel.put_offset % sizeof slot == 0,
                 "a request goes into one slot");
         std::memcpy(&slot, kernel.put.data(), sizeof slot);
-        require(slot.check == rsmdat::check_of(slot) && slot.qualifier == QUALIFIER,
+        require(slot.check == rsmengine::check_of(slot) && slot.qualifier == QUALIFIER,
                 "a request is whole");
     }
 
     Input &input_;
-    rsmdat::Listener listener_;
+    rsmengine::Listener listener_;
     Window window_;
     std::deque<std::uint64_t> seen_;
 };

@@ -14,15 +14,15 @@
 namespace {
 
 using rsmtest::fuzz::require;
-using Entries = std::vector<rsmdat::NodeTable::Entry>;
+using Entries = std::vector<rsmengine::NodeTable::Entry>;
 
 Entries parse(const std::string &text)
 {
     std::istringstream stream(text);
-    return rsmdat::NodeTable::parse(stream);
+    return rsmengine::NodeTable::parse(stream);
 }
 
-bool same(const rsmdat::NodeTable::Entry &one, const rsmdat::NodeTable::Entry &other)
+bool same(const rsmengine::NodeTable::Entry &one, const rsmengine::NodeTable::Entry &other)
 {
     return one.node == other.node &&
            std::memcmp(&one.address, &other.address, sizeof one.address) == 0;
@@ -32,11 +32,11 @@ std::string text_of(const sockaddr_storage &address)
 {
     std::array<char, INET6_ADDRSTRLEN> text{};
     if (address.ss_family == AF_INET) {
-        const auto v4 = rsmdat::view<sockaddr_in>(address);
+        const auto v4 = rsmengine::view<sockaddr_in>(address);
         require(::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size()), "it has a text");
         return text.data();
     }
-    const auto v6 = rsmdat::view<sockaddr_in6>(address);
+    const auto v6 = rsmengine::view<sockaddr_in6>(address);
     require(::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size()), "it has a text");
     std::array<char, IF_NAMESIZE> link{};
     if (v6.sin6_scope_id == 0)
@@ -47,9 +47,9 @@ std::string text_of(const sockaddr_storage &address)
 
 // Addresses that node_of() looks for are in this form, so an entry in another one would never be
 // found.
-void check_entry(const rsmdat::NodeTable::Entry &entry)
+void check_entry(const rsmengine::NodeTable::Entry &entry)
 {
-    const auto bare = rsmdat::bare(reinterpret_cast<const sockaddr &>(entry.address));
+    const auto bare = rsmengine::bare(reinterpret_cast<const sockaddr &>(entry.address));
     require(bare && std::memcmp(&*bare, &entry.address, sizeof *bare) == 0,
             "an entry's address has the one form");
 }

@@ -8,7 +8,7 @@
 
 namespace {
 
-using rsmdat::RsmOptions;
+using rsmengine::RsmOptions;
 using rsmtest::fuzz::require;
 
 bool is_word(std::string_view text)
@@ -31,10 +31,10 @@ void check(const RsmOptions &options, const std::string &text)
             "a ring has a size that a ring can have");
     const auto written = "controller=" + options.controller + "\tnodes=" + options.nodes +
                          " ring=" + std::to_string(options.ring);
-    require(same(rsmdat::parse_rsm_options(written), options), "options written down are read again");
-    require(same(rsmdat::parse_rsm_options(text + " " + written), options), "the last word counts");
+    require(same(rsmengine::parse_rsm_options(written), options), "options written down are read again");
+    require(same(rsmengine::parse_rsm_options(text + " " + written), options), "the last word counts");
     for (const auto *bad : {" x", " x=y", " ring=", " ring=4095", " ring=2097152", " nodes="})
-        require(!rsmdat::parse_rsm_options(text + bad), "a word that is no option makes the text malformed");
+        require(!rsmengine::parse_rsm_options(text + bad), "a word that is no option makes the text malformed");
 }
 
 } // namespace
@@ -42,9 +42,9 @@ void check(const RsmOptions &options, const std::string &text)
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     const std::string text(reinterpret_cast<const char *>(data), size);
-    const auto options = rsmdat::parse_rsm_options(text);
+    const auto options = rsmengine::parse_rsm_options(text);
     if (options)
         check(*options, text);
-    require(same(rsmdat::parse_rsm_options(" \t" + text + "\t "), options), "blanks around it do not matter");
+    require(same(rsmengine::parse_rsm_options(" \t" + text + "\t "), options), "blanks around it do not matter");
     return 0;
 }

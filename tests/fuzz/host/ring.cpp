@@ -14,13 +14,13 @@
 
 namespace {
 
-using rsmdat::Arrived;
-using rsmdat::CELL;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
-using rsmdat::MIN_RING;
-using rsmdat::ring_limit;
+using rsmengine::Arrived;
+using rsmengine::CELL;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
+using rsmengine::MIN_RING;
+using rsmengine::ring_limit;
 using rsmtest::fuzz::Input;
 using rsmtest::fuzz::require;
 
@@ -156,8 +156,8 @@ private:
     std::vector<Cell> cells_ = std::vector<Cell>(MIN_RING / CELL);
     std::atomic<std::uint64_t> consumed_ = 0;
     std::atomic<std::uint64_t> said_ = 0; // of it, to the writer
-    rsmdat::RingWriter writer_{bytes(), said_};
-    rsmdat::RingReader reader_{bytes(), consumed_};
+    rsmengine::RingWriter writer_{bytes(), said_};
+    rsmengine::RingReader reader_{bytes(), consumed_};
     std::uint64_t count_ = 0;
     std::deque<Sent> sent_;
     bool honest_ = true;

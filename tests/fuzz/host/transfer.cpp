@@ -16,20 +16,20 @@
 namespace {
 
 using fake::Memory;
-using rsmdat::Arrived;
-using rsmdat::Channel;
-using rsmdat::link_of;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
+using rsmengine::Arrived;
+using rsmengine::Channel;
+using rsmengine::link_of;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
 using rsmtest::fuzz::Input;
 using rsmtest::fuzz::require;
 using Ring = Channel::Ring;
 
-constexpr std::uint8_t FIRST = rsmdat::message_flags::FIRST;
-constexpr std::uint8_t LAST = rsmdat::message_flags::LAST;
+constexpr std::uint8_t FIRST = rsmengine::message_flags::FIRST;
+constexpr std::uint8_t LAST = rsmengine::message_flags::LAST;
 constexpr std::size_t SIZE = 8192;
-constexpr rsmdat::Count EVENTS = 128; // of an EVD
+constexpr rsmengine::Count EVENTS = 128; // of an EVD
 constexpr std::uint64_t MOST_POSTS = 64;
 constexpr std::uint32_t MOST_READS = 2; // attributes of the unit tests' endpoints
 
@@ -40,27 +40,27 @@ public:
     {
         testing::GTEST_FLAG(throw_on_failure) = true;
         SetUp();
-        readable = make_memory(SIZE, rsmdat::rights::LOCAL_READ | rsmdat::rights::REMOTE_READ);
-        writable = make_memory(SIZE, rsmdat::rights::LOCAL_WRITE | rsmdat::rights::REMOTE_WRITE);
-        own = make_memory(SIZE, rsmdat::rights::LOCAL_READ);
+        readable = make_memory(SIZE, rsmengine::rights::LOCAL_READ | rsmengine::rights::REMOTE_READ);
+        writable = make_memory(SIZE, rsmengine::rights::LOCAL_WRITE | rsmengine::rights::REMOTE_WRITE);
+        own = make_memory(SIZE, rsmengine::rights::LOCAL_READ);
     }
     void TestBody() override {}
 
     // An endpoint that waits for the peer's word in this state, or is connected.
-    fake::Side begin(std::uint32_t node, rsmdat::EpState state, std::unique_ptr<Channel> &peer)
+    fake::Side begin(std::uint32_t node, rsmengine::EpState state, std::unique_ptr<Channel> &peer)
     {
         readable.fill(1);
         own.fill(2);
         std::ranges::fill(writable.bytes, std::byte{});
         fake::Side side;
-        side.ep = &ia->adopt(std::make_unique<rsmdat::Ep>(*ia, attributes()));
+        side.ep = &ia->adopt(std::make_unique<rsmengine::Ep>(*ia, attributes()));
         side.ep->set_pz(pz);
         side.ep->set_recv_evd(side.recv = make_queue());
         side.ep->set_request_evd(side.request = make_queue());
         side.ep->set_connect_evd(side.connection = make_queue());
         peer = connect(side, node);
         channel_ = link_of(*side.ep).channel;
-        if (state != rsmdat::EpState::CONNECTED)
+        if (state != rsmengine::EpState::CONNECTED)
             wait_in(state, side);
         return side;
     }
@@ -71,11 +71,11 @@ public:
         const std::array events{side.recv, side.request, side.connection};
         const DAT_EP_HANDLE ep = side.ep->handle();
         guard.unlock();
-        require(rsmdat::api::ep_free(ep) == DAT_SUCCESS, "an endpoint can be freed");
+        require(rsmdat::ep_free(ep) == DAT_SUCCESS, "an endpoint can be freed");
         while (!channel_.expired())
             std::this_thread::yield();
         for (const auto *evd : events)
-            require(rsmdat::api::evd_free(evd->handle()) == DAT_SUCCESS, "an EVD can be freed");
+            require(rsmdat::evd_free(evd->handle()) == DAT_SUCCESS, "an EVD can be freed");
         guard.lock();
     }
 
@@ -85,18 +85,18 @@ public:
 
 private:
     // As Connector leaves it when the peer's segment is attached to.
-    static void wait_in(rsmdat::EpState state, const fake::Side &side)
+    static void wait_in(rsmengine::EpState state, const fake::Side &side)
     {
-        side.ep->link->active = state == rsmdat::EpState::ACTIVE_PENDING;
+        side.ep->link->active = state == rsmengine::EpState::ACTIVE_PENDING;
         link_of(*side.ep).arrived = true;
-        link_of(*side.ep).channel->ours().state = static_cast<std::uint32_t>(rsmdat::LinkState::OFFERED);
+        link_of(*side.ep).channel->ours().state = static_cast<std::uint32_t>(rsmengine::LinkState::OFFERED);
         side.ep->prepare();
         side.ep->state = state;
     }
 
-    rsmdat::Evd *make_queue()
+    rsmengine::Evd *make_queue()
     {
-        return &ia->adopt(std::make_unique<rsmdat::Evd>(*ia, EVENTS, DAT_EVD_DEFAULT_FLAG, nullptr));
+        return &ia->adopt(std::make_unique<rsmengine::Evd>(*ia, EVENTS, DAT_EVD_DEFAULT_FLAG, nullptr));
     }
 
     std::weak_ptr<Channel> channel_;
@@ -108,8 +108,8 @@ Adapter &adapter()
     return instance;
 }
 
-constexpr std::array STATES{rsmdat::EpState::CONNECTED, rsmdat::EpState::ACTIVE_PENDING,
-                            rsmdat::EpState::COMPLETION_PENDING};
+constexpr std::array STATES{rsmengine::EpState::CONNECTED, rsmengine::EpState::ACTIVE_PENDING,
+                            rsmengine::EpState::COMPLETION_PENDING};
 
 class Connection {
 public:
@@ -149,13 +149,13 @@ public:
     {
         side_.ep->connector->poll(false);
         const auto state = side_.ep->state;
-        require(state == first_ || state == rsmdat::EpState::CONNECTED ||
-                    state == rsmdat::EpState::DISCONNECT_PENDING || state == rsmdat::EpState::DISCONNECTED,
+        require(state == first_ || state == rsmengine::EpState::CONNECTED ||
+                    state == rsmengine::EpState::DISCONNECT_PENDING || state == rsmengine::EpState::DISCONNECTED,
                 "a connection is set up, lasts and ends");
         take_events(*side_.recv);
         take_events(*side_.request);
         take_connection_events();
-        require(state != rsmdat::EpState::DISCONNECTED || (posted_.empty() && told_end_),
+        require(state != rsmengine::EpState::DISCONNECTED || (posted_.empty() && told_end_),
                 "all that was posted has ended when the connection has, and the consumer knows");
         if (side_.ep->link)
             require(side_.ep->link->max_rdma_read_in <= MOST_READS &&
@@ -173,11 +173,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool connected() const { return side_.ep->state == rsmdat::EpState::CONNECTED; }
+    [[nodiscard]] bool connected() const { return side_.ep->state == rsmengine::EpState::CONNECTED; }
 
-    void remember(rsmdat::Status status, std::uint64_t length)
+    void remember(rsmengine::Status status, std::uint64_t length)
     {
-        if (status == rsmdat::Status::OK)
+        if (status == rsmengine::Status::OK)
             posted_[cookie_] = length;
         ++cookie_;
     }
@@ -274,7 +274,7 @@ private:
     // The peer's words beside messages: how far it is, its terms, how it goes on.
     void speak()
     {
-        rsmdat::Handshake &handshake = peer_->peers();
+        rsmengine::Handshake &handshake = peer_->peers();
         switch (input_.below(4)) {
         case 0:
             return offer(handshake.answer);
@@ -287,7 +287,7 @@ private:
         }
     }
 
-    void offer(rsmdat::Terms &terms)
+    void offer(rsmengine::Terms &terms)
     {
         terms.max_rdma_read_in = static_cast<std::uint32_t>(input_.number());
         terms.max_rdma_read_out = static_cast<std::uint32_t>(input_.number());
@@ -298,9 +298,9 @@ private:
 
     void disconnect()
     {
-        if (side_.ep->state != rsmdat::EpState::DISCONNECTED)
-            require(side_.ep->disconnect(input_.below(2) != 0 ? rsmdat::Close::ABRUPT
-                                                              : rsmdat::Close::GRACEFUL) == rsmdat::Status::OK,
+        if (side_.ep->state != rsmengine::EpState::DISCONNECTED)
+            require(side_.ep->disconnect(input_.below(2) != 0 ? rsmengine::Close::ABRUPT
+                                                              : rsmengine::Close::GRACEFUL) == rsmengine::Status::OK,
                     "a consumer can disconnect");
     }
 
@@ -322,7 +322,7 @@ private:
     {
         if (header.kind == MessageKind::ASK) {
             header.kind = MessageKind::GRANT;
-            header.status = rsmdat::on_wire(rsmdat::CompletionStatus::REMOTE_ACCESS);
+            header.status = rsmengine::on_wire(rsmengine::CompletionStatus::REMOTE_ACCESS);
             (void)put(Ring::RESPONSE, header, 0);
         } else if (header.kind == MessageKind::READ) {
             answer(header.total);
@@ -350,14 +350,14 @@ private:
                 "a peer reads what it may read");
     }
 
-    void take_events(rsmdat::Evd &evd)
+    void take_events(rsmengine::Evd &evd)
     {
-        for (const rsmdat::Event *event = nullptr; evd.dequeue(event) == rsmdat::Status::OK;) {
-            require(event->kind == rsmdat::EventKind::TRANSFER, "an EVD has its events");
+        for (const rsmengine::Event *event = nullptr; evd.dequeue(event) == rsmengine::Status::OK;) {
+            require(event->kind == rsmengine::EventKind::TRANSFER, "an EVD has its events");
             const auto &end = event->transfer;
             const auto posted = posted_.find(static_cast<std::uint64_t>(end.cookie));
             require(posted != posted_.end(), "what was posted ends once");
-            require(end.status != rsmdat::CompletionStatus::OK || end.length <= posted->second,
+            require(end.status != rsmengine::CompletionStatus::OK || end.length <= posted->second,
                     "no more is moved than was posted");
             posted_.erase(posted);
         }
@@ -366,22 +366,22 @@ private:
     // It is established at most once, then it ends once.
     void take_connection_events()
     {
-        for (const rsmdat::Event *event = nullptr;
-             side_.connection->dequeue(event) == rsmdat::Status::OK;) {
+        for (const rsmengine::Event *event = nullptr;
+             side_.connection->dequeue(event) == rsmengine::Status::OK;) {
             require(!told_end_, "nothing comes behind the end");
-            if (event->kind == rsmdat::EventKind::ESTABLISHED)
+            if (event->kind == rsmengine::EventKind::ESTABLISHED)
                 check_established(event->connection);
             else
                 told_end_ = true;
         }
     }
 
-    void check_established(const rsmdat::ConnectionChange &data)
+    void check_established(const rsmengine::ConnectionChange &data)
     {
-        require(first_ != rsmdat::EpState::CONNECTED && !std::exchange(told_established_, true),
+        require(first_ != rsmengine::EpState::CONNECTED && !std::exchange(told_established_, true),
                 "it is established once");
         require(data.size >= 0 &&
-                    data.size <= rsmdat::limits::PRIVATE_DATA,
+                    data.size <= rsmengine::limits::PRIVATE_DATA,
                 "private data has a limit");
         const std::span bytes(static_cast<const std::byte *>(data.private_data),
                               static_cast<std::size_t>(data.size));
@@ -391,7 +391,7 @@ private:
 
     Input &input_;
     std::uint32_t node_;
-    rsmdat::EpState first_;
+    rsmengine::EpState first_;
     std::unique_ptr<Channel> peer_;
     fake::Side side_;
     std::map<std::uint64_t, std::uint64_t> posted_; // length by cookie

@@ -19,11 +19,11 @@
 
 namespace {
 
-using rsmdat::about_to_block;
-using rsmdat::Alarms;
-using rsmdat::Engine;
-using rsmdat::Guard;
-using rsmdat::Lock;
+using rsmengine::about_to_block;
+using rsmengine::Alarms;
+using rsmengine::Engine;
+using rsmengine::Guard;
+using rsmengine::Lock;
 using namespace std::chrono_literals;
 using Clock = Engine::Clock;
 
@@ -59,7 +59,7 @@ TEST(Alarms, DoNotGoOffWhenCancelled) {
 }
 
 // A pipe; counts how often it was found ready.
-class Bell : public rsmdat::Source {
+class Bell : public rsmengine::Source {
   public:
     explicit Bell(std::condition_variable_any &its_changed) : changed(its_changed) {
         EXPECT_EQ(::pipe(ends.data()), 0);

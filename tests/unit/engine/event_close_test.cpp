@@ -9,27 +9,27 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 using fake::error;
 
 class CloseTest : public fake::Adapter {};
 
 TEST_F(CloseTest, ChecksItsArguments) {
-    EXPECT_EQ(api::ia_close(ia, static_cast<DAT_CLOSE_FLAGS>(2)), api::invalid_parameter(2));
-    EXPECT_EQ(api::ia_close(async_evd, DAT_CLOSE_ABRUPT_FLAG),
+    EXPECT_EQ(rsmdat::ia_close(ia, static_cast<DAT_CLOSE_FLAGS>(2)), rsmdat::invalid_parameter(2));
+    EXPECT_EQ(rsmdat::ia_close(async_evd, DAT_CLOSE_ABRUPT_FLAG),
               error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 }
 
 TEST_F(CloseTest, GracefulWantsNothingLeft) {
     const auto evd = make_evd();
     const auto cno = make_cno();
-    const auto busy = api::invalid_state(DAT_INVALID_STATE_IA_IN_USE);
-    EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
-    EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
-    EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
-    EXPECT_EQ(api::cno_free(cno), DAT_SUCCESS);
-    EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
-    EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG),
+    const auto busy = rsmdat::invalid_state(DAT_INVALID_STATE_IA_IN_USE);
+    EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
+    EXPECT_EQ(rsmdat::evd_free(evd), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), busy);
+    EXPECT_EQ(rsmdat::cno_free(cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG),
               error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
     ia = nullptr;
 }
@@ -38,10 +38,10 @@ TEST_F(CloseTest, AbruptTakesAllAlong) {
     const auto cno = make_cno();
     const auto evd = make_evd(4, cno);
     DAT_PZ_HANDLE pz = nullptr;
-    ASSERT_EQ(api::pz_create(ia, &pz), DAT_SUCCESS);
+    ASSERT_EQ(rsmdat::pz_create(ia, &pz), DAT_SUCCESS);
     enter<Pz>(pz)->users = 1;
-    EXPECT_EQ(api::pz_free(pz), api::invalid_state(DAT_INVALID_STATE_PZ_IN_USE));
-    ASSERT_EQ(api::evd_modify_cno(async_evd, cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::pz_free(pz), rsmdat::invalid_state(DAT_INVALID_STATE_PZ_IN_USE));
+    ASSERT_EQ(rsmdat::evd_modify_cno(async_evd, cno), DAT_SUCCESS);
     post(evd);
     close();
     for (const DAT_HANDLE handle : {cno, evd, pz, async_evd})
@@ -88,7 +88,7 @@ TEST_F(CloseTest, JoinedOpensUnderFire) {
             DAT_EVD_HANDLE async = nullptr;
             DAT_EVD_HANDLE evd = nullptr;
             const DAT_IA_HANDLE own = open(async);
-            ASSERT_EQ(api::evd_create(own, 4, nullptr, DAT_EVD_SOFTWARE_FLAG, &evd), DAT_SUCCESS);
+            ASSERT_EQ(rsmdat::evd_create(own, 4, nullptr, DAT_EVD_SOFTWARE_FLAG, &evd), DAT_SUCCESS);
             std::jthread user([evd] {
                 while (DAT_GET_TYPE(post(evd)) != DAT_INVALID_HANDLE)
                     dequeue(evd);
@@ -99,7 +99,7 @@ TEST_F(CloseTest, JoinedOpensUnderFire) {
                 EXPECT_NE(find_evd(shared, *locked), nullptr);
             }
             post(shared);
-            EXPECT_EQ(api::ia_close(own, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+            EXPECT_EQ(rsmdat::ia_close(own, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
         }
     };
     {

@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 using fake::error;
 
 using Found = std::pair<DAT_RETURN, DAT_EVD_HANDLE>;
@@ -24,7 +24,7 @@ class CnoTest : public fake::Adapter {
     static Found wait_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout) {
         int nothing = 0;
         Found found{0, &nothing};
-        found.first = api::cno_wait(cno, timeout, &found.second);
+        found.first = rsmdat::cno_wait(cno, timeout, &found.second);
         return found;
     }
     static unsigned waiters(DAT_CNO_HANDLE cno) { return enter<Cno>(cno)->waiters(); }
@@ -46,14 +46,14 @@ class CnoTest : public fake::Adapter {
 };
 
 TEST_F(CnoTest, ChecksItsArguments) {
-    EXPECT_EQ(api::cno_create(ia, {}, nullptr), api::invalid_parameter(3));
-    EXPECT_EQ(api::cno_wait(cno, 0, nullptr), api::invalid_parameter(3));
+    EXPECT_EQ(rsmdat::cno_create(ia, {}, nullptr), rsmdat::invalid_parameter(3));
+    EXPECT_EQ(rsmdat::cno_wait(cno, 0, nullptr), rsmdat::invalid_parameter(3));
     EXPECT_EQ(wait_cno(async_evd, 0).first, error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
     DAT_CNO_PARAM param{};
-    EXPECT_EQ(api::cno_query(cno, static_cast<DAT_CNO_PARAM_MASK>(4), &param),
-              api::invalid_parameter(2));
-    EXPECT_EQ(api::cno_query(cno, DAT_CNO_FIELD_ALL, nullptr), api::invalid_parameter(3));
-    EXPECT_EQ(api::cno_query(cno, DAT_CNO_FIELD_ALL, &param), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_query(cno, static_cast<DAT_CNO_PARAM_MASK>(4), &param),
+              rsmdat::invalid_parameter(2));
+    EXPECT_EQ(rsmdat::cno_query(cno, DAT_CNO_FIELD_ALL, nullptr), rsmdat::invalid_parameter(3));
+    EXPECT_EQ(rsmdat::cno_query(cno, DAT_CNO_FIELD_ALL, &param), DAT_SUCCESS);
     EXPECT_EQ(param.ia_handle, ia);
     EXPECT_EQ(param.agent.proxy_agent_func, nullptr);
 }
@@ -98,7 +98,7 @@ TEST_F(CnoTest, WakesOneWaiterForEachTrigger) {
     const auto evd = make_evd(4, cno);
     auto first = start(cno);
     auto second = start(cno);
-    EXPECT_EQ(api::cno_free(cno), api::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
+    EXPECT_EQ(rsmdat::cno_free(cno), rsmdat::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
     post(evd);
     int over = 0;
     for (int i = 0; i < 500 && over == 0; ++i)
@@ -111,11 +111,11 @@ TEST_F(CnoTest, WakesOneWaiterForEachTrigger) {
 
 TEST_F(CnoTest, IsNotTriggeredByADisabledEvd) {
     const auto evd = make_evd(4, cno);
-    EXPECT_EQ(api::evd_disable(evd), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_disable(evd), DAT_SUCCESS);
     post(evd);
     EXPECT_EQ(wait_cno(cno, 0), nothing);
     auto waiter = start(cno);
-    EXPECT_EQ(api::evd_enable(evd), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_enable(evd), DAT_SUCCESS);
     EXPECT_EQ(waiter.get(), Found(DAT_SUCCESS, evd));
 }
 
@@ -132,20 +132,20 @@ TEST_F(CnoTest, IsToldWhatIsQueuedWhenAnEvdComes) {
     const auto evd = make_evd();
     post(evd);
     auto waiter = start(cno);
-    EXPECT_EQ(api::evd_modify_cno(evd, cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_modify_cno(evd, cno), DAT_SUCCESS);
     EXPECT_EQ(waiter.get(), Found(DAT_SUCCESS, evd));
-    EXPECT_EQ(api::cno_free(cno), api::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
-    EXPECT_EQ(api::evd_modify_cno(evd, nullptr), DAT_SUCCESS);
-    EXPECT_EQ(api::cno_free(cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_free(cno), rsmdat::invalid_state(DAT_INVALID_STATE_CNO_IN_USE));
+    EXPECT_EQ(rsmdat::evd_modify_cno(evd, nullptr), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_free(cno), DAT_SUCCESS);
 }
 
 TEST_F(CnoTest, LetsWaitersGoWithTheLastEvd) {
     const auto a = make_evd(4, cno);
     const auto b = make_evd(4, cno);
     auto waiter = start(cno);
-    EXPECT_EQ(api::evd_free(a), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_free(a), DAT_SUCCESS);
     EXPECT_FALSE(is_over(waiter));
-    EXPECT_EQ(api::evd_free(b), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_free(b), DAT_SUCCESS);
     EXPECT_EQ(waiter.get(), Found(DAT_SUCCESS, nullptr));
 }
 
@@ -153,11 +153,11 @@ TEST_F(CnoTest, LetsWaitersGoWithTheLastEvd) {
 TEST_F(CnoTest, IsReleasedByASoftwareEvent) {
     auto waiter = start(cno);
     const auto evd = make_evd();
-    EXPECT_EQ(api::evd_modify_cno(evd, cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_modify_cno(evd, cno), DAT_SUCCESS);
     EXPECT_EQ(post(evd), DAT_SUCCESS);
-    EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_free(evd), DAT_SUCCESS);
     EXPECT_EQ(waiter.get().first, DAT_SUCCESS);
-    EXPECT_EQ(api::cno_free(cno), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_free(cno), DAT_SUCCESS);
 }
 
 TEST_F(CnoTest, WaitEndsWithASignal) {
@@ -217,7 +217,7 @@ class AgentTest : public CnoTest {
     Calls calls; // outlives the IA
     void SetUp() override {
         CnoTest::SetUp();
-        ASSERT_EQ(api::cno_modify_agent(cno, calls.agent()), DAT_SUCCESS);
+        ASSERT_EQ(rsmdat::cno_modify_agent(cno, calls.agent()), DAT_SUCCESS);
         evd = make_evd(64, cno);
     }
     DAT_EVD_HANDLE evd = nullptr;
@@ -245,7 +245,7 @@ TEST_F(AgentTest, IsNotReplacedWhileItRuns) {
     post(evd);
     while (calls.count == 0)
         std::this_thread::yield();
-    EXPECT_EQ(api::cno_modify_agent(cno, {}), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_modify_agent(cno, {}), DAT_SUCCESS);
     EXPECT_EQ(calls.ended, 1);
     post(evd);
     EXPECT_EQ(wait(evd, 0), DAT_SUCCESS);
@@ -255,8 +255,8 @@ TEST_F(AgentTest, IsNotReplacedWhileItRuns) {
 
 TEST_F(AgentTest, MayFreeItsCno) {
     calls.then = [&] {
-        EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
-        EXPECT_EQ(api::cno_free(cno), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::evd_free(evd), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::cno_free(cno), DAT_SUCCESS);
     };
     post(evd);
     EXPECT_TRUE(calls.reaches(1));
@@ -280,7 +280,7 @@ TEST_F(AgentTest, CloseWaitsForIt) {
 }
 
 TEST_F(AgentTest, MayCloseTheIa) {
-    calls.then = [&] { EXPECT_EQ(api::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS); };
+    calls.then = [&] { EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS); };
     post(evd);
     EXPECT_TRUE(calls.reaches(2));
     ia = nullptr;

@@ -2,7 +2,7 @@
 // The part of /dev/rsm that an IA needs to exist.
 #include "wire/device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 Device::Device() : Table(rsmdev::no_policy) {}
 Device::~Device() = default;
@@ -10,4 +10,4 @@ bool Device::has_controller(std::string_view name) const noexcept {
     return name == "fake";
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

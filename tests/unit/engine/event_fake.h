@@ -13,8 +13,8 @@
 namespace fake {
 
 // A table whose name is "fake0".
-inline rsmdat::api::Record &record() {
-    static rsmdat::api::Record instance;
+inline rsmdat::Record &record() {
+    static rsmdat::Record instance;
     [[maybe_unused]] static const bool filled = [] {
         std::strcpy(instance.info.ia_name, "fake0");
         instance.info.dapl_version_major = 1;
@@ -30,7 +30,7 @@ inline rsmdat::api::Record &record() {
 
 // The value of an error, as the specification writes it.
 inline DAT_RETURN error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype = DAT_NO_SUBTYPE) {
-    return rsmdat::api::failure(type, subtype);
+    return rsmdat::failure(type, subtype);
 }
 
 class Adapter : public testing::Test {
@@ -38,29 +38,29 @@ class Adapter : public testing::Test {
     void SetUp() override { ia = open(async_evd); }
     void TearDown() override {
         if (ia) {
-            EXPECT_EQ(rsmdat::api::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+            EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
         }
     }
 
     static DAT_IA_HANDLE open(DAT_EVD_HANDLE &async) {
         DAT_IA_HANDLE handle = nullptr;
-        EXPECT_EQ(rsmdat::api::ia_open(record(), "fake0", 4, &async, &handle), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::ia_open(record(), "fake0", 4, &async, &handle), DAT_SUCCESS);
         return handle;
     }
     void close() {
-        EXPECT_EQ(rsmdat::api::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
         ia = nullptr;
     }
 
     DAT_EVD_HANDLE make_evd(DAT_COUNT length = 8, DAT_CNO_HANDLE cno = nullptr) {
         const auto flags = static_cast<DAT_EVD_FLAGS>(DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG);
         DAT_EVD_HANDLE evd = nullptr;
-        EXPECT_EQ(rsmdat::api::evd_create(ia, length, cno, flags, &evd), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::evd_create(ia, length, cno, flags, &evd), DAT_SUCCESS);
         return evd;
     }
     DAT_CNO_HANDLE make_cno(DAT_OS_WAIT_PROXY_AGENT agent = {}) {
         DAT_CNO_HANDLE cno = nullptr;
-        EXPECT_EQ(rsmdat::api::cno_create(ia, agent, &cno), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::cno_create(ia, agent, &cno), DAT_SUCCESS);
         return cno;
     }
 
@@ -68,32 +68,32 @@ class Adapter : public testing::Test {
         DAT_EVENT event{};
         event.event_number = DAT_SOFTWARE_EVENT;
         event.event_data.software_event_data.pointer = reinterpret_cast<DAT_PVOID>(number);
-        return rsmdat::api::evd_post_se(evd, &event);
+        return rsmdat::evd_post_se(evd, &event);
     }
     // As the provider does it. `about` tells events apart.
     static void deliver(DAT_EVD_HANDLE evd, bool notifies = true, int *credit = nullptr,
                         DAT_HANDLE owner = nullptr) {
-        rsmdat::Arrival arrival;
-        arrival.event.kind = rsmdat::EventKind::TRANSFER;
+        rsmengine::Arrival arrival;
+        arrival.event.kind = rsmengine::EventKind::TRANSFER;
         arrival.notifies = notifies;
         arrival.credit = credit;
         arrival.owner = owner;
-        const auto locked = rsmdat::enter<rsmdat::Evd>(evd);
+        const auto locked = rsmengine::enter<rsmengine::Evd>(evd);
         ASSERT_TRUE(locked);
         locked->deliver(arrival);
     }
     static DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold = 1) {
         DAT_EVENT event;
         DAT_COUNT more = -1;
-        return rsmdat::api::evd_wait(evd, timeout, threshold, &event, &more);
+        return rsmdat::evd_wait(evd, timeout, threshold, &event, &more);
     }
     static DAT_RETURN dequeue(DAT_EVD_HANDLE evd) {
         DAT_EVENT event;
-        return rsmdat::api::evd_dequeue(evd, &event);
+        return rsmdat::evd_dequeue(evd, &event);
     }
     // Until another thread is in evd_wait, and asleep.
     static void await_waiter(DAT_EVD_HANDLE evd) {
-        while (!rsmdat::enter<rsmdat::Evd>(evd)->waited)
+        while (!rsmengine::enter<rsmengine::Evd>(evd)->waited)
             std::this_thread::yield();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 using fake::error;
 
 // Brings an event at the nth poll.
@@ -60,8 +60,8 @@ TEST_F(FeederTest, IsPolledOnceMoreBeforeTimeIsOver) {
     add();
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, &more), DAT_SUCCESS);
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, &more), error(DAT_TIMEOUT_EXPIRED));
+    EXPECT_EQ(rsmdat::evd_wait(evd, 0, 1, &event, &more), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_wait(evd, 0, 1, &event, &more), error(DAT_TIMEOUT_EXPIRED));
     remove();
 }
 
@@ -85,9 +85,9 @@ TEST_F(FeederTest, IsPolledByAWaiter) {
 TEST_F(FeederTest, IsPolledForACno) {
     add();
     const auto cno = make_cno();
-    ASSERT_EQ(api::evd_modify_cno(evd, cno), DAT_SUCCESS);
+    ASSERT_EQ(rsmdat::evd_modify_cno(evd, cno), DAT_SUCCESS);
     DAT_EVD_HANDLE found = nullptr;
-    EXPECT_EQ(api::cno_wait(cno, 0, &found), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::cno_wait(cno, 0, &found), DAT_SUCCESS);
     EXPECT_EQ(found, evd);
 }
 

@@ -5,11 +5,11 @@
 
 namespace {
 
-using rsmdat::Arrival;
-using rsmdat::Event;
-using rsmdat::EventKind;
-using rsmdat::EventQueue;
-using rsmdat::Handle;
+using rsmengine::Arrival;
+using rsmengine::Event;
+using rsmengine::EventKind;
+using rsmengine::EventQueue;
+using rsmengine::Handle;
 
 Arrival arrival(std::uintptr_t number, Handle owner = nullptr, int *credit = nullptr) {
     Arrival result;

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 using fake::error;
 using Clock = std::chrono::steady_clock;
 
@@ -31,11 +31,11 @@ TEST_F(WaitTest, ChecksItsArguments) {
     const auto evd = make_evd(4);
     DAT_EVENT event;
     DAT_COUNT more = 0;
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, nullptr, &more), api::invalid_parameter(4));
-    EXPECT_EQ(api::evd_wait(evd, 0, 1, &event, nullptr), api::invalid_parameter(5));
-    EXPECT_EQ(wait(evd, 0, 0), api::invalid_parameter(3));
-    EXPECT_EQ(wait(evd, 0, -1), api::invalid_parameter(3));
-    EXPECT_EQ(wait(evd, 0, 5), api::invalid_parameter(3));
+    EXPECT_EQ(rsmdat::evd_wait(evd, 0, 1, nullptr, &more), rsmdat::invalid_parameter(4));
+    EXPECT_EQ(rsmdat::evd_wait(evd, 0, 1, &event, nullptr), rsmdat::invalid_parameter(5));
+    EXPECT_EQ(wait(evd, 0, 0), rsmdat::invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, -1), rsmdat::invalid_parameter(3));
+    EXPECT_EQ(wait(evd, 0, 5), rsmdat::invalid_parameter(3));
     EXPECT_EQ(wait(evd, 0, 4), error(DAT_TIMEOUT_EXPIRED));
     EXPECT_EQ(wait(nullptr, 0), error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1));
 }
@@ -46,10 +46,10 @@ TEST_F(WaitTest, TakesOneAndCountsTheRest) {
         post(evd, i);
     DAT_EVENT event;
     DAT_COUNT more = -1;
-    EXPECT_EQ(api::evd_wait(evd, 0, 2, &event, &more), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_wait(evd, 0, 2, &event, &more), DAT_SUCCESS);
     EXPECT_EQ(more, 2);
     EXPECT_EQ(event.event_data.software_event_data.pointer, reinterpret_cast<DAT_PVOID>(1));
-    EXPECT_EQ(api::evd_wait(evd, 1000, 3, &event, &more), error(DAT_TIMEOUT_EXPIRED));
+    EXPECT_EQ(rsmdat::evd_wait(evd, 1000, 3, &event, &more), error(DAT_TIMEOUT_EXPIRED));
     EXPECT_EQ(more, 2);
 }
 
@@ -86,9 +86,9 @@ TEST_F(WaitTest, SleepsOnWhenAnEventDoesNotNotify) {
 TEST_F(WaitTest, IsForOneAtATime) {
     const auto evd = make_evd();
     auto waiter = start(evd);
-    EXPECT_EQ(wait(evd, 0), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
-    EXPECT_EQ(dequeue(evd), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
-    EXPECT_EQ(api::evd_free(evd), api::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(wait(evd, 0), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(dequeue(evd), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
+    EXPECT_EQ(rsmdat::evd_free(evd), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_WAITER));
     post(evd);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS);
 }
@@ -96,12 +96,12 @@ TEST_F(WaitTest, IsForOneAtATime) {
 TEST_F(WaitTest, EndsWhenUnwaitable) {
     const auto evd = make_evd();
     auto waiter = start(evd);
-    EXPECT_EQ(api::evd_set_unwaitable(evd), DAT_SUCCESS);
-    EXPECT_EQ(waiter.get(), api::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(rsmdat::evd_set_unwaitable(evd), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
     post(evd);
-    EXPECT_EQ(wait(evd, 0), api::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(wait(evd, 0), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
     EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
-    EXPECT_EQ(api::evd_clear_unwaitable(evd), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_clear_unwaitable(evd), DAT_SUCCESS);
     EXPECT_EQ(wait(evd, 0), error(DAT_TIMEOUT_EXPIRED));
 }
 
@@ -112,13 +112,13 @@ TEST_F(WaitTest, EndsWhenTheQueueDies) {
     EXPECT_TRUE(still_waits(waiter));
     deliver(evd, false);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS) << "the one that fitted";
-    EXPECT_EQ(wait(evd, 0), api::invalid_state());
+    EXPECT_EQ(wait(evd, 0), rsmdat::invalid_state());
 }
 
 TEST_F(WaitTest, ShrinkingLeavesRoomForTheThreshold) {
     const auto evd = make_evd(8);
     auto waiter = start(evd, 3);
-    EXPECT_EQ(api::evd_resize(evd, 1), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::evd_resize(evd, 1), DAT_SUCCESS);
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(post(evd), DAT_SUCCESS);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS);
@@ -138,7 +138,7 @@ TEST_F(WaitTest, EndsWithASignal) {
         std::atomic<bool> over = false;
         std::thread waiter([&] {
             DAT_EVENT event;
-            result = api::evd_wait(evd, timeout, 2, &event, &more);
+            result = rsmdat::evd_wait(evd, timeout, 2, &event, &more);
             over = true;
         });
         // One that comes before the wait ends nothing.

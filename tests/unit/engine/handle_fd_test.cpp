@@ -20,9 +20,9 @@ TEST(HandleFd, DescriptorsNearTheSoftLimitRaiseIt) {
     ASSERT_GT(limit.rlim_max, 512U);
     limit.rlim_cur = 512;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-    rsmdat::keep_room_above(400);
+    rsmengine::keep_room_above(400);
     EXPECT_EQ(soft_limit(), 512U);
-    rsmdat::keep_room_above(500);
+    rsmengine::keep_room_above(500);
     EXPECT_EQ(soft_limit(), before.rlim_max);
     (void)::setrlimit(RLIMIT_NOFILE, &before);
 }

@@ -14,10 +14,10 @@
 
 namespace {
 
-using rsmdat::BothLocks;
-using rsmdat::Guard;
-using rsmdat::Lock;
-using rsmdat::PooledLock;
+using rsmengine::BothLocks;
+using rsmengine::Guard;
+using rsmengine::Lock;
+using rsmengine::PooledLock;
 
 void join(Lock &follower, Lock &leader) {
     const BothLocks held(follower, leader);

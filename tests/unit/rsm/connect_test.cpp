@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 ListenerSlot slot() {
     ListenerSlot result{};
@@ -99,11 +99,11 @@ TEST(DaplRsmTerms, ports_differ) {
 class DaplRsmAttributes : public testing::Test {
   protected:
     [[nodiscard]] DAT_RETURN check(bool srq = false) const {
-        return api::check_attributes(limits::ALL, attributes, srq, 6);
+        return rsmdat::check_attributes(limits::ALL, attributes, srq, 6);
     }
-    const DAT_RETURN wrong = api::invalid_parameter(6);
-    const DAT_RETURN unsupported = api::failure(DAT_MODEL_NOT_SUPPORTED);
-    DAT_EP_ATTR attributes = api::to_attr(default_attributes(limits::ALL, true, true));
+    const DAT_RETURN wrong = rsmdat::invalid_parameter(6);
+    const DAT_RETURN unsupported = rsmdat::failure(DAT_MODEL_NOT_SUPPORTED);
+    DAT_EP_ATTR attributes = rsmdat::to_attr(default_attributes(limits::ALL, true, true));
 };
 
 TEST_F(DaplRsmAttributes, the_defaults_are_good) {
@@ -200,7 +200,7 @@ TEST_F(DaplRsmAttributes, vectors_that_a_program_does_not_know_of) {
     attributes.max_request_iov = 7;
     attributes.max_rdma_read_iov = 0;
     attributes.max_rdma_write_iov = 3;
-    const EpAttributes kept = kept_attributes(api::to_attributes(attributes));
+    const EpAttributes kept = kept_attributes(rsmdat::to_attributes(attributes));
     EXPECT_EQ(kept.max_rdma_read_iov, 7);
     EXPECT_EQ(kept.max_rdma_write_iov, 3);
 }

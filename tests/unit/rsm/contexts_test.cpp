@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 constexpr unsigned LOCAL_READ = rights::LOCAL_READ;
 constexpr unsigned LOCAL_WRITE = rights::LOCAL_WRITE;

@@ -20,7 +20,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 Segment triplet(void *start, std::size_t length) {
     return {1, 0, reinterpret_cast<std::uintptr_t>(start), length};

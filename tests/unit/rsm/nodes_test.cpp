@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 constexpr std::uint32_t OWN = 3;
 

@@ -13,15 +13,15 @@
 
 namespace {
 
-using rsmdat::Arrived;
-using rsmdat::CELL;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
-using rsmdat::MIN_RING;
-using rsmdat::ring_limit;
-using rsmdat::RingReader;
-using rsmdat::RingWriter;
+using rsmengine::Arrived;
+using rsmengine::CELL;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
+using rsmengine::MIN_RING;
+using rsmengine::ring_limit;
+using rsmengine::RingReader;
+using rsmengine::RingWriter;
 using Bytes = std::vector<std::byte>;
 
 // Fixed: a failure can be repeated.
@@ -97,7 +97,7 @@ TEST_F(Ring, PiecesArriveBehindOneAnother) {
         std::span(payload).first(1), std::span<const std::byte>(),
         std::span(payload).subspan(1, 60), std::span(payload).subspan(61)};
     MessageHeader header = header_of(MessageKind::WRITE, 77);
-    header.flags = rsmdat::message_flags::LAST;
+    header.flags = rsmengine::message_flags::LAST;
     header.status = 3;
     header.context = 0x12345678;
     header.address = 0x123456789ABCDEF0;

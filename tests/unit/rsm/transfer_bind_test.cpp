@@ -8,17 +8,17 @@
 namespace {
 
 using namespace fake;
-using rsmdat::Rmr;
+using rsmengine::Rmr;
 
 class DaplTransferBind : public Pair {
   protected:
     void SetUp() override {
         Pair::SetUp();
         rmr = &ia->adopt(ia->transport->make_rmr(*pz));
-        lmr = &ia->adopt(std::make_unique<rsmdat::Lmr>(*ia, rsmdat::MemoryOrigin{}, *make_region()));
+        lmr = &ia->adopt(std::make_unique<rsmengine::Lmr>(*ia, rsmengine::MemoryOrigin{}, *make_region()));
         lmr->region->lmr = lmr;
     }
-    rsmdat::RsmRegion *make_region() {
+    rsmengine::RsmRegion *make_region() {
         bound = make_memory(4096);
         return bound.region;
     }
@@ -27,7 +27,7 @@ class DaplTransferBind : public Pair {
         return other.ep->transfer->post_bind(*rmr, bound.at(7, length), rights::ALL,
                                              {0, nullptr, Cookie{number}, flags}, context);
     }
-    static void expect_bind(rsmdat::Evd &evd, rsmdat::Handle handle, std::uint64_t cookie,
+    static void expect_bind(rsmengine::Evd &evd, rsmengine::Handle handle, std::uint64_t cookie,
                             CompletionStatus status = CompletionStatus::OK) {
         const Event *event = nullptr;
         ASSERT_EQ(evd.dequeue(event), Status::OK);
@@ -40,7 +40,7 @@ class DaplTransferBind : public Pair {
     void block() { ASSERT_EQ(other.send({from.at(0, 100000)}, 99), Status::OK); }
 
     Rmr *rmr = nullptr;
-    rsmdat::Lmr *lmr = nullptr;
+    rsmengine::Lmr *lmr = nullptr;
     Memory bound;
 };
 
@@ -108,7 +108,7 @@ TEST_F(DaplTransferBind, FailsWithoutHarmWhenTheRmrIsFreed) {
     connect(one, other);
     block();
     ASSERT_EQ(bind(1, nullptr), Status::OK);
-    const rsmdat::Handle handle = rmr->handle();
+    const rsmengine::Handle handle = rmr->handle();
     ia->destroy(*rmr);
     ASSERT_EQ(one.receive({to.at(0, 100000)}, 2), Status::OK);
     run(one, other);

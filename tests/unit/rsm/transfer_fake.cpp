@@ -20,9 +20,9 @@ std::atomic<std::thread::id> region_closed_by;
 namespace {
 
 struct alignas(64) Shared {
-    rsmdat::Front front{};
+    rsmengine::Front front{};
     alignas(64) std::array<std::byte, RING> request{};
-    alignas(64) std::array<std::byte, rsmdat::MIN_RING> response{};
+    alignas(64) std::array<std::byte, rsmengine::MIN_RING> response{};
 };
 
 std::mutex segments_mutex;                                  // channels end on threads of their own
@@ -31,9 +31,9 @@ std::uint64_t last_ticket = 0;
 
 // A permission: which endpoint may reach which memory.
 struct Held {
-    const rsmdat::Ep *ep;
-    rsmdat::RsmContexts *contexts;
-    rsmdat::Grant grant;
+    const rsmengine::Ep *ep;
+    rsmengine::RsmContexts *contexts;
+    rsmengine::Grant grant;
     std::uint32_t context;
 };
 std::map<std::uint64_t, Held> tickets;
@@ -42,7 +42,7 @@ std::map<std::uint64_t, Held> tickets;
 
 } // namespace fake
 
-namespace rsmdat {
+namespace rsmengine {
 
 Device::Device() : Table(rsmdev::no_policy) {}
 Device::~Device() = default;
@@ -244,4 +244,4 @@ RemoteRegion::Outcome RemoteRegion::read(std::uint64_t address,
     return outcome;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

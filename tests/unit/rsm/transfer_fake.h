@@ -17,22 +17,22 @@
 
 namespace fake {
 
-using rsmdat::CompletionFlags;
-using rsmdat::CompletionStatus;
-using rsmdat::Close;
-using rsmdat::Cookie;
-using rsmdat::Count;
-using rsmdat::EpAttributes;
-using rsmdat::EpState;
-using rsmdat::Event;
-using rsmdat::EventKind;
-using rsmdat::Reason;
-using rsmdat::RemoteKey;
-using rsmdat::RemoteSegment;
-using rsmdat::Segment;
-using rsmdat::Status;
-using rsmdat::UNLIMITED;
-namespace rights = rsmdat::rights;
+using rsmengine::CompletionFlags;
+using rsmengine::CompletionStatus;
+using rsmengine::Close;
+using rsmengine::Cookie;
+using rsmengine::Count;
+using rsmengine::EpAttributes;
+using rsmengine::EpState;
+using rsmengine::Event;
+using rsmengine::EventKind;
+using rsmengine::Reason;
+using rsmengine::RemoteKey;
+using rsmengine::RemoteSegment;
+using rsmengine::Segment;
+using rsmengine::Status;
+using rsmengine::UNLIMITED;
+namespace rights = rsmengine::rights;
 
 constexpr std::size_t RING = 16384;
 constexpr std::uint32_t HERE = 0;
@@ -52,7 +52,7 @@ constexpr CompletionFlags FENCE = CompletionFlags::FENCE;
 // Bytes that are registered.
 struct Memory {
     std::vector<std::byte> bytes;
-    rsmdat::RsmRegion *region = nullptr;
+    rsmengine::RsmRegion *region = nullptr;
 
     [[nodiscard]] std::uint64_t address() const {
         return reinterpret_cast<std::uint64_t>(bytes.data());
@@ -71,10 +71,10 @@ struct Memory {
 
 // An endpoint with EVDs of its own.
 struct Side {
-    rsmdat::Ep *ep = nullptr;
-    rsmdat::Evd *recv = nullptr;
-    rsmdat::Evd *request = nullptr;
-    rsmdat::Evd *connection = nullptr;
+    rsmengine::Ep *ep = nullptr;
+    rsmengine::Evd *recv = nullptr;
+    rsmengine::Evd *request = nullptr;
+    rsmengine::Evd *connection = nullptr;
 
     // Posts; cookies count from the given number.
     [[nodiscard]] Status send(std::vector<Segment> iov, std::uint64_t cookie = 0,
@@ -95,35 +95,35 @@ class Transfers : public testing::Test {
     void TearDown() override;
 
     static EpAttributes attributes();
-    Side make_side(const EpAttributes &attr = attributes(), rsmdat::Srq *srq = nullptr);
+    Side make_side(const EpAttributes &attr = attributes(), rsmengine::Srq *srq = nullptr);
     Memory make_memory(std::size_t size, unsigned privileges = rights::ALL);
     void forget(Memory &memory);
-    rsmdat::Pz &make_pz();
-    rsmdat::Srq &make_srq(Count entries);
+    rsmengine::Pz &make_pz();
+    rsmengine::Srq &make_srq(Count entries);
 
     // Two endpoints, each the other's peer.
     void connect(Side &one, Side &other, std::uint32_t node = HERE);
     // An endpoint and a peer that the test plays itself.
-    std::unique_ptr<rsmdat::Channel> connect(Side &side, std::uint32_t node = HERE);
+    std::unique_ptr<rsmengine::Channel> connect(Side &side, std::uint32_t node = HERE);
     // Both go on until neither has anything to do.
     static void run(const Side &one, const Side &other);
 
     // The next event of an EVD is the end of a transfer like this.
-    static void expect(rsmdat::Evd &evd, std::uint64_t cookie,
+    static void expect(rsmengine::Evd &evd, std::uint64_t cookie,
                        CompletionStatus status = CompletionStatus::OK,
                        std::uint64_t length = 0);
-    static void expect_event(rsmdat::Evd &evd, EventKind number);
-    static void expect_nothing(rsmdat::Evd &evd);
+    static void expect_event(rsmengine::Evd &evd, EventKind number);
+    static void expect_nothing(rsmengine::Evd &evd);
 
-    rsmdat::Guard guard;
-    rsmdat::Ia *ia = nullptr;
-    rsmdat::Pz *pz = nullptr;
-    rsmdat::Evd *async = nullptr;
+    rsmengine::Guard guard;
+    rsmengine::Ia *ia = nullptr;
+    rsmengine::Pz *pz = nullptr;
+    rsmengine::Evd *async = nullptr;
 
   private:
-    rsmdat::Evd &make_evd(Count length = 4096);
-    std::unique_ptr<rsmdat::Channel> link(const Side &side, std::uint32_t node);
-    std::shared_ptr<rsmdat::RsmPinned> pinned_;
+    rsmengine::Evd &make_evd(Count length = 4096);
+    std::unique_ptr<rsmengine::Channel> link(const Side &side, std::uint32_t node);
+    std::shared_ptr<rsmengine::RsmPinned> pinned_;
 };
 
 // Two endpoints, and memory of both.

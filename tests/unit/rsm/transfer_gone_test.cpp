@@ -32,7 +32,7 @@ class Page {
         answer.length = SIZE;
         answer.permission = RSM_PERM_RDWR;
         answer.mappable = 1;
-        pinned_ = std::make_shared<rsmdat::RsmPinned>(address(), SIZE, true);
+        pinned_ = std::make_shared<rsmengine::RsmPinned>(address(), SIZE, true);
         auto &view = pinned_->view.emplace(rsmdev::Import::adopt(table_, std::move(file), answer));
         if (view.map(0, SIZE, PROT_READ | PROT_WRITE) != RSM_SUCCESS)
             throw std::runtime_error("no view");
@@ -41,7 +41,7 @@ class Page {
     [[nodiscard]] std::uint64_t address() const {
         return reinterpret_cast<std::uint64_t>(programs_.data());
     }
-    [[nodiscard]] const std::shared_ptr<rsmdat::RsmPinned> &pinned() const { return pinned_; }
+    [[nodiscard]] const std::shared_ptr<rsmengine::RsmPinned> &pinned() const { return pinned_; }
     void fill(int byte) const { std::memset(programs_.data(), byte, SIZE); }
     [[nodiscard]] bool is_all(int byte) const {
         const auto bytes = pinned_->view->mapping();
@@ -57,14 +57,14 @@ class Page {
     std::vector<std::byte> words_;
     rsmdev::Table table_{rsmdev::no_policy};
     rsmdev::Mapping programs_;
-    std::shared_ptr<rsmdat::RsmPinned> pinned_;
+    std::shared_ptr<rsmengine::RsmPinned> pinned_;
 };
 
 class DaplTransferGone : public Pair {
   protected:
     void SetUp() override {
         Pair::SetUp();
-        page_region = rsmdat::contexts_of(*ia).create(*pz, page.pinned(), page.address(), SIZE,
+        page_region = rsmengine::contexts_of(*ia).create(*pz, page.pinned(), page.address(), SIZE,
                                                       rights::ALL, true);
         page.fill(0x11);
         connect(one, other);
@@ -74,7 +74,7 @@ class DaplTransferGone : public Pair {
         std::memset(to.bytes.data(), 0x22, SIZE);
     }
     void TearDown() override {
-        rsmdat::contexts_of(*ia).destroy(*page_region);
+        rsmengine::contexts_of(*ia).destroy(*page_region);
         Pair::TearDown();
     }
     [[nodiscard]] Segment at(std::uint64_t offset, std::uint64_t length) const {
@@ -92,7 +92,7 @@ class DaplTransferGone : public Pair {
     }
 
     Page page;
-    rsmdat::RsmRegion *page_region = nullptr;
+    rsmengine::RsmRegion *page_region = nullptr;
 };
 
 TEST_F(DaplTransferGone, PostsReachMemoryThroughItsView) {

@@ -7,13 +7,13 @@
 namespace {
 
 using namespace fake;
-using rsmdat::Channel;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
-using Ring = rsmdat::Channel::Ring;
+using rsmengine::Channel;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
+using Ring = rsmengine::Channel::Ring;
 
-constexpr std::uint8_t FIRST = rsmdat::message_flags::FIRST;
-constexpr std::uint8_t LAST = rsmdat::message_flags::LAST;
+constexpr std::uint8_t FIRST = rsmengine::message_flags::FIRST;
+constexpr std::uint8_t LAST = rsmengine::message_flags::LAST;
 
 class DaplTransferHostile : public Pair {
   protected:
@@ -54,7 +54,7 @@ class DaplTransferHostile : public Pair {
         one.ep->connector->poll(false);
         EXPECT_EQ(one.ep->state, EpState::DISCONNECTED);
         expect_event(*one.connection, EventKind::BROKEN);
-        EXPECT_EQ(peer->ours().state, static_cast<std::uint32_t>(rsmdat::LinkState::BROKEN));
+        EXPECT_EQ(peer->ours().state, static_cast<std::uint32_t>(rsmengine::LinkState::BROKEN));
     }
 
     std::unique_ptr<Channel> peer;
@@ -139,12 +139,12 @@ TEST_F(DaplTransferHostile, AnswersToAReadThatAreTooLongOrEmpty) {
 TEST_F(DaplTransferHostile, FaultsOfRequestsThatAreDoneOrHaveNotBeen) {
     ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
     peer->set_executed(1);
-    response(MessageKind::FAULT, 0, 0, rsmdat::on_wire(CompletionStatus::REMOTE_ACCESS));
+    response(MessageKind::FAULT, 0, 0, rsmengine::on_wire(CompletionStatus::REMOTE_ACCESS));
     expect_broken_here();
     expect(*one.request, 5, CompletionStatus::OK, 8);
     fresh();
     ASSERT_EQ(one.send({from.at(0, 8)}, 5), Status::OK);
-    response(MessageKind::FAULT, 1, 0, rsmdat::on_wire(CompletionStatus::REMOTE_ACCESS));
+    response(MessageKind::FAULT, 1, 0, rsmengine::on_wire(CompletionStatus::REMOTE_ACCESS));
     expect_broken_here();
     expect(*one.request, 5, CompletionStatus::BAD_RESPONSE);
 }
@@ -161,20 +161,20 @@ TEST_F(DaplTransferHostile, StatusOfAFaultThatCanNotBe) {
 
 TEST_F(DaplTransferHostile, GrantsOfOtherThings) {
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
-    response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context + 1);
+    response(MessageKind::GRANT, 0, sizeof(rsmengine::Grant), 0, to.region->context + 1);
     expect_broken_here();
     fresh();
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
-    response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant) - 1, 0, to.region->context);
+    response(MessageKind::GRANT, 0, sizeof(rsmengine::Grant) - 1, 0, to.region->context);
     expect_broken_here();
 }
 
 TEST_F(DaplTransferHostile, ATicketThatIsNoneLeadsThroughTheRing) {
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 2), Status::OK);
-    response(MessageKind::GRANT, 0, sizeof(rsmdat::Grant), 0, to.region->context);
+    response(MessageKind::GRANT, 0, sizeof(rsmengine::Grant), 0, to.region->context);
     one.ep->connector->poll(false);
-    rsmdat::Message message{};
-    ASSERT_EQ(peer->receive(Ring::REQUEST, message), rsmdat::Arrived::MESSAGE);
+    rsmengine::Message message{};
+    ASSERT_EQ(peer->receive(Ring::REQUEST, message), rsmengine::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::WRITE);
     EXPECT_EQ(one.ep->state, EpState::CONNECTED);
 }
@@ -191,9 +191,9 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
         request(MessageKind::READ, FIRST | LAST, 1 << 20);
     one.ep->connector->poll(false);
     EXPECT_EQ(one.ep->state, EpState::CONNECTED); // the two before it are being answered
-    rsmdat::Message message{};
+    rsmengine::Message message{};
     for (std::size_t read = 0; read < 2U << 20;) {
-        if (peer->receive(Ring::RESPONSE, message) != rsmdat::Arrived::MESSAGE) {
+        if (peer->receive(Ring::RESPONSE, message) != rsmengine::Arrived::MESSAGE) {
             one.ep->connector->poll(false);
             continue;
         }
@@ -202,9 +202,9 @@ TEST_F(DaplTransferHostile, MoreReadsThanAgreed) {
         peer->consume(Ring::RESPONSE);
     }
     one.ep->connector->poll(false);
-    ASSERT_EQ(peer->receive(Ring::RESPONSE, message), rsmdat::Arrived::MESSAGE);
+    ASSERT_EQ(peer->receive(Ring::RESPONSE, message), rsmengine::Arrived::MESSAGE);
     EXPECT_EQ(message.header.kind, MessageKind::FAULT);
-    EXPECT_EQ(message.header.status, rsmdat::on_wire(CompletionStatus::REMOTE_RESPONDER));
+    EXPECT_EQ(message.header.status, rsmengine::on_wire(CompletionStatus::REMOTE_RESPONDER));
     EXPECT_EQ(message.header.total, 2U);
     expect_event(*one.connection, EventKind::BROKEN);
 }
@@ -218,7 +218,7 @@ TEST_F(DaplTransferHostile, APeerThatTakesNoFaultIsNotWaitedForForLong) {
     DAT_EVENT event{};
     Count more = 0;
     EXPECT_EQ(
-        rsmdat::api::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event, &more),
+        rsmdat::evd_wait(one.connection->handle(), DAT_TIMEOUT_INFINITE, 1, &event, &more),
         DAT_SUCCESS);
     guard.lock();
     EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
@@ -231,7 +231,7 @@ TEST_F(DaplTransferHostile, AFaultSaysThatAllAheadOfItWasCarriedOut) {
     ASSERT_EQ(one.send({from.at(0, 8)}, 4), Status::OK);
     MessageHeader header{};
     header.kind = MessageKind::FAULT;
-    header.status = rsmdat::on_wire(CompletionStatus::REMOTE_RESPONDER);
+    header.status = rsmengine::on_wire(CompletionStatus::REMOTE_RESPONDER);
     header.total = 1;
     say(Ring::RESPONSE, header);
     one.ep->connector->poll(false);
@@ -281,8 +281,8 @@ TEST_F(DaplTransferHostile, AnythingAtAll) {
         if (pick(4) == 0)
             peer->set_executed(pick(6));
         one.ep->connector->poll(false);
-        rsmdat::Message message{};
-        while (pick(16) != 0 && peer->receive(Ring::RESPONSE, message) == rsmdat::Arrived::MESSAGE)
+        rsmengine::Message message{};
+        while (pick(16) != 0 && peer->receive(Ring::RESPONSE, message) == rsmengine::Arrived::MESSAGE)
             peer->consume(Ring::RESPONSE);
     }
 }

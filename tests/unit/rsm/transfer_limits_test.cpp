@@ -15,7 +15,7 @@ using DaplTransferLimitsDeathTest = fake::Transfers;
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
         std::_Exit(255);
     DAT_PROVIDER table{};
-    const rsmdat::Ia ia(&table, "fake0", rsmdat::transport_kind.open(""));
+    const rsmengine::Ia ia(&table, "fake0", rsmengine::transport_kind.open(""));
     std::_Exit(ia.limits.eps > 254 || ia.limits.lmrs < ia.limits.eps ? 254 : ia.limits.eps);
 }
 

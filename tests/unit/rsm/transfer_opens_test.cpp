@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 // `one` has EVDs of the open `second`, `other` has its own.
 class OpensTest : public fake::Pair {
@@ -20,7 +20,7 @@ class OpensTest : public fake::Pair {
         param.request_evd_handle = evds[1];
         param.connect_evd_handle = evds[2];
         const DAT_EP_HANDLE ep = one.ep->handle();
-        unlocked([&] { EXPECT_EQ(api::ep_modify(ep, ALL_EVDS, &param), DAT_SUCCESS); });
+        unlocked([&] { EXPECT_EQ(rsmdat::ep_modify(ep, ALL_EVDS, &param), DAT_SUCCESS); });
         one.recv = find_evd(evds[0], *ia);
         one.request = find_evd(evds[1], *ia);
         one.connection = find_evd(evds[2], *ia);
@@ -39,18 +39,18 @@ class OpensTest : public fake::Pair {
         guard.lock();
     }
     void open_second() {
-        ASSERT_EQ(api::ia_open(*record(), "fake0", 8, &async2, &second), DAT_SUCCESS);
+        ASSERT_EQ(rsmdat::ia_open(*record(), "fake0", 8, &async2, &second), DAT_SUCCESS);
         for (DAT_EVD_HANDLE &evd : evds)
-            ASSERT_EQ(api::evd_create(second, 64, nullptr, DAT_EVD_DEFAULT_FLAG, &evd),
+            ASSERT_EQ(rsmdat::evd_create(second, 64, nullptr, DAT_EVD_DEFAULT_FLAG, &evd),
                       DAT_SUCCESS);
     }
     void close_second() {
-        EXPECT_EQ(api::ia_close(std::exchange(second, nullptr), DAT_CLOSE_ABRUPT_FLAG),
+        EXPECT_EQ(rsmdat::ia_close(std::exchange(second, nullptr), DAT_CLOSE_ABRUPT_FLAG),
                   DAT_SUCCESS);
     }
     // The record of the IA that there is.
-    api::Record *record() const {
-        return static_cast<api::Record *>(static_cast<DAT_PROVIDER *>(ia->face)->extension);
+    rsmdat::Record *record() const {
+        return static_cast<rsmdat::Record *>(static_cast<DAT_PROVIDER *>(ia->face)->extension);
     }
 
     static constexpr auto ALL_EVDS = static_cast<DAT_EP_PARAM_MASK>(
@@ -84,7 +84,7 @@ TEST_F(OpensTest, PollOfTheOthersEvdDrivesTheConnection) {
     ASSERT_EQ(other.send({from.at(0, 64)}, 2), Status::OK);
     DAT_EVENT event{};
     const DAT_EVD_HANDLE evd = one.recv->handle();
-    unlocked([&] { EXPECT_EQ(api::evd_dequeue(evd, &event), DAT_SUCCESS); });
+    unlocked([&] { EXPECT_EQ(rsmdat::evd_dequeue(evd, &event), DAT_SUCCESS); });
     EXPECT_EQ(event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
 }
 
@@ -106,20 +106,20 @@ TEST_F(OpensTest, CloseOfTheEndpointLeavesTheEvds) {
     ASSERT_EQ(one.receive({to.at(0, 64)}, 1), Status::OK);
     unlocked([this] {
         for (DAT_EVD_HANDLE evd : evds)
-            EXPECT_EQ(api::evd_free(evd), api::invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
+            EXPECT_EQ(rsmdat::evd_free(evd), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_IN_USE));
     });
     ia->destroy(*one.ep);
     unlocked([this] {
         for (DAT_EVD_HANDLE evd : evds)
-            EXPECT_EQ(api::evd_free(evd), DAT_SUCCESS);
-        EXPECT_EQ(api::ia_close(std::exchange(second, nullptr), DAT_CLOSE_GRACEFUL_FLAG),
+            EXPECT_EQ(rsmdat::evd_free(evd), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::ia_close(std::exchange(second, nullptr), DAT_CLOSE_GRACEFUL_FLAG),
                   DAT_SUCCESS);
     });
 }
 
 // An adapter of another name has nothing in common with this one.
 TEST_F(OpensTest, EvdsOfAnotherAdapterAreRefused) {
-    static api::Record elsewhere;
+    static rsmdat::Record elsewhere;
     std::strcpy(elsewhere.info.ia_name, "fake1");
     elsewhere.table.device_name = elsewhere.info.ia_name;
     elsewhere.table.extension = &elsewhere;
@@ -128,27 +128,27 @@ TEST_F(OpensTest, EvdsOfAnotherAdapterAreRefused) {
     unlocked([&] {
         DAT_IA_HANDLE third = nullptr;
         DAT_EVD_HANDLE async3 = nullptr;
-        ASSERT_EQ(api::ia_open(elsewhere, "fake1", 8, &async3, &third), DAT_SUCCESS);
+        ASSERT_EQ(rsmdat::ia_open(elsewhere, "fake1", 8, &async3, &third), DAT_SUCCESS);
         DAT_EP_PARAM param{};
-        ASSERT_EQ(api::evd_create(third, 8, nullptr, DAT_EVD_DEFAULT_FLAG, &param.recv_evd_handle),
+        ASSERT_EQ(rsmdat::evd_create(third, 8, nullptr, DAT_EVD_DEFAULT_FLAG, &param.recv_evd_handle),
                   DAT_SUCCESS);
-        EXPECT_EQ(api::ep_modify(ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
-                  api::invalid_parameter(3));
-        EXPECT_EQ(api::ia_close(third, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::ep_modify(ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
+                  rsmdat::invalid_parameter(3));
+        EXPECT_EQ(rsmdat::ia_close(third, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
     });
     EXPECT_FALSE(find_evd(evds[0], *ia) == nullptr);
 }
 
 // Streams that exclude each other do so across opens.
 TEST_F(OpensTest, StreamsOfAllOpensCount) {
-    DAT_EP_ATTR solicited = api::to_attr(attributes());
+    DAT_EP_ATTR solicited = rsmdat::to_attr(attributes());
     solicited.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     DAT_PZ_HANDLE pz2 = nullptr;
     DAT_EP_HANDLE ep = nullptr;
     unlocked([&] {
-        ASSERT_EQ(api::pz_create(second, &pz2), DAT_SUCCESS);
-        EXPECT_EQ(api::ep_create(second, pz2, evds[0], evds[1], evds[2], &solicited, &ep),
-                  api::invalid_parameter(6));
+        ASSERT_EQ(rsmdat::pz_create(second, &pz2), DAT_SUCCESS);
+        EXPECT_EQ(rsmdat::ep_create(second, pz2, evds[0], evds[1], evds[2], &solicited, &ep),
+                  rsmdat::invalid_parameter(6));
     });
 }
 

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 // How many programs each test executes, and the first one's seed.
 int programs() {

@@ -5,7 +5,7 @@
 
 namespace fake {
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 namespace {
 
@@ -16,8 +16,8 @@ Post post_of(const std::vector<Segment> &iov, std::uint64_t cookie,
             Cookie{cookie}, flags};
 }
 
-api::Record &record() {
-    static api::Record instance;
+rsmdat::Record &record() {
+    static rsmdat::Record instance;
     std::strcpy(instance.info.ia_name, "fake0");
     instance.table.device_name = instance.info.ia_name;
     instance.table.extension = &instance;
@@ -50,7 +50,7 @@ Status Side::read(std::vector<Segment> iov, RemoteSegment remote, std::uint64_t 
 void Transfers::SetUp() {
     DAT_IA_HANDLE handle = nullptr;
     DAT_EVD_HANDLE evd = nullptr;
-    ASSERT_EQ(api::ia_open(record(), "fake0", 64, &evd, &handle), DAT_SUCCESS);
+    ASSERT_EQ(rsmdat::ia_open(record(), "fake0", 64, &evd, &handle), DAT_SUCCESS);
     auto locked = enter<Ia>(handle);
     ia = locked.get();
     guard = std::move(locked.guard);
@@ -64,7 +64,7 @@ void Transfers::SetUp() {
 void Transfers::TearDown() {
     const DAT_IA_HANDLE handle = ia->handle();
     guard.unlock();
-    EXPECT_EQ(api::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+    EXPECT_EQ(rsmdat::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
 }
 
 Pz &Transfers::make_pz() {

@@ -6,7 +6,7 @@ namespace {
 
 using namespace fake;
 
-using rsmdat::Srq;
+using rsmengine::Srq;
 
 class DaplTransferSrq : public Pair {
   protected:
@@ -21,7 +21,7 @@ class DaplTransferSrq : public Pair {
         const Segment piece = to.at(offset, length);
         return srq->post(1, &piece, Cookie{number});
     }
-    void expect_async(rsmdat::Handle about, Reason reason) {
+    void expect_async(rsmengine::Handle about, Reason reason) {
         const Event *event = nullptr;
         ASSERT_EQ(async->dequeue(event), Status::OK);
         EXPECT_EQ(event->error.about, about);

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <utility>
 
-using namespace rsmdat;
+using namespace rsmengine;
 
 TEST(DaplVerbsWork, numbers_carry_kind_and_slot) {
     for (const Work kind : {Work::REQUEST, Work::RECEIVE, Work::PING})

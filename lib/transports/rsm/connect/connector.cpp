@@ -12,7 +12,7 @@
 #include <cstring>
 #include <sys/epoll.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -415,4 +415,4 @@ void RsmConnector::give_up() noexcept {
     drop_link();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmConnector final : public Connector, public Source {
   public:
@@ -73,4 +73,4 @@ inline RsmConnector &connector_of(const Ep &ep) noexcept {
     return own<RsmConnector>(*ep.connector);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

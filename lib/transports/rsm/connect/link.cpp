@@ -6,7 +6,7 @@
 #include <cstring>
 #include <unistd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 std::uint64_t new_port() noexcept {
     static std::atomic<std::uint32_t> count{0};
@@ -64,4 +64,4 @@ std::span<const std::byte> private_data_of(const Terms &terms) noexcept {
     return std::as_bytes(std::span(terms.private_data)).first(terms.private_data_size);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <memory>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmLink final : public Link {
   public:
@@ -51,4 +51,4 @@ void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::
 bool read_terms(const Terms &from, Terms &copy) noexcept;
 std::span<const std::byte> private_data_of(const Terms &terms) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

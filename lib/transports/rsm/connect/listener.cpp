@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr std::uint32_t LABEL_MAGIC = 0x724c626c; // "rLbl"
@@ -232,4 +232,4 @@ int Call::repeat() noexcept {
     return listener_.put_and_post(index * sizeof(ListenerSlot), bytes_of(slot_));
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

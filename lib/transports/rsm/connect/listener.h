@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace rsmdat {
+namespace rsmengine {
 
 constexpr std::size_t LISTENER_SLOTS = 64;
 
@@ -95,4 +95,4 @@ class Call {
     Import listener_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

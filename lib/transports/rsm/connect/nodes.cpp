@@ -11,7 +11,7 @@
 
 #include "support/regular_file.h"
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // The limit is enough for a thousand nodes.
@@ -138,4 +138,4 @@ sockaddr_storage NodeTable::address_of(std::uint32_t node) const {
     return found == entries_.end() ? internet(INADDR_ANY) : found->address;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

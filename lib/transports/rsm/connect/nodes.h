@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class NodeTable {
   public:
@@ -45,4 +45,4 @@ class NodeTable {
     sockaddr_storage own_address_{};
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

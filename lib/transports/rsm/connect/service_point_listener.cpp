@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -209,4 +209,4 @@ void RsmServicePointListener::read_slots() noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

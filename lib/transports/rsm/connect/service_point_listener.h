@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmServicePointListener final : public ServicePointListener, public Source {
   public:
@@ -40,4 +40,4 @@ class RsmServicePointListener final : public ServicePointListener, public Source
     Engine::Alarm retry_ = 0;              // handles `unread_` again
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

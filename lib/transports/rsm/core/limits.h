@@ -5,7 +5,7 @@
 #include "engine/core/limit_set.h"
 #include "engine/core/types.h"
 
-namespace rsmdat::limits {
+namespace rsmengine::limits {
 
 constexpr Count EPS = 32768;
 constexpr Count DTOS_PER_EP = 65536; // each direction
@@ -44,4 +44,4 @@ constexpr LimitSet ALL{
     .srq_ep_pz_difference = SRQ_EP_PZ_DIFFERENCE,
 };
 
-} // namespace rsmdat::limits
+} // namespace rsmengine::limits

@@ -6,7 +6,7 @@
 #include <bit>
 #include <charconv>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -42,4 +42,4 @@ std::optional<RsmOptions> parse_rsm_options(std::string_view text) {
     return each_option(text, set_one) ? std::optional(options) : std::nullopt;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct RsmOptions {
     std::string controller = "loopback";  // RSM controller that reaches other nodes, or loopback
@@ -19,4 +19,4 @@ struct RsmOptions {
 // Nothing if the text is malformed.
 std::optional<RsmOptions> parse_rsm_options(std::string_view text);
 
-} // namespace rsmdat
+} // namespace rsmengine

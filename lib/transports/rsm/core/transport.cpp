@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <sys/resource.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -107,11 +107,11 @@ Status RsmTransport::listen(Ia &ia, Qualifier qualifier,
 }
 
 void RsmTransport::acknowledge(Link &link) noexcept {
-    rsmdat::acknowledge(own<RsmLink>(link));
+    rsmengine::acknowledge(own<RsmLink>(link));
 }
 
 void RsmTransport::refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept {
-    rsmdat::refuse(ia, own<RsmLink>(*link), how);
+    rsmengine::refuse(ia, own<RsmLink>(*link), how);
 }
 
 // The pages are the same; only the right to write may be missing.
@@ -126,4 +126,4 @@ Status RsmTransport::get_memory(const Pz & /*pz*/, const Wanted &wanted,
 
 constinit const TransportKind transport_kind{.name = "rsm", .accepts = accepts, .open = open};
 
-} // namespace rsmdat
+} // namespace rsmengine

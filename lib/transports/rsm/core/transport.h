@@ -12,7 +12,7 @@
 
 #include <memory>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Device;
 class NodeTable;
@@ -50,4 +50,4 @@ inline RsmContexts &contexts_of(const Ia &ia) noexcept {
     return transport_of(ia).regions;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 RsmContexts::RsmContexts() noexcept = default;
 
@@ -104,4 +104,4 @@ std::optional<RsmContexts::Reached> RsmContexts::reach(const Pz *pz, std::uint32
     return Reached{std::span(pinned.at(address), static_cast<std::size_t>(length)), &pinned};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

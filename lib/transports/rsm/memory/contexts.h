@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 class Pz;
@@ -199,4 +199,4 @@ class RemoteRegion {
     explicit RemoteRegion(std::unique_ptr<Inside> inside) noexcept; // for open() only
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -94,4 +94,4 @@ void copy_to_pieces(std::span<const Segment> pieces, std::uint64_t offset,
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

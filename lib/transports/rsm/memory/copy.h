@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // How many bytes at the end of a range can be stored in one piece: 1, 2, 4 or 8.
 std::size_t last_bytes(std::uint64_t end, std::uint64_t length) noexcept;
@@ -49,4 +49,4 @@ void copy_from_pieces(std::span<const Segment> pieces, std::uint64_t offset,
 void copy_to_pieces(std::span<const Segment> pieces, std::uint64_t offset,
                     std::span<const std::byte> from) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -84,4 +84,4 @@ Outcome copy_by_kernel(const KernelCopy &how, std::uint64_t offset, PieceCursor 
     return outcome;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

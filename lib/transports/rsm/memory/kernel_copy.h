@@ -5,7 +5,7 @@
 #include "memory/contexts.h"
 #include "memory/copy.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct KernelCopy {
     const Import &import;
@@ -17,4 +17,4 @@ struct KernelCopy {
 RemoteRegion::Outcome copy_by_kernel(const KernelCopy &how, std::uint64_t offset,
                                      PieceCursor &cursor, std::uint64_t length) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -4,7 +4,7 @@
 #include "engine/core/status.h"
 #include "engine/loop/handle_fd.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -59,4 +59,4 @@ Status pin(const Device &device, const PageRange &pages, bool writable,
     return Status::OK;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

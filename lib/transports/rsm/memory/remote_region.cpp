@@ -10,7 +10,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Offsets are those in the exporter's segment.
 struct RemoteRegion::Inside {
@@ -150,4 +150,4 @@ RemoteRegion::Outcome RemoteRegion::read(std::uint64_t address, std::span<const 
     return inside_->copy(false, address, pieces, length);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 RsmRmr::RsmRmr(Pz &its) : Rmr(its), self_(std::make_shared<RsmRmr *>(this)) {}
 
@@ -68,4 +68,4 @@ void RsmRmr::drop(Prepared &prepared) noexcept {
     prepared.rmr.reset();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

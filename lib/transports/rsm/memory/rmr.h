@@ -9,7 +9,7 @@
 
 #include <memory>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmRmr final : public Rmr {
   public:
@@ -42,4 +42,4 @@ class RsmRmr final : public Rmr {
     RsmRegion *region_ = nullptr; // null: unbound
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

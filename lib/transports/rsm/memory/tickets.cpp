@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/contexts.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -80,4 +80,4 @@ void Tickets::revoke(const Ep &ep, RsmRegion &region) noexcept {
     all_.erase(held);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 
 #include "wire/channel.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class NotifyingChannel {
   public:
@@ -55,4 +55,4 @@ class NotifyingChannel {
     bool unnotified_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

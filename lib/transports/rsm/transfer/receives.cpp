@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int TURNS = 1024; // as RsmRequests'
@@ -354,4 +354,4 @@ void RsmReceives::flush() noexcept {
     arriving_ = {};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

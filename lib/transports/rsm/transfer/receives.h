@@ -15,7 +15,7 @@
 
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmReceives final : public Receives, public RsmSrq::Waiter {
   public:
@@ -105,4 +105,4 @@ class RsmReceives final : public Receives, public RsmSrq::Waiter {
     bool budget_exhausted_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 
 RemoteRegionCache::Entry *RemoteRegionCache::find(RemoteKey context) noexcept {
     const auto fits = [&](const Entry &entry) {
@@ -31,4 +31,4 @@ RemoteRegionCache::insert(RemoteKey context, std::unique_ptr<RemoteRegion> regio
     return std::exchange(oldest, std::move(fresh)).region;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

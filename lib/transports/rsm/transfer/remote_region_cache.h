@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RemoteRegionCache {
   public:
@@ -49,4 +49,4 @@ class RemoteRegionCache {
     std::uint64_t clock_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <array>
 #include <cstring>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // The most messages that one call handles: a peer that fills or empties a ring as fast as this side
@@ -505,4 +505,4 @@ Status RsmRequests::bind(RsmRmr &rmr, const Segment &triplet, unsigned privilege
     return queue(request);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

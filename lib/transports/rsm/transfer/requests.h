@@ -15,7 +15,7 @@
 #include <list>
 #include <optional>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 
@@ -96,4 +96,4 @@ class RsmRequests final : public Requests {
     bool faulted_ = false; // a request has completed without success: those behind it are flushed
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

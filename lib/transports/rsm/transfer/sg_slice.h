@@ -10,7 +10,7 @@
 #include <array>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 using SgPiece = std::span<const std::byte>;
 
@@ -41,4 +41,4 @@ class SgSlice {
     std::array<SgPiece, limits::IOV> pieces_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Status RsmSrq::resize(Count max_recv_dtos) {
     if (!may_have(max_recv_dtos))
@@ -53,4 +53,4 @@ Status RsmSrq::posted() noexcept {
     return Status::OK;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include "engine/core/types.h"
 #include "engine/transfer/srq.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmSrq final : public Srq {
   public:
@@ -52,4 +52,4 @@ inline RsmSrq *srq_of(const Ep &ep) noexcept {
     return own_or_null<RsmSrq>(ep.srq);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

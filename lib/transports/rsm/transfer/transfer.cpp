@@ -4,7 +4,7 @@
 
 #include "core/transport.h"
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int TURNS = 1024; // as RsmRequests'
@@ -203,4 +203,4 @@ void RsmTransfer::set_watermarks(Count soft, Count hard) noexcept {
         progress();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -16,7 +16,7 @@
 #include "transfer/receives.h"
 #include "transfer/requests.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RsmTransfer final : public Transfer {
   public:
@@ -71,4 +71,4 @@ inline RsmTransfer &transfer_of(const Ep &ep) noexcept {
     return own<RsmTransfer>(*ep.transfer);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

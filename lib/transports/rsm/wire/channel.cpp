@@ -9,7 +9,7 @@
 #include <bit>
 #include <string>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct Channel::Inside {
     Inside(const Device &its_device, std::string_view its_controller, std::uint32_t node)
@@ -306,4 +306,4 @@ int Channel::peer_fd() const noexcept {
     return inside_->peer.fd();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -15,7 +15,7 @@
 #include <optional>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The address of a segment for the peer.
 struct SegmentAddress {
@@ -97,4 +97,4 @@ class Channel final : public Doorbell {
     std::unique_ptr<Inside> inside_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

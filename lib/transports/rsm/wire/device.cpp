@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // A program sees handles of uDAPL only, so forked children inherit nothing, and signals do not end
@@ -45,4 +45,4 @@ bool Device::has_controller(std::string_view name) const noexcept {
     return ask_attributes(name, attributes) == RSM_SUCCESS;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

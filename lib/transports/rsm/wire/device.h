@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace rsmdat {
+namespace rsmengine {
 
 using rsmdev::Export;
 using rsmdev::Import;
@@ -33,4 +33,4 @@ class Device : public rsmdev::Table {
     std::uint32_t node_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

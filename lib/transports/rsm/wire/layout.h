@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rsmdat {
+namespace rsmengine {
 
 constexpr std::uint32_t LAYOUT_MAGIC = 0x72444154; // "rDAT"
 constexpr std::uint32_t LAYOUT_VERSION = 2;
@@ -131,4 +131,4 @@ struct ListenerSlot {
     std::uint64_t check; // of all before it; 0 in an empty slot
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

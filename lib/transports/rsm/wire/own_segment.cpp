@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <unistd.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int BOTH = PROT_READ | PROT_WRITE;
@@ -48,4 +48,4 @@ int OwnSegment::create(const Device &device, std::string_view controller, std::s
     return status;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

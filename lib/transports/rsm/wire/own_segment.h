@@ -5,7 +5,7 @@
 
 #include "wire/device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class OwnSegment {
   public:
@@ -24,4 +24,4 @@ class OwnSegment {
     Export handle_; // destroyed before its memory
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // A header travels as four words, so that each is read and written once.
@@ -149,4 +149,4 @@ void RingReader::consume() noexcept {
     has_current_ = false;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

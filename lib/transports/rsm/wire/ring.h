@@ -13,7 +13,7 @@
 #include <atomic>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 constexpr std::size_t CELL = 64;
 constexpr std::size_t MIN_RING = 4096; // both are powers of 2
@@ -108,4 +108,4 @@ class RingReader {
     bool has_current_ = false;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <netinet/in.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
@@ -356,4 +356,4 @@ void VerbsConnector::drop_link() noexcept {
     ep_.link.reset();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -13,7 +13,7 @@
 #include <memory>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsConnector final : public Connector {
   public:
@@ -66,4 +66,4 @@ inline VerbsConnector &connector_of(const Ep &ep) noexcept {
     return own<VerbsConnector>(*ep.connector);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

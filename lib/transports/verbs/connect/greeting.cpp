@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr std::byte MARK{0xda};
@@ -40,4 +40,4 @@ Refusal refusal_of(std::span<const std::byte> from) noexcept {
     return ours && from[1] == CONSUMER ? Refusal::BY_CONSUMER : Refusal::BY_PROVIDER;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The bytes that fit into a request on every transport, and so those that the consumer may have.
 constexpr std::size_t REQUEST_ROOM = 56;
@@ -38,4 +38,4 @@ Rejection rejection(Refusal how) noexcept;
 // A rejection that is not ours is the kernel's: nobody listens, or the program has gone.
 Refusal refusal_of(std::span<const std::byte> from) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

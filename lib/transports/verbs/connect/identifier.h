@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct CmEvent;
 
@@ -58,4 +58,4 @@ class Identifier {
     rdma_cm_id *id_ = nullptr;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // 5 ms, after which a peer repeats a message that found no receive; the default of rdma_cm would be
@@ -70,4 +70,4 @@ bool bring(ibv_qp &qp, ibv_qp_state state, const VerbsLink &link) noexcept {
     return ::ibv_modify_qp(&qp, &attributes, mask) == 0;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsLink final : public Link, public CmListener {
   public:
@@ -53,4 +53,4 @@ sockaddr_storage with_port(const sockaddr_storage &address, std::uint16_t port) 
 // the link know. False, and errno, if that fails.
 bool bring(ibv_qp &qp, ibv_qp_state state, const VerbsLink &link) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

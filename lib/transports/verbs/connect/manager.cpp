@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int EVENTS_PER_LOOK = 64;
@@ -105,4 +105,4 @@ void Manager::drop(Identifier id) noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // An event of rdma_cm, copied: the original has been acknowledged.
 struct CmEvent {
@@ -52,4 +52,4 @@ class Manager final : public Source {
     std::unordered_map<const rdma_cm_id *, Identifier> leaving_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

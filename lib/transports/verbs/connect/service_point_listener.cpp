@@ -11,7 +11,7 @@
 #include <cstring>
 #include <netinet/in.h>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int BACKLOG = 1024; // requests that the kernel keeps; the EVD has a limit, too
@@ -85,4 +85,4 @@ void VerbsServicePointListener::on_cm_event(CmEvent &event) noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

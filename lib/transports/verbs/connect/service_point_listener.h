@@ -8,7 +8,7 @@
 #include "engine/core/status.h"
 #include "engine/core/types.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // OK, QUALIFIER_IN_USE, or why else there is no listener.
 Status listen(const Ia &ia, Qualifier qualifier, Identifier &listener) noexcept;
@@ -27,4 +27,4 @@ class VerbsServicePointListener final : public ServicePointListener, public CmLi
     Identifier id_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

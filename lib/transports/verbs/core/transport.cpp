@@ -13,7 +13,7 @@
 #include "wire/device_events.h"
 #include "wire/rdma_device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 bool accepts(std::string_view options) {
@@ -70,14 +70,14 @@ std::unique_ptr<Connector> VerbsTransport::make_connector(Ep &ep) {
 Status VerbsTransport::listen(Ia &ia, Qualifier qualifier,
                               std::unique_ptr<ServicePointListener> &listener) {
     Identifier id;
-    const Status result = rsmdat::listen(ia, qualifier, id);
+    const Status result = rsmengine::listen(ia, qualifier, id);
     if (result == Status::OK)
         listener = std::make_unique<VerbsServicePointListener>(std::move(id));
     return result;
 }
 
 void VerbsTransport::refuse(Ia & /*ia*/, std::unique_ptr<Link> link, Refusal how) noexcept {
-    rsmdat::refuse(own<VerbsLink>(*link), how);
+    rsmengine::refuse(own<VerbsLink>(*link), how);
 }
 
 // Each region has keys of its own: they say which protection zone, which bytes and which rights.
@@ -92,4 +92,4 @@ Status VerbsTransport::get_memory(const Pz &pz, const Wanted &wanted,
 
 constinit const TransportKind transport_kind{.name = "verbs", .accepts = accepts, .open = open};
 
-} // namespace rsmdat
+} // namespace rsmengine

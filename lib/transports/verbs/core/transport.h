@@ -12,7 +12,7 @@
 
 #include <memory>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class CompletionQueues;
 class Manager;
@@ -51,4 +51,4 @@ inline VerbsTransport &transport_of(const Ia &ia) noexcept {
     return own<VerbsTransport>(*ia.transport);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::optional<VerbsOptions> parse_verbs_options(std::string_view text) {
     return each_option(text, set_one) ? std::optional(options) : std::nullopt;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct VerbsOptions {
     std::string device;    // as ibv_devices shows it; empty: the first that has a port in use
@@ -21,4 +21,4 @@ struct VerbsOptions {
 // Nothing if the text is malformed.
 std::optional<VerbsOptions> parse_verbs_options(std::string_view text);
 
-} // namespace rsmdat
+} // namespace rsmengine

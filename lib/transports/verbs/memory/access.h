@@ -6,7 +6,7 @@
 
 #include <infiniband/verbs.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Local reads are always possible; what peers may write the device must be able to.
 constexpr unsigned remote_access_of(unsigned privileges) noexcept {
@@ -25,4 +25,4 @@ constexpr unsigned access_of(unsigned privileges) noexcept {
     return local | remote_access_of(privileges);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

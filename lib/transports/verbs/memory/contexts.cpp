@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 Region *VerbsContexts::create(Pz &pz, std::shared_ptr<Pinned> pinned, std::uint64_t address,
                               std::uint64_t length, unsigned privileges, bool local) {
@@ -28,4 +28,4 @@ void VerbsContexts::destroy(Region &region) noexcept {
     regions_.erase(region.context);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The device's part of an LMR.
 class VerbsPinned final : public Pinned {
@@ -45,4 +45,4 @@ class VerbsContexts final : public Contexts {
     std::unordered_map<LocalKey, Region> regions_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 ibv_mr *try_to_register(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
@@ -60,4 +60,4 @@ Status register_memory(const VerbsPz &pz, const Wanted &wanted, std::shared_ptr<
     return Status::OK;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

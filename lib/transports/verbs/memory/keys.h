@@ -7,10 +7,10 @@
 #include "memory/contexts.h"
 #include "memory/pz.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 // Can take long: Ia::lock not held, `pz` stays. OK or what Transport::get_memory may say; throws
 // std::bad_alloc.
 Status register_memory(const VerbsPz &pz, const Wanted &wanted, std::shared_ptr<Pinned> &result);
 
-} // namespace rsmdat
+} // namespace rsmengine

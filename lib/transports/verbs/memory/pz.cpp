@@ -4,7 +4,7 @@
 #include "core/transport.h"
 #include "wire/rdma_device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 std::shared_ptr<ibv_pd> new_domain(const RdmaDevice &device) {
@@ -18,4 +18,4 @@ std::shared_ptr<ibv_pd> new_domain(const RdmaDevice &device) {
 
 VerbsPz::VerbsPz(Ia &ia) : Pz(ia), domain(new_domain(*transport_of(ia).device)) {}
 
-} // namespace rsmdat
+} // namespace rsmengine

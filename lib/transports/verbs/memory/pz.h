@@ -8,7 +8,7 @@
 
 struct ibv_pd;
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsPz final : public Pz {
   public:
@@ -18,4 +18,4 @@ class VerbsPz final : public Pz {
     const std::shared_ptr<ibv_pd> domain;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

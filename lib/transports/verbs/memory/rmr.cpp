@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -104,4 +104,4 @@ void VerbsRmr::drop(Prepared &prepared) noexcept {
         --to->bound_rmrs;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

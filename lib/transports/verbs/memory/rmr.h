@@ -10,7 +10,7 @@
 #include <infiniband/verbs.h>
 #include <memory>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsRmr final : public Rmr {
   public:
@@ -52,4 +52,4 @@ class VerbsRmr final : public Rmr {
     std::shared_ptr<Pinned> last_;   // what it will be bound to when all binds are done
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

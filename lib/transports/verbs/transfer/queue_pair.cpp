@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace rsmdat {
+namespace rsmengine {
 
 bool QueuePair::open(Ep &ep, ibv_cq &requests, ibv_cq &receives, const QueueSizes &sizes) noexcept {
     ibv_qp_init_attr wanted{};
@@ -70,4 +70,4 @@ void QueuePair::close() noexcept {
     domain_.reset();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -6,7 +6,7 @@
 #include "memory/pz.h"
 #include "wire/rdma_device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Ep;
 
@@ -50,4 +50,4 @@ class QueuePair {
     std::uint32_t inline_limit_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 // Soft RoCE calls a receive malformed, be it that a message does not fit or that the receive's
@@ -89,4 +89,4 @@ void VerbsReceives::flush() noexcept {
         complete(own_.take(), CompletionStatus::FLUSHED, 0, false);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include "engine/transfer/receives.h"
 #include "transfer/work.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsReceives final : public Receives {
   public:
@@ -32,4 +32,4 @@ class VerbsReceives final : public Receives {
     std::size_t handed_over_ = 0; // of those that wait
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 unsigned send_flags_of(const Request &request, std::uint32_t inline_limit, bool fences) noexcept {
@@ -190,4 +190,4 @@ void VerbsRequests::flush() noexcept {
     stopped_ = failed_ = false;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

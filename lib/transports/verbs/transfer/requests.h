@@ -11,7 +11,7 @@
 
 #include <list>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsRequests final : public Requests {
   public:
@@ -56,4 +56,4 @@ class VerbsRequests final : public Requests {
     bool failed_ = false;   // a request has completed in error
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -5,7 +5,7 @@
 #include "memory/pz.h"
 #include "transfer/work.h"
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes) {
@@ -85,4 +85,4 @@ void VerbsSrq::limit_by_device() noexcept {
     (void)::ibv_modify_srq(queue_.get(), &wanted, IBV_SRQ_LIMIT);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

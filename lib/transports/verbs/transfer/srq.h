@@ -10,7 +10,7 @@
 #include "engine/transfer/srq.h"
 #include "wire/rdma_device.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsSrq final : public Srq {
   public:
@@ -47,4 +47,4 @@ inline VerbsSrq *srq_of(const Ep &ep) noexcept {
     return own_or_null<VerbsSrq>(ep.srq);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

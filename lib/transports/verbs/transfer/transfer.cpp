@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     explicit Inside(Ep &owner); // throws std::bad_alloc
@@ -425,4 +425,4 @@ void VerbsTransfer::set_watermarks(Count soft, Count hard) noexcept {
         inside_->update_state();
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -18,7 +18,7 @@
 
 struct ibv_qp;
 
-namespace rsmdat {
+namespace rsmengine {
 
 class VerbsTransfer final : public Transfer {
   public:
@@ -82,4 +82,4 @@ inline VerbsTransfer &transfer_of(const Ep &ep) noexcept {
     return own<VerbsTransfer>(*ep.transfer);
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/work.h"
 
-namespace rsmdat {
+namespace rsmengine {
 
 CompletionStatus status_of(ibv_wc_status status) noexcept {
     switch (status) {
@@ -41,4 +41,4 @@ CompletionStatus status_of(ibv_wc_status status) noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <infiniband/verbs.h>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 
 // The subject of a completion. Requests complete in the order in which they were given, and so do
 // receives of an endpoint's own; those of an SRQ are told by their slot.
@@ -55,4 +55,4 @@ class Gathered {
 // The fault, in the words of the interface.
 CompletionStatus status_of(ibv_wc_status status) noexcept;
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 CompletionQueue::CompletionQueue(Engine &engine, const RdmaDevice &device, int size) noexcept
     : engine_(engine),
@@ -175,4 +175,4 @@ void CompletionQueues::drop_unused() noexcept {
     std::erase_if(channels_, [](const auto &entry) { return !entry.second->used(); });
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

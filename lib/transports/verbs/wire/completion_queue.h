@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class Engine;
 class Evd;
@@ -154,4 +154,4 @@ class CompletionQueues {
     std::unordered_multimap<const Evd *, std::unique_ptr<CompletionQueue>> channels_;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr int EVENTS_PER_LOOK = 64;
@@ -124,4 +124,4 @@ void DeviceEvents::AsyncEventHandler::device_gone() noexcept {
     }
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

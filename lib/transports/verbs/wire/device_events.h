@@ -8,7 +8,7 @@
 
 #include <infiniband/verbs.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 class RdmaDevice;
 
@@ -50,4 +50,4 @@ class DeviceEvents {
     Identifier sentinel_; // gets an event when the device is removed
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::optional<sockaddr_storage> address_of_port(std::string_view device, std::ui
     return {};
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rsmdat {
+namespace rsmengine {
 namespace {
 
 constexpr Count RDMA_READS = 255; // that rdma_cm can say
@@ -125,4 +125,4 @@ LimitSet RdmaDevice::limits() const noexcept {
     return limits;
 }
 
-} // namespace rsmdat
+} // namespace rsmengine

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <sys/socket.h>
 
-namespace rsmdat {
+namespace rsmengine {
 
 struct VerbsOptions;
 
@@ -58,4 +58,4 @@ class RdmaDevice {
     std::uint8_t port_ = 0;
 };
 
-} // namespace rsmdat
+} // namespace rsmengine

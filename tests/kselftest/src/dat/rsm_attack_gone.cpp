@@ -8,8 +8,8 @@
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
 
 namespace {
 
@@ -21,7 +21,7 @@ MessageHeader header(MessageKind kind, std::uint64_t context, std::uint64_t addr
 {
     MessageHeader result{};
     result.kind = kind;
-    result.flags = rsmdat::message_flags::FIRST | rsmdat::message_flags::LAST;
+    result.flags = rsmengine::message_flags::FIRST | rsmengine::message_flags::LAST;
     result.total = bytes;
     result.context = static_cast<std::uint32_t>(context);
     result.address = address;

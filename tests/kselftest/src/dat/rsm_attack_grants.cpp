@@ -9,9 +9,9 @@
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
-using rsmdat::Grant;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
+using rsmengine::Grant;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
 
 namespace {
 

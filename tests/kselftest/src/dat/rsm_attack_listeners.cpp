@@ -17,11 +17,11 @@ using namespace rsmtest::dat;
 
 namespace {
 
-using rsmdat::Channel;
-using rsmdat::Device;
-using rsmdat::Import;
-using rsmdat::Label;
-using rsmdat::SegmentAddress;
+using rsmengine::Channel;
+using rsmengine::Device;
+using rsmengine::Import;
+using rsmengine::Label;
+using rsmengine::SegmentAddress;
 
 constexpr std::uint64_t contested = 4711;
 
@@ -31,14 +31,14 @@ protected:
     {
         Import import;
         Label label{};
-        EXPECT_EQ(Import::connect(device, "loopback", device.node(), rsmdat::label_id(qualifier),
+        EXPECT_EQ(Import::connect(device, "loopback", device.node(), rsmengine::label_id(qualifier),
                                   RSM_PERM_READ, import),
                   RSM_SUCCESS);
         EXPECT_EQ(import.get(0, std::as_writable_bytes(std::span(&label, 1))), RSM_SUCCESS);
         EXPECT_EQ(label.qualifier, qualifier);
         return label;
     }
-    static rsmdat::Ticket ticket_in(const Label &label)
+    static rsmengine::Ticket ticket_in(const Label &label)
     {
         return {label.ticket[0], label.ticket[1]};
     }
@@ -53,7 +53,7 @@ TEST_F(RsmAttackListeners, place_that_is_taken_beforehand)
         Child squatter(alice(), [&](Link &link) {
             const Pages pages(1);
             const Fd handle = raw::open_segment();
-            std::uint32_t id = rsmdat::label_id(contested);
+            std::uint32_t id = rsmengine::label_id(contested);
             const rsm_acl_entry everybody{raw::local_node(), mode};
             EXPECT_EQ(raw::bind(handle.get(), pages.data(), pages.size()), raw::success);
             EXPECT_EQ(raw::publish(handle.get(), id, {&everybody, 1}), raw::success);
@@ -83,7 +83,7 @@ TEST_F(RsmAttackListeners, place_that_is_the_servers)
     Child squatter(alice(), [&](Link &) {
         const Pages pages(1);
         const Fd handle = raw::open_segment();
-        std::uint32_t id = rsmdat::label_id(contested);
+        std::uint32_t id = rsmengine::label_id(contested);
         EXPECT_EQ(raw::bind(handle.get(), pages.data(), pages.size()), raw::success);
         EXPECT_EQ(raw::publish(handle.get(), id), raw::status(RSMERR_SEGID_IN_USE));
     });
@@ -148,30 +148,30 @@ public:
         EXPECT_EQ(Channel::create(device, "loopback", device.node(), 16384, channel_),
                   RSM_SUCCESS);
         channel_->ours().offer.qualifier = qualifier;
-        EXPECT_EQ(rsmdat::OwnSegment::create(device, {}, size, segment_), RSM_SUCCESS);
+        EXPECT_EQ(rsmengine::OwnSegment::create(device, {}, size, segment_), RSM_SUCCESS);
         std::memcpy(segment_.bytes().data(), &channel_->ours(), size);
-        rsmdat::Ticket ticket{};
-        EXPECT_EQ(segment_.handle().grant(0, size, RSM_PERM_RDWR, rsmdat::TicketUse::MANY, ticket),
+        rsmengine::Ticket ticket{};
+        EXPECT_EQ(segment_.handle().grant(0, size, RSM_PERM_RDWR, rsmengine::TicketUse::MANY, ticket),
                   RSM_SUCCESS);
         SegmentAddress address = channel_->address();
         address.ticket = ticket;
         request_.qualifier = qualifier;
-        request_.from = rsmdat::credentials_of(address);
-        request_.check = rsmdat::check_of(request_);
+        request_.from = rsmengine::credentials_of(address);
+        request_.check = rsmengine::check_of(request_);
     }
     void send(const Import &listener) const
     {
-        rsmdat::Letter letter{};
+        rsmengine::Letter letter{};
         std::memcpy(letter.data(), &request_, sizeof(request_));
         EXPECT_EQ(listener.send(letter), RSM_SUCCESS);
     }
 
 private:
-    static constexpr std::size_t size = rsmdat::RINGS + 16384 + rsmdat::MIN_RING;
+    static constexpr std::size_t size = rsmengine::RINGS + 16384 + rsmengine::MIN_RING;
 
     std::unique_ptr<Channel> channel_; // whose front is copied
-    rsmdat::OwnSegment segment_;
-    rsmdat::ListenerSlot request_{};
+    rsmengine::OwnSegment segment_;
+    rsmengine::ListenerSlot request_{};
 };
 
 } // namespace
@@ -184,7 +184,7 @@ TEST_F(RsmAttackListeners, repeated_request_costs_one_channel)
         const std::uint64_t qualifier = link.hear();
         const PatientRequest first(device, qualifier);
         const PatientRequest last(device, qualifier);
-        const rsmdat::Ticket ticket = ticket_in(label_of(device, qualifier));
+        const rsmengine::Ticket ticket = ticket_in(label_of(device, qualifier));
         std::array<Import, 20> listeners; // a handle has one letter under way
         for (Import &listener : listeners) {
             ASSERT_EQ(Import::redeem(device, ticket, listener), RSM_SUCCESS);
@@ -210,12 +210,12 @@ TEST_F(RsmAttackListeners, flood_of_requests_starves_nobody)
     Child flooder(alice(), [](Link &link) {
         const Device device;
         const std::uint64_t qualifier = link.hear();
-        const rsmdat::Ticket ticket = ticket_in(label_of(device, qualifier));
+        const rsmengine::Ticket ticket = ticket_in(label_of(device, qualifier));
         std::array<Import, 100> handles;
-        rsmdat::ListenerSlot request{};
+        rsmengine::ListenerSlot request{};
         request.qualifier = qualifier;
         request.from.node = device.node();
-        rsmdat::Letter letter{};
+        rsmengine::Letter letter{};
         std::memcpy(letter.data(), &request, sizeof(request));
         for (Import &handle : handles) {
             ASSERT_EQ(Import::redeem(device, ticket, handle), RSM_SUCCESS);

@@ -8,15 +8,15 @@
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
 
 namespace {
 
 using Ring = RawPeer::Ring;
 
-constexpr std::uint8_t first = rsmdat::message_flags::FIRST;
-constexpr std::uint8_t last = rsmdat::message_flags::LAST;
+constexpr std::uint8_t first = rsmengine::message_flags::FIRST;
+constexpr std::uint8_t last = rsmengine::message_flags::LAST;
 constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
 
 MessageHeader header(MessageKind kind, std::uint8_t flags, std::uint64_t total)
@@ -55,7 +55,7 @@ const std::vector<Forged> forged = {
     {Ring::REQUEST, header(MessageKind::READ, 0, 8), 0}, // no context
     {Ring::REQUEST, header(MessageKind::READ_DATA, 0, 8), 8},
     {Ring::REQUEST, header(MessageKind::ASK, 0, 0), 0},
-    {Ring::REQUEST, header(MessageKind::GRANT, 0, 0), sizeof(rsmdat::Grant)},
+    {Ring::REQUEST, header(MessageKind::GRANT, 0, 0), sizeof(rsmengine::Grant)},
     {Ring::REQUEST, header(MessageKind::FAULT, 0, 0), 0},
     {Ring::REQUEST, header(MessageKind::DONE, 0, 0), 0},
     {Ring::REQUEST, header(MessageKind::PAD, 0, 0), 0},
@@ -65,7 +65,7 @@ const std::vector<Forged> forged = {
     {Ring::RESPONSE, header(MessageKind::WRITE, first | last, 8), 8},
     {Ring::RESPONSE, header(MessageKind::READ, 0, 8), 0},
     {Ring::RESPONSE, header(MessageKind::READ_DATA, 0, 8), 8},
-    {Ring::RESPONSE, header(MessageKind::GRANT, 0, 0), sizeof(rsmdat::Grant)},
+    {Ring::RESPONSE, header(MessageKind::GRANT, 0, 0), sizeof(rsmengine::Grant)},
     {Ring::RESPONSE, header(MessageKind::GRANT, 0, 0), 0},
     {Ring::RESPONSE, header(MessageKind::FAULT, 0, 0), 0},
     {Ring::RESPONSE, header(MessageKind::FAULT, 0, huge), 0},
@@ -81,7 +81,7 @@ void place(RawPeer &peer, std::size_t ring_offset, std::uint32_t length)
     MessageHeader false_length = header(MessageKind::SEND, first | last, 8);
     false_length.length = length;
     false_length.present = 1;
-    std::memcpy(peer.segment().data() + rsmdat::RINGS + ring_offset, &false_length,
+    std::memcpy(peer.segment().data() + rsmengine::RINGS + ring_offset, &false_length,
                 sizeof(false_length));
     peer.ring_bell();
 }
@@ -258,7 +258,7 @@ TEST_F(RsmAttackRequests, counters_that_run_ahead)
             ASSERT_TRUE(peer.connected());
             link.hear();
             link.hear();
-            rsmdat::Words &words = peer.own_words();
+            rsmengine::Words &words = peer.own_words();
             words.consumed[0].store(value);
             words.consumed[1].store(value);
             words.executed.store(value);
@@ -278,7 +278,7 @@ TEST_F(RsmAttackRequests, states_that_are_none)
             ASSERT_TRUE(peer.connected());
             link.hear();
             link.hear();
-            std::memcpy(peer.segment().data() + offsetof(rsmdat::Handshake, state), &state,
+            std::memcpy(peer.segment().data() + offsetof(rsmengine::Handshake, state), &state,
                         sizeof(state));
             peer.ring_bell();
             EXPECT_TRUE(peer.ended()) << state;

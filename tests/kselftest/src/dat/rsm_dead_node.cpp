@@ -148,7 +148,7 @@ TEST_F(RsmDeadNode, that_knows_a_service_point_delays_its_end_only)
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     ASSERT_OK(dat_psp_create_any(one.adapter, &qualifier, one.arrivals, DAT_PSP_CONSUMER_FLAG,
                                  &psp));
-    const std::uint32_t handle = node->import(rsmdat::label_id(qualifier), 1);
+    const std::uint32_t handle = node->import(rsmengine::label_id(qualifier), 1);
     ASSERT_NE(handle, 0U);
     std::atomic<bool> freed = false;
     std::thread thread([&] {

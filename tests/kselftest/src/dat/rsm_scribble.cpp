@@ -45,7 +45,7 @@ std::span<std::byte> peers_segment()
         if (line.find("/dev/rsm") == std::string::npos || rights.substr(0, 2) != "rw")
             continue;
         auto *base = reinterpret_cast<std::byte *>(start);
-        if (*reinterpret_cast<volatile std::uint32_t *>(base) == rsmdat::LAYOUT_MAGIC)
+        if (*reinterpret_cast<volatile std::uint32_t *>(base) == rsmengine::LAYOUT_MAGIC)
             return {base, end - start};
     }
     return {};
@@ -72,11 +72,11 @@ private:
     {
         switch (random_() % 4) {
         case 0:
-            return random_() % sizeof(rsmdat::Front);
+            return random_() % sizeof(rsmengine::Front);
         case 1:
-            return offsetof(rsmdat::Front, words) + random_() % sizeof(rsmdat::Words);
+            return offsetof(rsmengine::Front, words) + random_() % sizeof(rsmengine::Words);
         case 2:
-            return rsmdat::RINGS + random_() % 64 * 64 + random_() % 32;
+            return rsmengine::RINGS + random_() % 64 * 64 + random_() % 32;
         default:
             return random_() % (segment_.size() - 8);
         }

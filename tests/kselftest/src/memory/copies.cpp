@@ -13,7 +13,7 @@ namespace {
 class MemoryCopies : public MemoryTest {
 protected:
     // Two pieces, cut at a third.
-    static std::vector<rsmdat::Segment> in_two(const std::vector<std::byte> &bytes)
+    static std::vector<rsmengine::Segment> in_two(const std::vector<std::byte> &bytes)
     {
         const std::size_t cut = bytes.size() / 3;
         return {piece(bytes.data(), cut), piece(bytes.data() + cut, bytes.size() - cut)};
@@ -110,7 +110,7 @@ TEST_F(MemoryCopies, many_pieces_by_the_kernel)
     remote = open(region(large, 0, large.size(), remote_write));
     ASSERT_TRUE(remote);
     const auto data = pattern(large.size() - 7, 3);
-    std::vector<rsmdat::Segment> pieces;
+    std::vector<rsmengine::Segment> pieces;
     for (std::size_t done = 0; done < 300; done += 3)
         pieces.push_back(piece(data.data() + done, 3));
     pieces.push_back(piece(data.data() + 300, data.size() - 300));

@@ -67,7 +67,7 @@ TEST_F(MemoryGrants, end_with_the_region)
 
 TEST_F(MemoryGrants, end_with_the_connection)
 {
-    ends_by([&](Region &) { contexts.tickets.revoke(peer.as<rsmdat::Ep>()); });
+    ends_by([&](Region &) { contexts.tickets.revoke(peer.as<rsmengine::Ep>()); });
 }
 
 TEST_F(MemoryGrants, one_for_each_peer)
@@ -80,10 +80,10 @@ TEST_F(MemoryGrants, one_for_each_peer)
     ASSERT_TRUE(first && again && others);
     EXPECT_EQ(std::memcmp(&*first, &*again, sizeof(*first)), 0);
     EXPECT_NE(std::memcmp(first->ticket, others->ticket, sizeof(first->ticket)), 0);
-    contexts.tickets.revoke(peer.as<rsmdat::Ep>());
+    contexts.tickets.revoke(peer.as<rsmengine::Ep>());
     EXPECT_EQ(RemoteRegion::open(device, *first), nullptr);
     EXPECT_NE(RemoteRegion::open(device, *others), nullptr);
-    EXPECT_EQ(target.holders, std::vector<const rsmdat::Ep *>{&other.as<rsmdat::Ep>()});
+    EXPECT_EQ(target.holders, std::vector<const rsmengine::Ep *>{&other.as<rsmengine::Ep>()});
     contexts.destroy(target);
     EXPECT_EQ(RemoteRegion::open(device, *others), nullptr);
 }

@@ -13,16 +13,16 @@
 
 namespace rsmtest {
 
-using Contexts = rsmdat::RsmContexts;
-using rsmdat::Device;
-using rsmdat::Grant;
-using rsmdat::Pinned;
-using Region = rsmdat::RsmRegion;
-using rsmdat::RemoteRegion;
-using Outcome = rsmdat::RemoteRegion::Outcome;
+using Contexts = rsmengine::RsmContexts;
+using rsmengine::Device;
+using rsmengine::Grant;
+using rsmengine::Pinned;
+using Region = rsmengine::RsmRegion;
+using rsmengine::RemoteRegion;
+using Outcome = rsmengine::RemoteRegion::Outcome;
 
-inline constexpr unsigned remote_read = rsmdat::rights::REMOTE_READ;
-inline constexpr unsigned remote_write = rsmdat::rights::REMOTE_WRITE;
+inline constexpr unsigned remote_read = rsmengine::rights::REMOTE_READ;
+inline constexpr unsigned remote_write = rsmengine::rights::REMOTE_WRITE;
 inline constexpr unsigned remote_both = remote_read | remote_write;
 
 // Stands for an object of the provider of which only the address counts.
@@ -39,7 +39,7 @@ inline std::uint64_t address(const Pages &pages, std::size_t offset = 0)
     return reinterpret_cast<std::uintptr_t>(pages.data()) + offset;
 }
 
-inline rsmdat::Segment piece(const void *start, std::size_t length)
+inline rsmengine::Segment piece(const void *start, std::size_t length)
 {
     return {1, 0, reinterpret_cast<std::uintptr_t>(start), length};
 }
@@ -55,21 +55,21 @@ inline std::vector<std::byte> pattern(std::size_t length, std::size_t seed)
 
 class MemoryTest : public testing::Test {
 protected:
-    rsmdat::Status pin(const Pages &pages, bool writable, std::shared_ptr<Pinned> &pinned)
+    rsmengine::Status pin(const Pages &pages, bool writable, std::shared_ptr<Pinned> &pinned)
     {
-        return rsmdat::pin(device, {address(pages), pages.size()}, writable, pinned);
+        return rsmengine::pin(device, {address(pages), pages.size()}, writable, pinned);
     }
     Region &region(const Pages &pages, std::size_t start, std::size_t length, unsigned privileges,
                    bool writable = true)
     {
         std::shared_ptr<Pinned> pinned;
-        EXPECT_EQ(pin(pages, writable, pinned), rsmdat::Status::OK);
-        return *contexts.create(zone.as<rsmdat::Pz>(), pinned, address(pages, start), length,
+        EXPECT_EQ(pin(pages, writable, pinned), rsmengine::Status::OK);
+        return *contexts.create(zone.as<rsmengine::Pz>(), pinned, address(pages, start), length,
                                 privileges, true);
     }
     std::optional<Grant> grant(const Region &target, Stranger &to)
     {
-        return contexts.tickets.grant(contexts, to.as<rsmdat::Ep>(), &zone.as<rsmdat::Pz>(),
+        return contexts.tickets.grant(contexts, to.as<rsmengine::Ep>(), &zone.as<rsmengine::Pz>(),
                                       target.context);
     }
     std::optional<Grant> grant(const Region &target) { return grant(target, peer); }

@@ -9,8 +9,8 @@
 #include <sys/shm.h>
 
 using namespace rsmtest;
-using rsmdat::Status;
-using rsmdat::Sharing;
+using rsmengine::Status;
+using rsmengine::Sharing;
 
 namespace {
 
@@ -20,9 +20,9 @@ protected:
     void is_shared(const void *start)
     {
         const auto at = reinterpret_cast<std::uintptr_t>(start);
-        EXPECT_EQ(rsmdat::sharing_of(at, 4 * page), Sharing::SHARED);
+        EXPECT_EQ(rsmengine::sharing_of(at, 4 * page), Sharing::SHARED);
         std::shared_ptr<Pinned> pinned;
-        EXPECT_EQ(rsmdat::pin(device, {at, 4 * page}, true, pinned), Status::OK);
+        EXPECT_EQ(rsmengine::pin(device, {at, 4 * page}, true, pinned), Status::OK);
     }
     void is_shared(int file)
     {
@@ -42,7 +42,7 @@ TEST_F(MemoryPins, read_only)
     std::shared_ptr<Pinned> pinned;
     EXPECT_EQ(pin(pages, true, pinned), Status::BAD_RIGHTS);
     EXPECT_EQ(pin(pages, false, pinned), Status::OK);
-    EXPECT_FALSE(static_cast<const rsmdat::RsmPinned &>(*pinned).writable);
+    EXPECT_FALSE(static_cast<const rsmengine::RsmPinned &>(*pinned).writable);
     const auto remote = open(region(pages, 0, pages.size(), remote_read, false));
     ASSERT_TRUE(remote);
     std::byte byte{1};
@@ -55,8 +55,8 @@ TEST_F(MemoryPins, not_there)
 {
     std::shared_ptr<Pinned> pinned;
     EXPECT_EQ(pin(Pages(1, PROT_NONE), false, pinned), Status::BAD_RIGHTS);
-    EXPECT_EQ(rsmdat::pin(device, {page, page}, false, pinned), Status::BAD_ADDRESS);
-    EXPECT_EQ(rsmdat::pin(device, {1ULL << 62, page}, true, pinned), Status::BAD_ADDRESS);
+    EXPECT_EQ(rsmengine::pin(device, {page, page}, false, pinned), Status::BAD_ADDRESS);
+    EXPECT_EQ(rsmengine::pin(device, {1ULL << 62, page}, true, pinned), Status::BAD_ADDRESS);
     const Pages pages(3);
     ASSERT_EQ(::munmap(pages.data() + page, page), 0);
     EXPECT_EQ(pin(pages, true, pinned), Status::BAD_ADDRESS);

@@ -17,15 +17,15 @@
 #include <unistd.h>
 
 using namespace rsmtest;
-using rsmdat::Device;
-using rsmdat::Engine;
-using rsmdat::Export;
-using rsmdat::Futex;
-using rsmdat::Grant;
-using rsmdat::Guard;
-using rsmdat::Import;
-using rsmdat::Lock;
-using rsmdat::RemoteRegion;
+using rsmengine::Device;
+using rsmengine::Engine;
+using rsmengine::Export;
+using rsmengine::Futex;
+using rsmengine::Grant;
+using rsmengine::Guard;
+using rsmengine::Import;
+using rsmengine::Lock;
+using rsmengine::RemoteRegion;
 
 namespace {
 
@@ -110,8 +110,8 @@ TEST(EngineMayNot, unmap_memory_of_the_peer)
     const Pages pages(4);
     expect_forbidden([&pages](const Device &device) {
         const auto segment = make_export(device, pages);
-        rsmdat::Ticket ticket{};
-        EXPECT_EQ(segment->grant(0, pages.size(), RSM_PERM_RDWR, rsmdat::TicketUse::MANY, ticket),
+        rsmengine::Ticket ticket{};
+        EXPECT_EQ(segment->grant(0, pages.size(), RSM_PERM_RDWR, rsmengine::TicketUse::MANY, ticket),
                   RSM_SUCCESS);
         const Grant grant{{ticket[0], ticket[1]}, 0x1000, pages.size(), 0, RSM_PERM_RDWR, 0};
         auto region = std::make_shared<std::unique_ptr<RemoteRegion>>();

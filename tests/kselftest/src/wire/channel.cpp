@@ -19,14 +19,14 @@
 #include <thread>
 
 using namespace rsmtest;
-using rsmdat::Arrived;
-using rsmdat::Channel;
-using rsmdat::Device;
-using rsmdat::Front;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
-using rsmdat::SegmentAddress;
+using rsmengine::Arrived;
+using rsmengine::Channel;
+using rsmengine::Device;
+using rsmengine::Front;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
+using rsmengine::SegmentAddress;
 using Ring = Channel::Ring;
 
 namespace {
@@ -86,7 +86,7 @@ class HostileChannel : public ChannelTest {
     Front &front_of_right() const { return *reinterpret_cast<Front *>(&left->peers()); }
     std::byte *start_of_right() const { return reinterpret_cast<std::byte *>(&left->peers()); }
     // The answer to a segment that says this of itself.
-    int attach_to(const std::function<void(rsmdat::Handshake &)> &change) const {
+    int attach_to(const std::function<void(rsmengine::Handshake &)> &change) const {
         const auto channel = half(other);
         change(channel->ours());
         return half(device)->attach(channel->address());
@@ -282,14 +282,14 @@ TEST_F(HostileChannel, can_not_make_up_progress) {
 }
 
 TEST_F(HostileChannel, nonsense_in_the_rings_is_found) {
-    std::memset(start_of_right() + rsmdat::RINGS, 0xFF, 64);
+    std::memset(start_of_right() + rsmengine::RINGS, 0xFF, 64);
     Message message{};
     EXPECT_EQ(right->receive(Ring::REQUEST, message), Arrived::NONSENSE);
     EXPECT_EQ(right->receive(Ring::RESPONSE, message), Arrived::NOTHING);
 }
 
 TEST_F(HostileChannel, sizes_are_not_believed) {
-    using rsmdat::Handshake;
+    using rsmengine::Handshake;
     EXPECT_EQ(attach_to([](Handshake &) {}), RSM_SUCCESS);
     for (const std::uint32_t size :
          {0u, 1u, 2048u, 12288u, 32768u, 1u << 20, 1u << 21, 1u << 31, UINT32_MAX})
@@ -304,7 +304,7 @@ TEST_F(HostileChannel, sizes_are_not_believed) {
 namespace {
 
 // Takes messages, as an endpoint does.
-class Taker : public rsmdat::Feeder, public rsmdat::Source {
+class Taker : public rsmengine::Feeder, public rsmengine::Source {
   public:
     explicit Taker(Channel &its_channel) : channel(its_channel) {}
     void ready(std::uint32_t) noexcept override {
@@ -328,27 +328,27 @@ class EngineWithChannel : public ChannelTest {
   protected:
     void SetUp() override {
         ChannelTest::SetUp();
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         engine.watch(right->bell_fd(), EPOLLIN, taker);
     }
     void TearDown() override {
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         engine.forget(right->bell_fd());
         engine.gone(*right);
     }
     bool taken(int count) {
         return eventually([&] {
-            const rsmdat::Guard guard(lock);
+            const rsmengine::Guard guard(lock);
             return taker.taken == count;
         });
     }
     bool armed() {
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         return right->armed();
     }
 
-    rsmdat::Lock lock;
-    rsmdat::Engine engine{lock};
+    rsmengine::Lock lock;
+    rsmengine::Engine engine{lock};
     Taker taker{*right};
 };
 
@@ -364,7 +364,7 @@ TEST_F(EngineWithChannel, works_when_rung) {
 
 TEST_F(EngineWithChannel, arms_what_nobody_polls) {
     {
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         right->disarm();
         engine.disarmed(*right, taker);
         engine.disarmed(*right, taker);
@@ -381,7 +381,7 @@ TEST_F(EngineWithChannel, arms_what_nobody_polls) {
 TEST_F(EngineWithChannel, leaves_alone_what_was_polled) {
     const auto start = std::chrono::steady_clock::now();
     {
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         right->disarm();
         right->recently_polled = true;
         engine.disarmed(*right, taker);
@@ -393,20 +393,20 @@ TEST_F(EngineWithChannel, leaves_alone_what_was_polled) {
 
 TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to) {
     {
-        const rsmdat::Guard guard(lock);
+        const rsmengine::Guard guard(lock);
         taker.listeners = false;
         right->disarm();
         engine.disarmed(*right, taker);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_FALSE(armed());
-    const rsmdat::Guard guard(lock);
+    const rsmengine::Guard guard(lock);
     engine.arm_all();
     EXPECT_TRUE(right->armed());
 }
 
 TEST_F(EngineWithChannel, arm_all_finds_what_came_before) {
-    const rsmdat::Guard guard(lock);
+    const rsmengine::Guard guard(lock);
     right->disarm();
     engine.disarmed(*right, taker);
     ASSERT_TRUE(send(*left, Ring::REQUEST, "work"));
@@ -418,7 +418,7 @@ TEST_F(EngineWithChannel, arm_all_finds_what_came_before) {
 }
 
 TEST_F(EngineWithChannel, forgets_a_channel_that_has_gone) {
-    const rsmdat::Guard guard(lock);
+    const rsmengine::Guard guard(lock);
     right->disarm();
     engine.disarmed(*right, taker);
     engine.gone(*right);

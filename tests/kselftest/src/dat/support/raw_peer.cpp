@@ -10,12 +10,12 @@
 
 namespace rsmtest::dat {
 
-using rsmdat::Arrived;
-using rsmdat::Channel;
-using rsmdat::LinkState;
-using rsmdat::Message;
-using rsmdat::MessageHeader;
-using rsmdat::MessageKind;
+using rsmengine::Arrived;
+using rsmengine::Channel;
+using rsmengine::LinkState;
+using rsmengine::Message;
+using rsmengine::MessageHeader;
+using rsmengine::MessageKind;
 
 namespace {
 
@@ -43,7 +43,7 @@ RawPeer::RawPeer(std::uint64_t qualifier)
 
 void RawPeer::offer(std::uint64_t qualifier)
 {
-    rsmdat::Terms &terms = channel_->ours().offer;
+    rsmengine::Terms &terms = channel_->ours().offer;
     terms.qualifier = qualifier;
     terms.port = 1;
     terms.max_rdma_read_in = terms.max_rdma_read_out = 4;
@@ -51,7 +51,7 @@ void RawPeer::offer(std::uint64_t qualifier)
 
 bool RawPeer::call(std::uint64_t qualifier)
 {
-    rsmdat::Call call(channel_->address(), qualifier);
+    rsmengine::Call call(channel_->address(), qualifier);
     const int status = call.place(device, "loopback", device.node());
     if (status == RSM_SUCCESS && is_told(LinkState::ARRIVED))
         return true;
@@ -61,9 +61,9 @@ bool RawPeer::call(std::uint64_t qualifier)
 
 bool RawPeer::attach()
 {
-    rsmdat::Credentials from{};
+    rsmengine::Credentials from{};
     std::memcpy(&from, &channel_->ours().answer_from, sizeof(from));
-    const int status = channel_->attach(rsmdat::address_of(from));
+    const int status = channel_->attach(rsmengine::address_of(from));
     EXPECT_EQ(status, RSM_SUCCESS);
     return status == RSM_SUCCESS;
 }
@@ -102,7 +102,7 @@ std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const Place &place)
     return heard;
 }
 
-std::optional<rsmdat::Grant> RawPeer::ask(std::uint32_t context)
+std::optional<rsmengine::Grant> RawPeer::ask(std::uint32_t context)
 {
     MessageHeader question{};
     question.kind = MessageKind::ASK;
@@ -113,7 +113,7 @@ std::optional<rsmdat::Grant> RawPeer::ask(std::uint32_t context)
         ADD_FAILURE() << "no answer for context " << context;
         return {};
     }
-    rsmdat::Grant grant{};
+    rsmengine::Grant grant{};
     if (answer->header.status != 0 || answer->payload.size() != sizeof(grant))
         return {};
     std::memcpy(&grant, answer->payload.data(), sizeof(grant));
@@ -138,17 +138,17 @@ bool RawPeer::ended(const Place &place)
 
 std::span<std::byte> RawPeer::segment()
 {
-    rsmdat::Handshake &start = channel_->peers();
+    rsmengine::Handshake &start = channel_->peers();
     return {reinterpret_cast<std::byte *>(&start),
-            rsmdat::RINGS + start.request_ring + start.response_ring};
+            rsmengine::RINGS + start.request_ring + start.response_ring};
 }
 
-rsmdat::Words &RawPeer::own_words()
+rsmengine::Words &RawPeer::own_words()
 {
-    return reinterpret_cast<rsmdat::Front *>(&channel_->ours())->words;
+    return reinterpret_cast<rsmengine::Front *>(&channel_->ours())->words;
 }
 
-raw::Ticket ticket_of(const rsmdat::Grant &grant)
+raw::Ticket ticket_of(const rsmengine::Grant &grant)
 {
     return {{grant.ticket[0], grant.ticket[1]}};
 }
