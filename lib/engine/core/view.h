@@ -8,9 +8,11 @@
 
 namespace rsmengine {
 
-// Some T one behind the other, in memory that holds what a face calls otherwise. A face whose own
-// structure has the same members at the same places, which it asserts, passes its callers' memory
-// on without a copy. Each read copies one T, so the compiler need not know that the types agree.
+// Some T, a Segment or a RemoteSegment, one behind the other, in memory where a face has a
+// structure of its own. A face that asserts that its structure has the same members at the same
+// places passes its callers' memory on without a copy. An access reads each member once, so the
+// compiler need not know that the types agree. It reads them one by one, because the compiler keeps
+// a structure that is copied as a whole on the stack, not in registers.
 template <class T>
 class View {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -29,12 +31,21 @@ class View {
     explicit operator bool() const noexcept { return first_ != nullptr; }
     [[nodiscard]] T operator*() const noexcept { return (*this)[0]; }
     [[nodiscard]] T operator[](std::size_t place) const noexcept {
-        T value;
-        std::memcpy(&value, static_cast<const std::byte *>(first_) + place * sizeof(T), sizeof(T));
-        return value;
+        const T *one = static_cast<const T *>(first_) + place;
+        return {.key = read(&one->key),
+                .unused = 0,
+                .address = read(&one->address),
+                .length = read(&one->length)};
     }
 
   private:
+    template <class Member>
+    static Member read(const Member *member) noexcept {
+        Member value;
+        std::memcpy(&value, member, sizeof value);
+        return value;
+    }
+
     const void *first_;
 };
 
