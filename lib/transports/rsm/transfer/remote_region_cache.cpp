@@ -9,14 +9,14 @@ RemoteRegionCache::Entry *RemoteRegionCache::find(RemoteKey context) noexcept {
     const auto fits = [&](const Entry &entry) {
         return entry.answered && entry.context == context;
     };
-    if (!fits(entries_[last_])) {
+    if (!fits(*last_)) {
         auto *const found = std::ranges::find_if(entries_, fits);
         if (found == entries_.end())
             return nullptr;
-        last_ = static_cast<std::size_t>(found - entries_.begin());
+        last_ = &*found;
     }
-    entries_[last_].used = ++clock_;
-    return &entries_[last_];
+    last_->used = ++clock_;
+    return last_;
 }
 
 std::unique_ptr<RemoteRegion>

@@ -14,6 +14,11 @@ namespace rsmengine {
 
 class RemoteRegionCache {
   public:
+    RemoteRegionCache() = default;
+    ~RemoteRegionCache() = default;
+    RemoteRegionCache(const RemoteRegionCache &) = delete;
+    RemoteRegionCache &operator=(const RemoteRegionCache &) = delete;
+
     struct Entry {
         RemoteKey context = 0;
         bool answered = false;
@@ -27,8 +32,7 @@ class RemoteRegionCache {
     [[nodiscard]] Entry *find(RemoteKey context) noexcept;
     // The one that was looked for last, if it is this one.
     [[nodiscard]] const Entry *last(RemoteKey context) const noexcept {
-        const Entry &entry = entries_[last_];
-        return entry.answered && entry.context == context ? &entry : nullptr;
+        return last_->answered && last_->context == context ? last_ : nullptr;
     }
     // Takes the place of the one that was not used for the longest time, whose region is returned.
     [[nodiscard]] std::unique_ptr<RemoteRegion>
@@ -45,7 +49,7 @@ class RemoteRegionCache {
 
   private:
     std::array<Entry, 16> entries_;
-    std::size_t last_ = 0;
+    Entry *last_ = entries_.data(); // a pointer: an index costs a small write a multiplication
     std::uint64_t clock_ = 0;
 };
 
