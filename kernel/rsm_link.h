@@ -146,16 +146,10 @@ struct rsm_link_message {
 };
 
 /**
- * struct rsm_link - a link; embed it, and let only the agent touch it
- * @ctl: the controller
- * @ops: its functions
- * @entry: its place among all links
- * @serial: links are in the order of their serials
- * @expected_node: the node is there by configuration, whether it was seen or not
- * @node: the peer's node id, valid unless DOWN for the first time
- * @hwaddr: the peer's address, for the topology
- * @lock: guards all below, and for changes those above; taken in interrupts
+ * struct rsm_link_machine - what a link knows of its peer; only rsm_link_step() changes it
  * @state: see there
+ * @node: the peer's node id, valid unless DOWN for the first time
+ * @expected_node: the node is there by configuration, whether it was seen or not
  * @known: has ever been started
  * @refused: the peer uses another version of the protocol
  * @objection: reason for which the peer's greeting is refused, a constant string
@@ -167,9 +161,35 @@ struct rsm_link_message {
  * @silence: when the peer gave its last sign of life
  * @sent: when the last heartbeat went out, in jiffies
  * @interval: heartbeat interval of this link, in jiffies
+ */
+struct rsm_link_machine {
+	enum rsm_link_state state;
+	u32 node;
+	bool expected_node;
+	bool known;
+	bool refused;
+	const char *objection;
+	const char *why;
+	u64 incarnation;
+	u64 peer;
+	u64 expected;
+	struct rsm_silence silence;
+	unsigned long sent;
+	unsigned long interval;
+};
+
+/**
+ * struct rsm_link - a link; embed it, and let only the agent touch it
+ * @ctl: the controller
+ * @ops: its functions
+ * @entry: its place among all links
+ * @serial: links are in the order of their serials
+ * @hwaddr: the peer's address, for the topology; guarded by rsm_agent_lock
+ * @lock: guards all below; taken in interrupts
+ * @machine: the state of the link
  * @timer: runs for the next heartbeat and when the peer has been silent for too long
  * @work: does all that needs process context, one thing at a time
- * @changed: woken when @state changes, when an answer arrives, and when an
+ * @changed: woken when the state changes, when an answer arrives, and when an
  *	importer has gone
  * @requests: limits outstanding requests to RSM_LINK_REQUESTS, so inbox and outbox cannot overflow
  *	and two nodes cannot deadlock on full boxes
@@ -202,21 +222,9 @@ struct rsm_link {
 	const struct rsm_link_ops *ops;
 	struct list_head entry;
 	unsigned long serial;
-	bool expected_node;
-	u32 node;
 	u64 hwaddr;
 	spinlock_t lock; /* see above */
-	enum rsm_link_state state;
-	bool known;
-	bool refused;
-	const char *objection;
-	const char *why;
-	u64 incarnation;
-	u64 peer;
-	u64 expected;
-	struct rsm_silence silence;
-	unsigned long sent;
-	unsigned long interval;
+	struct rsm_link_machine machine;
 	struct timer_list timer;
 	struct work_struct work;
 	wait_queue_head_t changed;

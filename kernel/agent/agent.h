@@ -9,9 +9,9 @@
  * internal.h. A link's node, whether the link is listed, and whether it is down change under both
  * rsm_agent_lock and link->lock, so that either lock is enough to read them.
  *
- * link->lock guards the state of a link and its inbox. It and the xarrays' own locks are taken in
- * interrupts; events are delivered under the latter. No caller holds any of them when it calls a
- * controller's send(), which may fail the link.
+ * link->lock guards the state of a link, which only rsm_link_step() changes, and its inbox. The
+ * lock and the xarrays' own locks are taken in interrupts; events are delivered under the latter.
+ * No caller holds any of them when it calls a controller's send(), which may fail the link.
  *
  * link->work does all that needs process context, one thing at a time. Only link->work adds and
  * frees entries of link->importers. It takes exp->importers_lock, so a task that holds that lock
@@ -23,6 +23,7 @@
 
 #include "../core/internal.h"
 #include "../rsm_link.h"
+#include "link.h"
 #include "policy.h"
 #include "protocol.h"
 
@@ -96,11 +97,16 @@ static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
 	return READ_ONCE(link->outbox_head) == READ_ONCE(link->outbox_tail);
 }
 
-/* link.c */
-void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
-bool rsm_link_is_active(struct rsm_link *link, u64 peer);
+/* links.c: the registry of links */
+void rsm_links_add(struct rsm_link *link);
+void rsm_links_remove(struct rsm_link *link);
+void rsm_links_note_change(void);
 u32 rsm_link_changes(void);
 bool rsm_link_is_listed(const struct rsm_link *link);
+
+/* drive.c: timer, inbox and work of a link; link.h has the state that they drive */
+void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
+bool rsm_link_is_active(struct rsm_link *link, u64 peer);
 bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since);
 
 /* message.c */

@@ -16,8 +16,8 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 	header->type = cpu_to_le16(type);
 	header->len = cpu_to_le32(len);
 	spin_lock_irqsave(&link->lock, flags);
-	header->from = cpu_to_le64(link->incarnation);
-	header->to = cpu_to_le64(type == RSM_MSG_HELLO ? 0 : link->peer);
+	header->from = cpu_to_le64(link->machine.incarnation);
+	header->to = cpu_to_le64(type == RSM_MSG_HELLO ? 0 : link->machine.peer);
 	spin_unlock_irqrestore(&link->lock, flags);
 }
 

@@ -40,20 +40,20 @@ const char *rsm_requests_objection(const struct rsm_requests *requests)
 
 /**
  * rsm_greeting_classify() - classify a HELLO or WELCOME
- * @link: the link that it came by, as it is now
+ * @machine: the state of the link that it came by
  * @hello: the message, sound
  *
  * Return: see &enum rsm_greeting.
  */
-enum rsm_greeting rsm_greeting_classify(const struct rsm_link *link,
+enum rsm_greeting rsm_greeting_classify(const struct rsm_link_machine *machine,
 					const struct rsm_msg_hello *hello)
 {
 	u64 from = le64_to_cpu(hello->header.from);
 
-	if (!from || le32_to_cpu(hello->node) != link->node ||
-	    (link->expected && from != link->expected))
+	if (!from || le32_to_cpu(hello->node) != machine->node ||
+	    (machine->expected && from != machine->expected))
 		return RSM_GREETING_STRANGER;
-	if (link->peer && link->peer != from)
+	if (machine->peer && machine->peer != from)
 		return RSM_GREETING_RESTARTED;
 	if (le16_to_cpu(hello->header.version) != RSM_PROTOCOL_VERSION)
 		return RSM_GREETING_OTHER_VERSION;

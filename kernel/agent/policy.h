@@ -62,7 +62,7 @@ struct rsm_bells {
 
 void rsm_bells_add(struct rsm_bells *bells, u32 flags);
 
-enum rsm_greeting rsm_greeting_classify(const struct rsm_link *link,
+enum rsm_greeting rsm_greeting_classify(const struct rsm_link_machine *machine,
 					const struct rsm_msg_hello *hello);
 
 #endif /* RSM_POLICY_H */

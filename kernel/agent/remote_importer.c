@@ -193,7 +193,7 @@ static struct rsm_remote_importer *make_importer(struct rsm_export *exp, struct 
 	if (!importer)
 		return NULL;
 	importer->link = link;
-	importer->peer = READ_ONCE(link->peer);
+	importer->peer = READ_ONCE(link->machine.peer);
 	importer->exp = exp;
 	importer->cookie = cookie;
 	INIT_WORK(&importer->placing, place);
@@ -242,7 +242,7 @@ int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link
 
 	lockdep_assert_held(&exp->importers_lock);
 	return rsm_acl_node_mode(acl ? acl->entry : NULL, acl ? acl->count : 0,
-				 exp->owner.umask, link->node);
+				 exp->owner.umask, link->machine.node);
 }
 
 static void importer_describe(const struct rsm_remote_importer *importer, int mode,

@@ -69,11 +69,12 @@ static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *st
 	lockdep_assert_held(&rsm_agent_lock);
 	*status = RSM_STS_REMOTE_NODE_UNREACHABLE;
 	list_for_each_entry(link, &rsm_links, entry) {
-		if (link->ctl != imp->seg.ctl || link->node != imp->node)
+		if (link->ctl != imp->seg.ctl || link->machine.node != imp->node)
 			continue;
-		if (READ_ONCE(link->state) == RSM_LINK_ACTIVE)
+		if (READ_ONCE(link->machine.state) == RSM_LINK_ACTIVE)
 			return link;
-		if (READ_ONCE(link->state) == RSM_LINK_GREETING && READ_ONCE(link->refused))
+		if (READ_ONCE(link->machine.state) == RSM_LINK_GREETING &&
+		    READ_ONCE(link->machine.refused))
 			*status = RSM_STS_BAD_DRIVER_VERSION;
 	}
 	return NULL;
@@ -84,7 +85,7 @@ static bool enter_remote(struct rsm_remote_segment *remote, struct rsm_link *lin
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	remote->link = link;
-	remote->peer = READ_ONCE(link->peer);
+	remote->peer = READ_ONCE(link->machine.peer);
 	remote->id = id;
 	INIT_LIST_HEAD(&remote->imports);
 	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL))
@@ -263,7 +264,7 @@ static rsm_status_t ask(struct rsm_remote_segment *remote)
 			return RSM_STS_REMOTE_NODE_UNREACHABLE;
 		left = wait_event_interruptible_timeout(link->changed,
 							!is_connecting(remote),
-							READ_ONCE(link->interval));
+							READ_ONCE(link->machine.interval));
 		if (left < 0)
 			return RSM_STS_INTERRUPTED;
 	}

@@ -222,8 +222,8 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 
 	spin_lock_irq(&link->lock);
 	requests->now = jiffies;
-	requests->interval = link->interval;
-	requests->silence = link->silence;
+	requests->interval = link->machine.interval;
+	requests->silence = link->machine.silence;
 	requests->blocked = link->blocked;
 	requests->blocked_since = link->blocked_since;
 	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);

@@ -53,7 +53,7 @@ void rsm_denied_node(const struct rsm_link *link, u32 id)
 		.ctl = link->ctl,
 		.node = rsm_node_id(),
 		.id = id,
-		.importer = link->node,
+		.importer = link->machine.node,
 	};
 
 	denied_tell(&denied);

@@ -369,7 +369,7 @@ bool rsm_window_range_is_gone(const struct rsm_export *exp);
 rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view);
 rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
-/* agent/link.c */
+/* agent/links.c */
 int rsm_agent_init(void);
 void rsm_agent_exit(void);
 

@@ -183,7 +183,7 @@ DECLARE_EVENT_CLASS(rsm_importer,
 	TP_fast_assign(
 		__entry->number = exp->seg.number;
 		__entry->id = exp->id;
-		__entry->node = link->node;
+		__entry->node = link->machine.node;
 	),
 	TP_printk("number=%u id=%#x node=%u", __entry->number, __entry->id, __entry->node)
 );
@@ -207,8 +207,8 @@ TRACE_EVENT(node_up,
 		__array(char, controller, RSM_NAME_SIZE)
 	),
 	TP_fast_assign(
-		__entry->node = link->node;
-		__entry->incarnation = link->peer;
+		__entry->node = link->machine.node;
+		__entry->incarnation = link->machine.peer;
 		strscpy(__entry->controller, link->ctl->name, RSM_NAME_SIZE);
 	),
 	TP_printk("controller=%s node=%u incarnation=%#llx", __entry->controller,
@@ -225,8 +225,8 @@ TRACE_EVENT(node_down,
 		__array(char, why, 48)
 	),
 	TP_fast_assign(
-		__entry->node = link->node;
-		__entry->incarnation = link->peer;
+		__entry->node = link->machine.node;
+		__entry->incarnation = link->machine.peer;
 		strscpy(__entry->controller, link->ctl->name, RSM_NAME_SIZE);
 		strscpy(__entry->why, why, sizeof(__entry->why));
 	),

@@ -31,14 +31,14 @@ static struct node_view node_look_at(struct rsm_link *link)
 
 	spin_lock_irq(&link->lock);
 	node = (struct node_view) {
-		.node = link->node,
+		.node = link->machine.node,
 		.hwaddr = link->hwaddr,
-		.incarnation = link->peer,
-		.state = link->state,
-		.why = link->why,
+		.incarnation = link->machine.peer,
+		.state = link->machine.state,
+		.why = link->machine.why,
 	};
 	if (node.state == RSM_LINK_GREETING)
-		node.why = link->objection;
+		node.why = link->machine.objection;
 	spin_unlock_irq(&link->lock);
 	if (node.state == RSM_LINK_ACTIVE)
 		node.why = NULL;
@@ -86,7 +86,7 @@ int rsm_node_put(struct sk_buff *skb, struct rsm_link *link)
 static bool node_is_wanted(const struct rsm_link *link, struct genl_info *info)
 {
 	return rsm_link_is_listed(link) &&
-	       link->node == nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]) &&
+	       link->machine.node == nla_get_u32(info->attrs[RSM_A_NODE_NODE_ID]) &&
 	       !strcmp(link->ctl->name, nla_data(info->attrs[RSM_A_NODE_CONTROLLER]));
 }
 

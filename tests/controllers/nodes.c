@@ -228,7 +228,7 @@ static void give_node(struct node *node)
 
 static bool is_active(struct node *node)
 {
-	return READ_ONCE(node->link.state) == RSM_LINK_ACTIVE;
+	return READ_ONCE(node->link.machine.state) == RSM_LINK_ACTIVE;
 }
 
 static int start(struct node *node)

@@ -88,14 +88,14 @@ static void nothing_is_missed_after_a_standstill(struct kunit *test)
 
 static enum rsm_greeting greeting(u64 expected, u64 known, u32 node, u64 from, u16 version)
 {
-	struct rsm_link link = { .node = 7, .expected = expected, .peer = known };
+	struct rsm_link_machine machine = { .node = 7, .expected = expected, .peer = known };
 	struct rsm_msg_hello hello = {
 		.header.version = cpu_to_le16(version),
 		.header.from = cpu_to_le64(from),
 		.node = cpu_to_le32(node),
 	};
 
-	return rsm_greeting_classify(&link, &hello);
+	return rsm_greeting_classify(&machine, &hello);
 }
 
 static void greetings(struct kunit *test)

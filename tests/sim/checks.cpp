@@ -23,14 +23,14 @@ Time overlap(const Period &a, const Period &b)
 
 bool is_active(const Peer &peer)
 {
-    return READ_ONCE(peer.link.state) == RSM_LINK_ACTIVE;
+    return READ_ONCE(peer.link.machine.state) == RSM_LINK_ACTIVE;
 }
 
 // Both ends know each other, and not a former life.
 bool are_joined(const Peer &a, const Peer &b)
 {
-    return is_active(a) && is_active(b) && a.link.peer == b.link.incarnation &&
-           b.link.peer == a.link.incarnation;
+    return is_active(a) && is_active(b) && a.link.machine.peer == b.link.machine.incarnation &&
+           b.link.machine.peer == a.link.machine.incarnation;
 }
 
 } // namespace
@@ -45,8 +45,8 @@ void World::check_step(Owner *owner)
         if (!peer || !is_active(*peer) || !peer->channel)
             continue;
         const auto &incarnation = peer->channel->incarnation;
-        if (peer->link.peer != incarnation[1 - peer->end()] ||
-            peer->link.incarnation != incarnation[peer->end()])
+        if (peer->link.machine.peer != incarnation[1 - peer->end()] ||
+            peer->link.machine.incarnation != incarnation[peer->end()])
             runtime_.fault(name(*peer->node) + " takes another incarnation of " + name(*peer->other) +
                            " for the one that lives");
     }

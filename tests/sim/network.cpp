@@ -139,7 +139,7 @@ void World::accept(Peer &peer, const std::shared_ptr<Channel> &channel)
         return;
     runtime_.at(runtime_.time() + delay(), peer.other, [this, &active, channel] {
         if (channel->open && active.node->joined && !active.channel &&
-            READ_ONCE(active.link.state) == RSM_LINK_DOWN)
+            READ_ONCE(active.link.machine.state) == RSM_LINK_DOWN)
             adopt(active, channel);
     });
 }
@@ -165,7 +165,7 @@ void World::connect_all()
             if (a->id < b->id && (!scenario_.star || a->id == 1) && a->joined && b->joined && !a->stalled() && !is_cut(*a, *b)) {
                 Peer &active = peer(*a, *b);
                 if (!active.channel && !active.connecting &&
-                    READ_ONCE(active.link.state) == RSM_LINK_DOWN && runtime_.random.one_in(2))
+                    READ_ONCE(active.link.machine.state) == RSM_LINK_DOWN && runtime_.random.one_in(2))
                     connect(active);
             }
     runtime_.at(runtime_.time() + 40 * ms, nullptr, [this] { connect_all(); });
