@@ -23,6 +23,7 @@
 
 #include "../core/internal.h"
 #include "../rsm_link.h"
+#include "importer.h"
 #include "link.h"
 #include "policy.h"
 #include "protocol.h"
@@ -54,17 +55,12 @@ struct rsm_lease {
  * @now: its access to memory, once it has been placed; changes under the export's
  *	importers_lock
  * @next: the access that a MOVE gives to its node; likewise
- * @leaving: it is being removed; changed under the export's importers_lock
- * @is_placing: @placing is queued or runs, and will read @leaving; likewise
+ * @machine: what its node was asked, and whether it is leaving. Changes under link->lock, and under
+ *	the export's importers_lock too, except that link->work, which alone sends requests and
+ *	takes answers, may change what was asked without that lock
  * @placing: makes the keys by which its node reaches the memory, which may take long
  * @status: result of @placing, if CONNECTED has to carry it to the node
- * @request: request to its node, sent or not: RSM_MSG_MOVE, RSM_MSG_UNPUBLISH or 0.
- *	RSM_MSG_CONNECTED carries @status to the node, and ends the importer. Set under
- *	the export's importers_lock and link->lock, cleared by link->work
- * @asked: @request has been sent; link->lock guards this and what follows
- * @part: RSM_MSG_UNPUBLISH has to follow @request
- * @since: when @request was made, or was sent if @asked, in jiffies
- * @on_link: place among the link's requests, if there is @request
+ * @on_link: place among the link's requests, if there is one
  * @cookie: number by which the importing node names the segment
  * @handle: number by which this node names the importer, its index in the link's xarray
  * @serial: importers of a segment are in the order of their serials
@@ -76,14 +72,9 @@ struct rsm_remote_importer {
 	struct rsm_export *exp;
 	struct rsm_lease now;
 	struct rsm_lease next;
-	bool leaving;
-	bool is_placing;
+	struct rsm_importer_machine machine;
 	struct work_struct placing;
 	rsm_status_t status;
-	enum rsm_message_type request;
-	bool asked;
-	bool part;
-	unsigned long since;
 	struct list_head on_link;
 	u32 cookie;
 	u32 handle;
@@ -152,6 +143,9 @@ u32 rsm_mode_rights(int mode);
 extern atomic64_t rsm_remote_importer_serial;
 
 /* request.c: requests to importing nodes, and waiting for them */
+struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *importer,
+					       enum rsm_importer_event event,
+					       enum rsm_message_type type);
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type);
 void rsm_request_end(struct rsm_remote_importer *importer);
 void rsm_request_slot_free(struct rsm_link *link);

@@ -92,8 +92,7 @@ static bool is_placed_later(const struct rsm_link *link)
 static void end_placing(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
-	importer->is_placing = false;
-	if (!importer->leaving)
+	if (!rsm_importer_change(importer, RSM_IMPORTER_PLACED, 0).remove)
 		return;
 	importer->status = RSM_STS_CONN_ABORTED;
 	rsm_request(importer, RSM_MSG_CONNECTED);
@@ -106,7 +105,7 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&exp->importers_lock);
-	if (exp->open && !importer->leaving && !READ_ONCE(importer->request))
+	if (exp->open && rsm_importer_is_idle(&importer->machine))
 		mem = rsm_mem_get(exp->mem);
 	else
 		end_placing(importer);
@@ -122,7 +121,7 @@ static bool is_wanted(const struct rsm_remote_importer *importer, const struct r
 	const struct rsm_export *exp = importer->exp;
 
 	lockdep_assert_held(&exp->importers_lock);
-	return exp->mem == mem && !importer->leaving && !READ_ONCE(importer->request) &&
+	return exp->mem == mem && rsm_importer_is_idle(&importer->machine) &&
 	       rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link)) == rights;
 }
 
@@ -136,7 +135,7 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	mutex_lock(&exp->importers_lock);
 	wanted = is_wanted(importer, mem, rights);
 	if (wanted) {
-		importer->is_placing = false;
+		rsm_importer_change(importer, RSM_IMPORTER_PLACED, 0);
 		importer->status = status;
 		if (!status)
 			swap(importer->next, *lease);
@@ -178,10 +177,8 @@ void rsm_remote_importer_place(struct rsm_link *link, const struct rsm_msg_conne
 		return;
 	exp = importer->exp;
 	mutex_lock(&exp->importers_lock);
-	if (!importer->now.mem && !importer->leaving && !READ_ONCE(importer->request)) {
-		importer->is_placing = true;
+	if (!importer->now.mem && rsm_importer_change(importer, RSM_IMPORTER_PLACE, 0).make_keys)
 		queue_work(rsm_keys_wq, &importer->placing);
-	}
 	mutex_unlock(&exp->importers_lock);
 }
 
@@ -196,6 +193,7 @@ static struct rsm_remote_importer *make_importer(struct rsm_export *exp, struct 
 	importer->peer = READ_ONCE(link->machine.peer);
 	importer->exp = exp;
 	importer->cookie = cookie;
+	INIT_LIST_HEAD(&importer->on_link);
 	INIT_WORK(&importer->placing, place);
 	return importer;
 }
@@ -330,8 +328,7 @@ static void leave_export(struct rsm_remote_importer *importer)
 static void begin_leaving(struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
-	importer->leaving = true;
-	importer->part = false;
+	rsm_importer_change(importer, RSM_IMPORTER_LEAVE, 0);
 }
 
 /*
@@ -368,7 +365,7 @@ static bool leaves_later(struct rsm_remote_importer *importer)
 	bool later;
 
 	mutex_lock(&exp->importers_lock);
-	later = importer->is_placing;
+	later = importer->machine.is_placing;
 	if (later) {
 		begin_leaving(importer);
 		rsm_request_end(importer);
@@ -392,7 +389,7 @@ void rsm_remote_importer_moved(struct rsm_link *link, const struct rsm_msg_conne
 	struct rsm_remote_importer *importer = find_named(link, msg);
 	struct rsm_lease old = {};
 
-	if (!importer || importer->request != RSM_MSG_MOVE || !importer->asked)
+	if (!importer || importer->machine.request != RSM_MSG_MOVE || !importer->machine.asked)
 		return;
 	mutex_lock(&importer->exp->importers_lock);
 	swap(old, importer->now);

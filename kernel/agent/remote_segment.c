@@ -7,6 +7,7 @@
  */
 
 #include "agent.h"
+#include "remote.h"
 
 #include <linux/cred.h>
 #include <linux/mm.h>
@@ -18,25 +19,17 @@
 /* A mark in link->remotes: link->work has to deliver bells of this segment. */
 #define HAS_BELLS	XA_MARK_1
 
-enum remote_state { CONNECTING, CONNECTED, ENDED };
-
 /**
  * struct rsm_remote_segment - a segment of another node
  * @link: the link to that node
  * @peer: incarnation of that node
  * @id: segment id there
  * @cookie: number by which this node names it, its index in the link's xarray
- * @handle: number by which the exporter's node names this importer
- * @state: an ENDED one is not in the xarray any more
- * @placed: @mem is set if the controller has any to show: imports may join
- * @status: reason of its end
+ * @machine: its state; one that has ended is not in the xarray any more
  * @users: imports, and calls of connect under way
  * @imports: connected ones; changed under the xarray's lock, too
  * @import_count: how many; guarded by the xarray's lock, as is what follows
  * @bells: bells that @imports have not got yet
- * @length: bytes
- * @mode: what owner, group and others may do
- * @closed: no user of this node may connect any more
  * @uid: owner, invalid if there is no such user here
  * @gid: group, likewise
  * @mem: its memory, if the controller has any to show
@@ -46,17 +39,11 @@ struct rsm_remote_segment {
 	u64 peer;
 	u32 id;
 	u32 cookie;
-	u32 handle;
-	enum remote_state state;
-	bool placed;
-	rsm_status_t status;
+	struct rsm_remote_machine machine;
 	unsigned int users;
 	struct list_head imports;
 	unsigned int import_count;
 	struct rsm_bells bells;
-	u64 length;
-	unsigned int mode;
-	bool closed;
 	kuid_t uid;
 	kgid_t gid;
 	struct rsm_mem *mem;
@@ -167,19 +154,15 @@ void rsm_remote_segment_deliver_bells(struct rsm_link *link)
 }
 
 /*
- * End a record: nothing can connect to it and no event reaches it any more. The caller takes over
- * the reference on its memory, for detach_mem().
+ * The record has ended: nothing can connect to it and no event reaches it any more. The caller
+ * takes over the reference on its memory, for detach_mem().
  */
-static struct rsm_mem *end_remote(struct rsm_remote_segment *remote, rsm_status_t status)
+static struct rsm_mem *remove_remote(struct rsm_remote_segment *remote)
 {
 	struct rsm_mem *mem = remote->mem;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	if (remote->state == ENDED)
-		return NULL;
 	deliver_bells(remote);
-	remote->state = ENDED;
-	remote->status = status;
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
 	xa_erase_irq(&remote->link->remote_ids, remote->id);
 	atomic_dec(&remote->link->remote_count);
@@ -188,16 +171,24 @@ static struct rsm_mem *end_remote(struct rsm_remote_segment *remote, rsm_status_
 	return mem;
 }
 
+/* Likewise, with all imports of the segment. */
 static struct rsm_mem *abort_remote(struct rsm_remote_segment *remote, enum rsm_reason reason)
 {
-	struct rsm_mem *mem;
+	struct rsm_mem *mem = remove_remote(remote);
 	struct rsm_import *imp;
 
-	lockdep_assert_held(&rsm_agent_lock);
-	mem = end_remote(remote, RSM_STS_CONN_ABORTED);
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_abort(imp, reason);
 	return mem;
+}
+
+/* Returns true if the record had not ended before. */
+static bool end_remote(struct rsm_remote_segment *remote)
+{
+	struct rsm_remote_input input = { .event = RSM_REMOTE_END };
+
+	lockdep_assert_held(&rsm_agent_lock);
+	return rsm_remote_step(&remote->machine, &input).ended;
 }
 
 /* No import reaches the memory any more. Wait for transfers, before the exporter is notified. */
@@ -213,14 +204,14 @@ static void disconnect(struct rsm_remote_segment *remote)
 	struct rsm_msg_connection message;
 
 	rsm_connection_init(remote->link, &message, RSM_MSG_DISCONNECT, remote->cookie,
-			    remote->handle);
+			    remote->machine.handle);
 	rsm_send(remote->link, remote->peer, &message);
 }
 
 /* Give up a use; after the last one notify the exporter's node. */
 static void remote_put(struct rsm_remote_segment *remote)
 {
-	struct rsm_mem *mem;
+	struct rsm_mem *mem = NULL;
 	bool notify;
 
 	mutex_lock(&rsm_agent_lock);
@@ -228,8 +219,9 @@ static void remote_put(struct rsm_remote_segment *remote)
 		mutex_unlock(&rsm_agent_lock);
 		return;
 	}
-	notify = remote->state == CONNECTED;
-	mem = end_remote(remote, RSM_STS_CONN_ABORTED);
+	notify = remote->machine.state == RSM_REMOTE_CONNECTED;
+	if (end_remote(remote))
+		mem = remove_remote(remote);
 	mutex_unlock(&rsm_agent_lock);
 	detach_mem(remote->link, mem);
 	if (notify)
@@ -239,7 +231,7 @@ static void remote_put(struct rsm_remote_segment *remote)
 
 static bool is_connecting(struct rsm_remote_segment *remote)
 {
-	return READ_ONCE(remote->state) == CONNECTING;
+	return READ_ONCE(remote->machine.state) == RSM_REMOTE_CONNECTING;
 }
 
 /*
@@ -288,17 +280,18 @@ static rsm_status_t negotiate(struct rsm_remote_segment *remote)
 static rsm_status_t may_join(struct rsm_remote_segment *remote, struct rsm_import *imp)
 {
 	lockdep_assert_held(&rsm_agent_lock);
-	if (remote->state == ENDED)
-		return remote->status;
-	if (remote->closed)
+	if (remote->machine.state == RSM_REMOTE_ENDED)
+		return remote->machine.status;
+	if (remote->machine.closed)
 		return RSM_STS_SEG_NOT_PUBLISHED_TO_NODE;
-	return rsm_import_admit(imp, remote->uid, remote->gid, remote->mode) ?
+	return rsm_import_admit(imp, remote->uid, remote->gid, remote->machine.mode) ?
 		       RSM_STS_SUCCESS : RSM_STS_PERM_DENIED;
 }
 
 static bool is_placed(const struct rsm_remote_segment *remote)
 {
-	return READ_ONCE(remote->placed) || READ_ONCE(remote->state) == ENDED;
+	return READ_ONCE(remote->machine.placed) ||
+	       READ_ONCE(remote->machine.state) == RSM_REMOTE_ENDED;
 }
 
 /*
@@ -313,7 +306,7 @@ static rsm_status_t get_placed(struct rsm_remote_segment *remote)
 
 	if (is_placed(remote))
 		return RSM_STS_SUCCESS;
-	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->handle);
+	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->machine.handle);
 	if (rsm_send(link, remote->peer, &message))
 		return RSM_STS_REMOTE_NODE_UNREACHABLE;
 	left = wait_event_interruptible_timeout(link->changed, is_placed(remote),
@@ -331,7 +324,7 @@ static rsm_status_t join(struct rsm_remote_segment *remote, struct rsm_import *i
 	lockdep_assert_held(&rsm_agent_lock);
 	if (status)
 		return status;
-	imp->length = remote->length;
+	imp->length = remote->machine.length;
 	imp->remote = remote;
 	rsm_import_set_mem(imp, remote->mem);
 	/* @imp must not get bells that were rung before it joined. */
@@ -449,7 +442,7 @@ rsm_status_t rsm_agent_post(struct rsm_import *imp, u32 flags)
 	if (!remote)
 		return rsm_local_post(imp, flags);
 	rsm_connection_init(remote->link, &message, RSM_MSG_BELL, remote->cookie,
-			    remote->handle);
+			    remote->machine.handle);
 	message.value = cpu_to_le32(flags);
 	message.to_exporter = cpu_to_le32(1);
 	return rsm_send(remote->link, remote->peer, &message) ? RSM_STS_CONN_ABORTED :
@@ -474,66 +467,53 @@ static rsm_status_t attach(struct rsm_remote_segment *remote, const __le64 *word
 	struct rsm_link *link = remote->link;
 
 	*mem = NULL;
-	return link->ops->attach ? link->ops->attach(link, remote->length, &place, mem) :
+	return link->ops->attach ? link->ops->attach(link, remote->machine.length, &place, mem) :
 				   RSM_STS_SUCCESS;
 }
 
-static rsm_status_t accept(struct rsm_remote_segment *remote, const struct rsm_msg_connected *msg)
+/* Let the controller look at the place of the memory, and use the memory if the place is good. */
+static struct rsm_remote_output attach_at(struct rsm_remote_segment *remote, const __le64 *words)
 {
-	u64 length = le64_to_cpu(msg->length);
+	struct rsm_remote_input input = { .event = RSM_REMOTE_ATTACHED };
+	struct rsm_mem *mem;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	if (!length || length > RSM_MAX_LENGTH || !PAGE_ALIGNED(length))
-		return RSM_STS_CONN_ABORTED;
-	remote->length = length;
-	remote->handle = le32_to_cpu(msg->handle);
-	remote->mode = le32_to_cpu(msg->mode) & 0777;
-	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
-	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
-	/* A peer that makes keys sends the place after PLACE only. */
-	if (remote->link->ops->leave && !msg->place[0] && !msg->place[1])
-		return RSM_STS_SUCCESS;
-	WRITE_ONCE(remote->placed, true);
-	return attach(remote, msg->place, &remote->mem);
+	input.status = attach(remote, words, &mem);
+	if (!input.status)
+		remote->mem = mem;
+	return rsm_remote_step(&remote->machine, &input);
 }
 
-/* A number that no exporter's node may refuse with counts as RSMERR_SEG_NOT_PUBLISHED. */
-static rsm_status_t refusal(u32 number)
+static void note_owner(struct rsm_remote_segment *remote, const struct rsm_msg_connected *msg)
 {
-	switch (number) {
-	case RSMERR_SEG_NOT_PUBLISHED_TO_NODE:
-	case RSMERR_INSUFFICIENT_MEM:
-	case RSMERR_INSUFFICIENT_RESOURCES:
-		return rsm_status_from_number(number);
-	default:
-		return RSM_STS_SEG_NOT_PUBLISHED;
-	}
+	lockdep_assert_held(&rsm_agent_lock);
+	remote->uid = make_kuid(&init_user_ns, le32_to_cpu(msg->uid));
+	remote->gid = make_kgid(&init_user_ns, le32_to_cpu(msg->gid));
 }
 
 /* Handle CONNECTED; false if the caller has to decline the connection. */
 static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *msg)
 {
 	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(msg->cookie));
-	u32 number = le32_to_cpu(msg->status);
-	rsm_status_t status;
+	struct rsm_remote_input input = {
+		.event = RSM_REMOTE_ANSWER, .has_keys = link->ops->leave, .connected = msg,
+	};
+	struct rsm_remote_output output;
 
 	lockdep_assert_held(&rsm_agent_lock);
 	if (!remote)
 		return false;
-	if (remote->state == CONNECTED && (remote->placed || !number))
-		return remote->handle == le32_to_cpu(msg->handle);
-	if (number) {
-		end_remote(remote, refusal(number));
-		return true;
-	}
-	status = accept(remote, msg);
-	if (status) {
-		end_remote(remote, status);
-		return false;
-	}
-	WRITE_ONCE(remote->state, CONNECTED);
-	wake_up_all(&link->changed);
-	return true;
+	output = rsm_remote_step(&remote->machine, &input);
+	if (output.accepted)
+		note_owner(remote, msg);
+	if (output.attach)
+		output = attach_at(remote, msg->place);
+	/* A segment that is not placed yet has no memory. */
+	if (output.ended)
+		rsm_mem_put(remove_remote(remote));
+	else if (output.changed)
+		wake_up_all(&link->changed);
+	return !output.decline;
 }
 
 void rsm_remote_segment_connected(struct rsm_link *link, const struct rsm_msg_connected *msg)
@@ -547,26 +527,36 @@ void rsm_remote_segment_connected(struct rsm_link *link, const struct rsm_msg_co
 		decline(link, msg->cookie, msg->handle);
 }
 
-static struct rsm_remote_segment *remote_find_named(struct rsm_link *link, __le32 cookie,
-						    __le32 handle)
+/*
+ * A message of the exporter's node has come. Returns the record if it is there; *@output says what
+ * to do with it.
+ */
+static struct rsm_remote_segment *remote_hear(struct rsm_link *link, __le32 cookie,
+					      const struct rsm_remote_input *input,
+					      struct rsm_remote_output *output)
 {
 	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
 
 	lockdep_assert_held(&rsm_agent_lock);
-	if (!remote || remote->state != CONNECTED || remote->handle != le32_to_cpu(handle))
-		return NULL;
+	*output = (struct rsm_remote_output) {};
+	if (remote)
+		*output = rsm_remote_step(&remote->machine, input);
 	return remote;
 }
 
 /* UNPUBLISH: abort all imports, then answer that nothing here reaches the segment any more. */
 void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
+	struct rsm_remote_input input = {
+		.event = RSM_REMOTE_UNPUBLISH, .handle = le32_to_cpu(msg->handle),
+	};
 	struct rsm_remote_segment *remote;
+	struct rsm_remote_output output;
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_find_named(link, msg->cookie, msg->handle);
-	if (remote)
+	remote = remote_hear(link, msg->cookie, &input, &output);
+	if (output.ended)
 		mem = abort_remote(remote, RSM_REASON_EXPORTER);
 	mutex_unlock(&rsm_agent_lock);
 	detach_mem(link, mem);
@@ -583,11 +573,10 @@ static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *wor
 	struct rsm_import *imp;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	*moved = !attach(remote, words, &mem);
+	*moved = !attach_at(remote, words).ended;
 	if (!*moved)
 		return abort_remote(remote, RSM_REASON_PEER_ERROR);
-	remote->mem = mem;
-	WRITE_ONCE(remote->placed, true);
+	mem = remote->mem;
 	list_for_each_entry(imp, &remote->imports, link)
 		rsm_import_set_mem(imp, mem);
 	wake_up_all(&remote->link->changed);
@@ -597,14 +586,18 @@ static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *wor
 /* MOVE: change the memory, then answer that nothing here reaches the former memory. */
 void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *msg)
 {
+	struct rsm_remote_input input = {
+		.event = RSM_REMOTE_MOVE, .handle = le32_to_cpu(msg->handle),
+	};
 	struct rsm_msg_connection answer;
 	struct rsm_remote_segment *remote;
+	struct rsm_remote_output output;
 	struct rsm_mem *old = NULL;
 	bool moved = false;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_find_named(link, msg->cookie, msg->handle);
-	if (remote)
+	remote = remote_hear(link, msg->cookie, &input, &output);
+	if (output.attach)
 		old = move(remote, msg->place, &moved);
 	mutex_unlock(&rsm_agent_lock);
 	detach_mem(link, old);
@@ -616,14 +609,14 @@ void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *m
 /* REPUBLISH: the new mode holds for later connects. */
 void rsm_remote_segment_republished(struct rsm_link *link, const struct rsm_msg_connection *msg)
 {
-	struct rsm_remote_segment *remote;
+	struct rsm_remote_input input = {
+		.event = RSM_REMOTE_REPUBLISH, .handle = le32_to_cpu(msg->handle),
+		.mode = le32_to_cpu(msg->value),
+	};
+	struct rsm_remote_output output;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_find_named(link, msg->cookie, msg->handle);
-	if (remote) {
-		remote->mode = le32_to_cpu(msg->value) & 0777;
-		remote->closed = le32_to_cpu(msg->value) & RSM_MODE_CLOSED;
-	}
+	remote_hear(link, msg->cookie, &input, &output);
 	mutex_unlock(&rsm_agent_lock);
 }
 
@@ -650,7 +643,7 @@ void rsm_remote_segment_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 
 
 	xa_lock_irqsave(&link->remotes, irq_flags);
 	remote = xa_load(&link->remotes, cookie);
-	if (remote && remote->handle == handle)
+	if (remote && remote->machine.handle == handle)
 		ring(remote, flags);
 	xa_unlock_irqrestore(&link->remotes, irq_flags);
 }
@@ -663,6 +656,7 @@ void rsm_remote_segment_link_down(struct rsm_link *link)
 
 	mutex_lock(&rsm_agent_lock);
 	xa_for_each(&link->remotes, cookie, remote)
-		rsm_mem_put(abort_remote(remote, RSM_REASON_NODE_DOWN));
+		if (end_remote(remote))
+			rsm_mem_put(abort_remote(remote, RSM_REASON_NODE_DOWN));
 	mutex_unlock(&rsm_agent_lock);
 }

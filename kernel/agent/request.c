@@ -52,12 +52,39 @@ bool rsm_remote_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rs
 	}
 }
 
-static void queue_request(struct rsm_remote_importer *importer, enum rsm_message_type type)
+static void queue_importer(struct rsm_remote_importer *importer, enum rsm_importer_queue queue)
 {
-	lockdep_assert_held(&importer->link->lock);
-	importer->request = type;
-	importer->since = jiffies;
-	list_add_tail(&importer->on_link, &importer->link->unsent);
+	struct rsm_link *link = importer->link;
+
+	lockdep_assert_held(&link->lock);
+	switch (queue) {
+	case RSM_QUEUE_KEEP:
+		break;
+	case RSM_QUEUE_UNSENT:
+		list_move_tail(&importer->on_link, &link->unsent);
+		break;
+	case RSM_QUEUE_UNANSWERED:
+		list_move_tail(&importer->on_link, &link->unanswered);
+		break;
+	case RSM_QUEUE_NONE:
+		list_del_init(&importer->on_link);
+		break;
+	}
+}
+
+/* Let the importer take a step, and enter it into the queue of its link that it belongs to. */
+struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *importer,
+					       enum rsm_importer_event event,
+					       enum rsm_message_type type)
+{
+	struct rsm_importer_input input = { .event = event, .type = type };
+	struct rsm_importer_output output;
+
+	spin_lock_irq(&importer->link->lock);
+	output = rsm_importer_step(&importer->machine, jiffies, &input);
+	queue_importer(importer, output.queue);
+	spin_unlock_irq(&importer->link->lock);
+	return output;
 }
 
 /**
@@ -68,18 +95,9 @@ static void queue_request(struct rsm_remote_importer *importer, enum rsm_message
  */
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type)
 {
-	struct rsm_link *link = importer->link;
-
 	lockdep_assert_held(&importer->exp->importers_lock);
-	spin_lock_irq(&link->lock);
-	if (!importer->request)
-		queue_request(importer, type);
-	else if (type == RSM_MSG_UNPUBLISH && importer->asked)
-		importer->part = importer->request != RSM_MSG_UNPUBLISH;
-	else if (type == RSM_MSG_UNPUBLISH)
-		importer->request = RSM_MSG_UNPUBLISH;
-	spin_unlock_irq(&link->lock);
-	queue_work(rsm_link_wq, &link->work);
+	rsm_importer_change(importer, RSM_IMPORTER_ASK, type);
+	queue_work(rsm_link_wq, &importer->link->work);
 }
 
 /**
@@ -90,21 +108,8 @@ void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type typ
  */
 void rsm_request_end(struct rsm_remote_importer *importer)
 {
-	struct rsm_link *link = importer->link;
-	bool asked;
-
-	spin_lock_irq(&link->lock);
-	asked = importer->asked;
-	if (importer->request)
-		list_del(&importer->on_link);
-	importer->asked = false;
-	importer->request = 0;
-	if (importer->part)
-		queue_request(importer, RSM_MSG_UNPUBLISH);
-	importer->part = false;
-	spin_unlock_irq(&link->lock);
-	if (asked)
-		rsm_request_slot_free(link);
+	if (rsm_importer_change(importer, RSM_IMPORTER_FULFILLED, 0).answered)
+		rsm_request_slot_free(importer->link);
 }
 
 /* An answer has come: another request may be sent over the link. */
@@ -153,13 +158,8 @@ static void note_sent(struct rsm_remote_importer *importer, enum rsm_message_typ
 
 	spin_lock_irq(&link->lock);
 	link->blocked = false;
-	importer->asked = true;
-	importer->since = jiffies;
-	/* UNPUBLISH has taken the place of MOVE while that was being sent. */
-	importer->part = importer->request != type;
-	importer->request = type;
-	list_move_tail(&importer->on_link, &link->unanswered);
 	spin_unlock_irq(&link->lock);
+	rsm_importer_change(importer, RSM_IMPORTER_SENT, type);
 }
 
 /* Note that the peer has no room, and since when. */
@@ -204,7 +204,7 @@ static int send_question(struct rsm_remote_importer *importer, enum rsm_message_
 /* Send a request; false if no more requests can be sent now. */
 static bool send_request(struct rsm_remote_importer *importer)
 {
-	enum rsm_message_type type = READ_ONCE(importer->request);
+	enum rsm_message_type type = READ_ONCE(importer->machine.request);
 	struct rsm_link *link = importer->link;
 	int err;
 
@@ -228,10 +228,10 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	requests->blocked_since = link->blocked_since;
 	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);
 	requests->unsent = importer;
-	requests->unsent_since = importer ? importer->since : 0;
+	requests->unsent_since = importer ? importer->machine.since : 0;
 	importer = list_first_entry_or_null(&link->unanswered, struct rsm_remote_importer, on_link);
 	requests->unanswered = importer;
-	requests->unanswered_since = importer ? importer->since : 0;
+	requests->unanswered_since = importer ? importer->machine.since : 0;
 	spin_unlock_irq(&link->lock);
 }
 

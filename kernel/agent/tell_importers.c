@@ -89,8 +89,7 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (!importer->leaving && !READ_ONCE(importer->request) &&
-		    is_to_move(importer)) {
+		if (rsm_importer_is_idle(&importer->machine) && is_to_move(importer)) {
 			*copy = *importer;
 			copy->now.rights |=
 				rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
@@ -109,7 +108,7 @@ static bool is_wait_over(struct rsm_export *exp)
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export) {
-		if (importer->leaving || READ_ONCE(importer->request))
+		if (!rsm_importer_is_idle(&importer->machine))
 			over = false;
 		else if (is_to_move(importer))
 			break;
@@ -128,7 +127,7 @@ static struct rsm_remote_importer *find_again(struct rsm_export *exp,
 	lockdep_assert_held(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
 		if (importer->serial == copy->serial)
-			return importer->leaving || READ_ONCE(importer->request) ? NULL : importer;
+			return rsm_importer_is_idle(&importer->machine) ? importer : NULL;
 	return NULL;
 }
 
@@ -206,7 +205,7 @@ void rsm_agent_withdraw(struct rsm_export *exp)
 	lockdep_assert_held(&exp->lock);
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (!importer->leaving)
+		if (!importer->machine.leaving)
 			rsm_request(importer, RSM_MSG_UNPUBLISH);
 	mutex_unlock(&exp->importers_lock);
 }
