@@ -569,16 +569,15 @@ void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_
  */
 static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *words, bool *moved)
 {
-	struct rsm_mem *mem, *old = remote->mem;
+	struct rsm_mem *old = remote->mem;
 	struct rsm_import *imp;
 
 	lockdep_assert_held(&rsm_agent_lock);
 	*moved = !attach_at(remote, words).ended;
 	if (!*moved)
 		return abort_remote(remote, RSM_REASON_PEER_ERROR);
-	mem = remote->mem;
 	list_for_each_entry(imp, &remote->imports, link)
-		rsm_import_set_mem(imp, mem);
+		rsm_import_set_mem(imp, remote->mem);
 	wake_up_all(&remote->link->changed);
 	return old;
 }
