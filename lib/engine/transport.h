@@ -10,8 +10,9 @@
 //   Link                   a connection as both sides name it      (connect/link.h)
 //   Connector              an endpoint's way to a link and back    (connect/connector.h)
 //   Transfer               an endpoint's posts and completions     (transfer/transfer.h)
-//   Requests, Receives     what all transports do with a post      (transfer/requests.h,
-//   receives.h) Srq                    receives that endpoints share           (transfer/srq.h)
+//   Requests               what all transports do with a post      (transfer/requests.h)
+//   Receives               buffers that wait for messages          (transfer/receives.h)
+//   Srq                    receives that endpoints share           (transfer/srq.h)
 //   Contexts, Pz, Rmr      registered memory and who may reach it  (memory/)
 //   Doorbell               lets the engine sleep                   (loop/doorbell.h)
 //
