@@ -100,7 +100,7 @@ Status RsmConnector::accept(std::unique_ptr<Link> &from, std::span<const std::by
 // Takes over a link; leaves it where it was if something throws. After `timeout` the attempt has
 // failed with the event `late`.
 void RsmConnector::start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late) {
-    buried_.reset();
+    ended_channel_.reset();
     ep_.link = std::move(from);
     Channel &channel = *link().channel;
     try {
@@ -394,12 +394,12 @@ void RsmConnector::notify_peer(LinkState what) const noexcept {
 // A helper destroys the channel: that takes long, and the caller may be using the channel.
 void RsmConnector::drop_link() noexcept {
     stop();
-    buried_ = std::move(link().channel);
+    ended_channel_ = std::move(link().channel);
     ep_.link.reset();
     try {
         engine().aside(
-            [&lock = ep_.ia().lock, channel = buried_] { const Guard until_free(lock); });
-        buried_.reset();
+            [&lock = ep_.ia().lock, channel = ended_channel_] { const Guard until_free(lock); });
+        ended_channel_.reset();
     } catch (const std::bad_alloc &) {
         // The channel is destroyed when the Ep is used again or freed.
     }

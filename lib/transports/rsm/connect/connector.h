@@ -66,7 +66,7 @@ class RsmConnector final : public Connector, public Source {
 
     Ep &ep_;
     unsigned polls_ = 0;
-    std::shared_ptr<Channel> buried_; // ended, but not destroyed yet for want of memory
+    std::shared_ptr<Channel> ended_channel_; // ended, but not destroyed yet for want of memory
 };
 
 inline RsmConnector &connector_of(const Ep &ep) noexcept {
