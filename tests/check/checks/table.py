@@ -46,7 +46,7 @@ def _builds():
     return [
         # Beside all else: it takes a fresh machine longer than all other builds.
         Stage("debug-kernel", "debug", 1, ("nice", "tools/debug-kernel/build"), processors=0),
-        Stage("build-user", "build", 60,
+        Stage("build-user", "build", 420,
               ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON", f"PREFIX={PREFIX}"),
               processors=ALL),
         Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock", "--siw")),
@@ -73,7 +73,7 @@ def _demo():
 
 def _host():
     return [
-        Stage("unit", "unit", 60, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
+        Stage("unit", "unit", 80, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
               needs=("build-user",)),
         Stage("host", "unit", 120, ("tests/check/host",), kind="tap", needs=("build-user",)),
         # Each target for a minute, and a build with clang of its own. "unit" runs the same inputs without it.
@@ -97,19 +97,19 @@ def _stock(depth):
     tests, net, datnet = (("*", "net.*", "datnet.*") if depth is Depth.QUICK else
                           (_stock_tests(), _stock_tests("net"), _stock_tests("datnet")))
     return [
-        Stage("kselftest-stock", "stock", 60, ("tests/check/kselftest", "stock", tests), kind="tap",
+        Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests), kind="tap",
               needs=BUILT),
         Stage("selftests", "stock", 60, ("tests/check/selftests",), kind="tap", needs=BUILT),
-        Stage("kselftest-verbs", "stock", 120, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
+        Stage("kselftest-verbs", "stock", 60, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
               kind="tap", needs=BUILT),
         # "make check-kernels" takes Debian 13's kernels, too.
         Stage("kernels", "stock", 200, ("tests/check/kernels", "--smoke", "backports"), kind="tap", needs=BUILT),
-        Stage("kselftest-net-stock", "stock", 120, ("tests/check/kselftest-net", "stock", net), kind="tap",
+        Stage("kselftest-net-stock", "stock", 60, ("tests/check/kselftest-net", "stock", net), kind="tap",
               needs=BUILT),
         Stage("kselftest-dat-stock", "stock", 60, ("tests/check/kselftest-dat", "stock", datnet),
               kind="tap", needs=BUILT),
         # All but machines that are killed and networks and devices that fail.
-        Stage("kselftest-rdma-stock", "stock", 120,
+        Stage("kselftest-rdma-stock", "stock", 180,
               ("tests/check/kselftest-rdma", "stock", "net.NetAccess* net.Net[/NSIK]*", "net.Net*Net[KUw]*"), kind="tap",
               needs=BUILT),
     ]
@@ -118,12 +118,12 @@ def _stock(depth):
 def _debug():
     return [
         Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=DEBUG),
-        Stage("kselftest-debug", "debug", 400, ("tests/check/kselftest", "debug"), kind="tap", needs=DEBUG),
-        Stage("kselftest-net-debug", "debug", 240, ("tests/check/kselftest-net", "debug"), kind="tap",
+        Stage("kselftest-debug", "debug", 1350, ("tests/check/kselftest", "debug"), kind="tap", needs=DEBUG),
+        Stage("kselftest-net-debug", "debug", 620, ("tests/check/kselftest-net", "debug"), kind="tap",
               needs=DEBUG),
-        Stage("kselftest-dat-debug", "debug", 120, ("tests/check/kselftest-dat", "debug"), kind="tap",
+        Stage("kselftest-dat-debug", "debug", 140, ("tests/check/kselftest-dat", "debug"), kind="tap",
               needs=DEBUG),
-        Stage("hostile-debug", "debug", 200, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
+        Stage("hostile-debug", "debug", 390, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
     ]
 
 
