@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 
 /* Let the link take a step, and set its timer and its work as the step wants it. */
-static struct rsm_link_output link_take_step(struct rsm_link *link,
-					     const struct rsm_link_input *input)
+static struct rsm_link_output link_feed_locked(struct rsm_link *link,
+					       const struct rsm_link_input *input)
 {
 	struct rsm_link_output output;
 
@@ -27,23 +27,23 @@ static struct rsm_link_output link_take_step(struct rsm_link *link,
 }
 
 /* The same for a caller without the lock, in any context. */
-static struct rsm_link_output link_step(struct rsm_link *link, const struct rsm_link_input *input)
+static struct rsm_link_output link_feed(struct rsm_link *link, const struct rsm_link_input *input)
 {
 	struct rsm_link_output output;
 	unsigned long flags;
 
 	spin_lock_irqsave(&link->lock, flags);
-	output = link_take_step(link, input);
+	output = link_feed_locked(link, input);
 	spin_unlock_irqrestore(&link->lock, flags);
 	return output;
 }
 
 /* A step after which another set of links may be listed. */
-static struct rsm_link_output link_change(struct rsm_link *link, const struct rsm_link_input *input)
+static void link_change(struct rsm_link *link, const struct rsm_link_input *input)
 {
 	lockdep_assert_held(&rsm_agent_lock);
 	rsm_links_note_change();
-	return link_step(link, input);
+	link_feed(link, input);
 }
 
 /*
@@ -95,17 +95,28 @@ void rsm_link_fail(struct rsm_link *link, const char *why)
 {
 	struct rsm_link_input input = { .event = RSM_ON_FAIL, .why = why };
 
-	link_step(link, &input);
+	link_feed(link, &input);
 	wake_up_all(&link->changed);
 }
 EXPORT_SYMBOL_GPL(rsm_link_fail);
 
-static void inbox_empty(struct rsm_link *link)
+/* Start the link if it is down, with an empty inbox. */
+static struct rsm_link_output link_greet(struct rsm_link *link, const struct rsm_link_input *input)
 {
+	struct rsm_link_output output;
+
+	lockdep_assert_held(&rsm_agent_lock);
 	spin_lock_irq(&link->lock);
-	link->inbox_head = link->inbox_tail;
-	link->inbox_refused = false;
+	output = link_feed_locked(link, input);
+	if (output.taken) {
+		link->hwaddr = input->peer->hwaddr;
+		link->inbox_head = link->inbox_tail;
+		link->inbox_refused = false;
+	}
 	spin_unlock_irq(&link->lock);
+	if (output.taken)
+		rsm_links_note_change();
+	return output;
 }
 
 /**
@@ -122,14 +133,10 @@ bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer)
 		.heartbeat_ms = rsm_heartbeat_ms(),
 		.peer = peer,
 	};
-	struct rsm_link_output output = {};
+	struct rsm_link_output output;
 
 	mutex_lock(&rsm_agent_lock);
-	if (link_state(link) == RSM_LINK_DOWN) {
-		link->hwaddr = peer->hwaddr;
-		inbox_empty(link);
-		output = link_change(link, &input);
-	}
+	output = link_greet(link, &input);
 	mutex_unlock(&rsm_agent_lock);
 	if (output.send)
 		rsm_send_hello(link, output.send);
@@ -168,7 +175,7 @@ static enum rsm_message_type take_tick(struct rsm_link *link)
 	input.stirred = link->ops->stirs && link->ops->stirs(link);
 	if (!rsm_outbox_is_empty(link) || has_requests(link))
 		queue_work(rsm_link_wq, &link->work);
-	return link_take_step(link, &input).send;
+	return link_feed_locked(link, &input).send;
 }
 
 static void link_timer(struct timer_list *timer)
@@ -243,10 +250,11 @@ static void become_down(struct rsm_link *link)
 	struct rsm_link_input input = { .event = RSM_ON_CLEARED };
 
 	mutex_lock(&rsm_agent_lock);
+	rsm_links_note_change();
 	spin_lock_irq(&link->lock);
 	link->blocked = false;
+	link_feed_locked(link, &input);
 	spin_unlock_irq(&link->lock);
-	link_change(link, &input);
 	mutex_unlock(&rsm_agent_lock);
 }
 
@@ -295,7 +303,7 @@ void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hell
 
 	if (le16_to_cpu(hello->header.type) == RSM_MSG_HELLO)
 		rsm_answer_hello(link);
-	if (!link_step(link, &input).taken)
+	if (!link_feed(link, &input).taken)
 		return;
 	pr_info_ratelimited("rsm: %s: node %u is up\n", link->ctl->name, link->machine.node);
 	link->up = true;
@@ -350,15 +358,6 @@ static bool take_in(struct rsm_link *link, const struct rsm_link_output *output,
 	return output->verdict != RSM_MESSAGE_QUEUE || put_into_inbox(link, message, len);
 }
 
-static void note_dropped(struct rsm_link *link)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&link->lock, flags);
-	link->dropped++;
-	spin_unlock_irqrestore(&link->lock, flags);
-}
-
 /**
  * rsm_link_receive() - a message has arrived
  * @link: the link
@@ -377,16 +376,14 @@ bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len)
 		.heartbeat_ms = rsm_heartbeat_ms(),
 		.message = message,
 	};
-	struct rsm_link_output output;
+	struct rsm_link_output output = { .verdict = RSM_MESSAGE_FOREIGN };
+	bool sound = rsm_message_is_sound(message, len);
 	unsigned long flags;
 	bool taken;
 
-	if (!rsm_message_is_sound(message, len)) {
-		note_dropped(link);
-		return true;
-	}
 	spin_lock_irqsave(&link->lock, flags);
-	output = link_take_step(link, &input);
+	if (sound)
+		output = link_feed_locked(link, &input);
 	taken = take_in(link, &output, message, len);
 	spin_unlock_irqrestore(&link->lock, flags);
 	if (output.verdict == RSM_MESSAGE_DELIVER)

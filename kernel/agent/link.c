@@ -158,8 +158,8 @@ static void take_greeting(struct rsm_link_machine *machine, const struct rsm_msg
 	}
 }
 
-static void link_hear(struct rsm_link_machine *machine, unsigned long now,
-		      const struct rsm_link_input *input, struct rsm_link_output *output)
+static void link_receive(struct rsm_link_machine *machine, unsigned long now,
+			 const struct rsm_link_input *input, struct rsm_link_output *output)
 {
 	if (!is_current(machine, input->message)) {
 		output->verdict = RSM_MESSAGE_FOREIGN;
@@ -239,7 +239,7 @@ struct rsm_link_output rsm_link_step(struct rsm_link_machine *machine, unsigned 
 		link_tick(machine, now, input->stirred, &output);
 		break;
 	case RSM_ON_MESSAGE:
-		link_hear(machine, now, input, &output);
+		link_receive(machine, now, input, &output);
 		break;
 	case RSM_ON_GREETED:
 		link_become_active(machine, &output);

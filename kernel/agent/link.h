@@ -51,7 +51,7 @@ struct rsm_link_input {
 /**
  * enum rsm_link_verdict - where a message goes
  * @RSM_MESSAGE_USED: the step has used it up
- * @RSM_MESSAGE_FOREIGN: it is not one between this link's two incarnations
+ * @RSM_MESSAGE_FOREIGN: it is malformed, or not one between this link's two incarnations
  * @RSM_MESSAGE_DELIVER: it is to be delivered at once
  * @RSM_MESSAGE_QUEUE: the link's work has to handle it in its turn
  */

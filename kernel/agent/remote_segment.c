@@ -531,9 +531,9 @@ void rsm_remote_segment_connected(struct rsm_link *link, const struct rsm_msg_co
  * A message of the exporter's node has come. Returns the record if it is there; *@output says what
  * to do with it.
  */
-static struct rsm_remote_segment *remote_hear(struct rsm_link *link, __le32 cookie,
-					      const struct rsm_remote_input *input,
-					      struct rsm_remote_output *output)
+static struct rsm_remote_segment *remote_receive(struct rsm_link *link, __le32 cookie,
+						 const struct rsm_remote_input *input,
+						 struct rsm_remote_output *output)
 {
 	struct rsm_remote_segment *remote = xa_load(&link->remotes, le32_to_cpu(cookie));
 
@@ -555,7 +555,7 @@ void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_hear(link, msg->cookie, &input, &output);
+	remote = remote_receive(link, msg->cookie, &input, &output);
 	if (output.ended)
 		mem = abort_remote(remote, RSM_REASON_EXPORTER);
 	mutex_unlock(&rsm_agent_lock);
@@ -595,7 +595,7 @@ void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *m
 	bool moved = false;
 
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_hear(link, msg->cookie, &input, &output);
+	remote = remote_receive(link, msg->cookie, &input, &output);
 	if (output.attach)
 		old = move(remote, msg->place, &moved);
 	mutex_unlock(&rsm_agent_lock);
@@ -615,7 +615,7 @@ void rsm_remote_segment_republished(struct rsm_link *link, const struct rsm_msg_
 	struct rsm_remote_output output;
 
 	mutex_lock(&rsm_agent_lock);
-	remote_hear(link, msg->cookie, &input, &output);
+	remote_receive(link, msg->cookie, &input, &output);
 	mutex_unlock(&rsm_agent_lock);
 }
 

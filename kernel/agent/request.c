@@ -73,16 +73,28 @@ static void queue_importer(struct rsm_remote_importer *importer, enum rsm_import
 }
 
 /* Let the importer take a step, and enter it into the queue of its link that it belongs to. */
-struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *importer,
-					       enum rsm_importer_event event,
-					       enum rsm_message_type type)
+static struct rsm_importer_output importer_change_locked(struct rsm_remote_importer *importer,
+							 enum rsm_importer_event event,
+							 enum rsm_message_type type)
 {
 	struct rsm_importer_input input = { .event = event, .type = type };
 	struct rsm_importer_output output;
 
-	spin_lock_irq(&importer->link->lock);
+	lockdep_assert_held(&importer->link->lock);
 	output = rsm_importer_step(&importer->machine, jiffies, &input);
 	queue_importer(importer, output.queue);
+	return output;
+}
+
+/* The same for a caller without the lock of the link. */
+struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *importer,
+					       enum rsm_importer_event event,
+					       enum rsm_message_type type)
+{
+	struct rsm_importer_output output;
+
+	spin_lock_irq(&importer->link->lock);
+	output = importer_change_locked(importer, event, type);
 	spin_unlock_irq(&importer->link->lock);
 	return output;
 }
@@ -158,8 +170,8 @@ static void note_sent(struct rsm_remote_importer *importer, enum rsm_message_typ
 
 	spin_lock_irq(&link->lock);
 	link->blocked = false;
+	importer_change_locked(importer, RSM_IMPORTER_SENT, type);
 	spin_unlock_irq(&link->lock);
-	rsm_importer_change(importer, RSM_IMPORTER_SENT, type);
 }
 
 /* Note that the peer has no room, and since when. */

@@ -138,9 +138,9 @@ static bool can_happen(const struct rsm_importer_machine *importer, enum rsm_imp
 	}
 }
 
-static void judge(struct kunit *test, const struct rsm_importer_machine *old,
-		  const struct rsm_importer_machine *new, const struct rsm_importer_output *output,
-		  bool *unpublish)
+static void check_step(struct kunit *test, const struct rsm_importer_machine *old,
+		       const struct rsm_importer_machine *new,
+		       const struct rsm_importer_output *output, bool *unpublish)
 {
 	enum rsm_importer_queue expected = !new->request ? RSM_QUEUE_NONE :
 					   new->asked ? RSM_QUEUE_UNANSWERED : RSM_QUEUE_UNSENT;
@@ -187,7 +187,7 @@ static void explore(struct kunit *test, const struct rsm_importer_machine *impor
 			  happenings[i].type == RSM_MSG_UNPUBLISH &&
 			  !(importer->asked && importer->request == RSM_MSG_UNPUBLISH);
 		output = rsm_importer_step(&next, NOW, &happenings[i]);
-		judge(test, importer, &next, &output, &wanted);
+		check_step(test, importer, &next, &output, &wanted);
 		if (depth)
 			explore(test, &next, wanted, depth - 1);
 	}

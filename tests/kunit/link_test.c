@@ -31,8 +31,8 @@ static struct rsm_link_output begin(struct rsm_link_machine *link, u64 expected)
 	return rsm_link_step(link, START, &input);
 }
 
-static struct rsm_link_output hear(struct rsm_link_machine *link, unsigned long now,
-				   const struct rsm_msg_hello *message)
+static struct rsm_link_output receive(struct rsm_link_machine *link, unsigned long now,
+				      const struct rsm_msg_hello *message)
 {
 	struct rsm_link_input input = {
 		.event = RSM_ON_MESSAGE, .heartbeat_ms = OURS_MS, .message = &message->header,
@@ -61,7 +61,7 @@ static struct rsm_link_machine active(void)
 	struct rsm_link_machine link = {};
 
 	begin(&link, 0);
-	hear(&link, START, &hello);
+	receive(&link, START, &hello);
 	step(&link, START, RSM_ON_GREETED);
 	return link;
 }
@@ -98,7 +98,7 @@ static void both_greetings_make_it_active(struct kunit *test)
 		struct rsm_link_machine link = {};
 
 		begin(&link, 0);
-		KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).verdict, RSM_MESSAGE_QUEUE);
+		KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_QUEUE);
 		KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_GREETING);
 		KUNIT_EXPECT_TRUE(test, step(&link, START, RSM_ON_GREETED).taken);
 		KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ACTIVE);
@@ -113,7 +113,7 @@ static void a_welcome_to_another_incarnation_is_foreign(struct kunit *test)
 	struct rsm_link_machine link = {};
 
 	begin(&link, 0);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).verdict, RSM_MESSAGE_FOREIGN);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_FOREIGN);
 	KUNIT_EXPECT_EQ(test, link.peer, 0);
 }
 
@@ -123,7 +123,7 @@ static void a_greeting_of_a_stranger_is_used_up(struct kunit *test)
 	struct rsm_link_machine link = {};
 
 	begin(&link, PEER);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).verdict, RSM_MESSAGE_USED);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_USED);
 	KUNIT_EXPECT_EQ(test, link.peer, 0);
 }
 
@@ -133,11 +133,11 @@ static void messages_before_the_greeting_are_foreign(struct kunit *test)
 	struct rsm_link_machine link = {};
 
 	begin(&link, PEER);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &bell).verdict, RSM_MESSAGE_FOREIGN);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &bell).verdict, RSM_MESSAGE_FOREIGN);
 	link = active();
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &bell).verdict, RSM_MESSAGE_DELIVER);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &bell).verdict, RSM_MESSAGE_DELIVER);
 	bell.header.from = cpu_to_le64(REBOOTED);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &bell).verdict, RSM_MESSAGE_FOREIGN);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &bell).verdict, RSM_MESSAGE_FOREIGN);
 }
 
 static void a_foreign_message_is_no_sign_of_life(struct kunit *test)
@@ -145,10 +145,10 @@ static void a_foreign_message_is_no_sign_of_life(struct kunit *test)
 	struct rsm_msg_hello beat = message(RSM_MSG_HEARTBEAT, REBOOTED, OWN);
 	struct rsm_link_machine link = active();
 
-	hear(&link, START + 10, &beat);
+	receive(&link, START + 10, &beat);
 	KUNIT_EXPECT_EQ(test, link.silence.heard, START);
 	beat.header.from = cpu_to_le64(PEER);
-	KUNIT_EXPECT_EQ(test, hear(&link, START + 10, &beat).verdict, RSM_MESSAGE_USED);
+	KUNIT_EXPECT_EQ(test, receive(&link, START + 10, &beat).verdict, RSM_MESSAGE_USED);
 	KUNIT_EXPECT_EQ(test, link.silence.heard, START + 10);
 }
 
@@ -156,7 +156,7 @@ static void a_restarted_peer_ends_the_link(struct kunit *test)
 {
 	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, REBOOTED, 0);
 	struct rsm_link_machine link = active();
-	struct rsm_link_output output = hear(&link, START, &hello);
+	struct rsm_link_output output = receive(&link, START, &hello);
 
 	KUNIT_EXPECT_TRUE(test, output.work);
 	KUNIT_EXPECT_EQ(test, output.verdict, RSM_MESSAGE_USED);
@@ -171,8 +171,8 @@ static void another_version_is_remarked_once(struct kunit *test)
 
 	hello.header.version = cpu_to_le16(RSM_PROTOCOL_VERSION + 1);
 	begin(&link, 0);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).remark, RSM_REMARK_VERSION);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).remark, RSM_REMARK_NONE);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).remark, RSM_REMARK_VERSION);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).remark, RSM_REMARK_NONE);
 	KUNIT_EXPECT_TRUE(test, link.refused);
 	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_GREETING);
 }
@@ -186,8 +186,8 @@ static void an_interval_that_does_not_fit_is_refused(struct kunit *test)
 
 	hello.interval_ms = cpu_to_le32(theirs);
 	begin(&link, 0);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).remark, RSM_REMARK_INTERVAL);
-	KUNIT_EXPECT_EQ(test, hear(&link, START, &hello).remark, RSM_REMARK_NONE);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).remark, RSM_REMARK_INTERVAL);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).remark, RSM_REMARK_NONE);
 	KUNIT_EXPECT_EQ(test, link.peer, 0);
 	KUNIT_EXPECT_EQ(test, link.interval, msecs_to_jiffies(theirs));
 }
@@ -199,7 +199,7 @@ static void a_longer_interval_of_the_peer_is_used(struct kunit *test)
 
 	hello.interval_ms = cpu_to_le32(2 * OURS_MS);
 	begin(&link, 0);
-	hear(&link, START, &hello);
+	receive(&link, START, &hello);
 	KUNIT_EXPECT_EQ(test, link.interval, msecs_to_jiffies(2 * OURS_MS));
 }
 
@@ -232,7 +232,7 @@ static void heartbeats_go_out_twice_per_interval(struct kunit *test)
 	for (unsigned long now = START; now != START + 10 * INTERVAL; now++) {
 		struct rsm_msg_hello beat = message(RSM_MSG_HEARTBEAT, PEER, OWN);
 
-		hear(&link, now, &beat);
+		receive(&link, now, &beat);
 		beats += step(&link, now, RSM_ON_TICK).send == RSM_MSG_HEARTBEAT;
 	}
 	KUNIT_EXPECT_EQ(test, beats, 19);
@@ -301,9 +301,9 @@ static bool may_follow(enum rsm_link_state old, enum rsm_link_state new, enum rs
 	return false;
 }
 
-static void judge(struct kunit *test, const struct rsm_link_machine *old,
-		  const struct rsm_link_machine *new, enum rsm_link_event event,
-		  const struct rsm_link_output *output)
+static void check_step(struct kunit *test, const struct rsm_link_machine *old,
+		       const struct rsm_link_machine *new, enum rsm_link_event event,
+		       const struct rsm_link_output *output)
 {
 	bool started = rsm_link_is_started(new);
 
@@ -338,7 +338,7 @@ static void explore(struct kunit *test, const struct rsm_link_machine *link, uns
 			continue;
 		happen(&again, then, which);
 		KUNIT_ASSERT_EQ(test, memcmp(&once, &again, sizeof(once)), 0);
-		judge(test, link, &once, happenings[which].event, &output);
+		check_step(test, link, &once, happenings[which].event, &output);
 		if (depth)
 			explore(test, &once, then, depth - 1);
 	}

@@ -24,8 +24,8 @@ static struct rsm_msg_connected answer(u32 status)
 	};
 }
 
-static struct rsm_remote_output hear(struct rsm_remote_machine *remote,
-				     const struct rsm_msg_connected *connected, bool has_keys)
+static struct rsm_remote_output receive(struct rsm_remote_machine *remote,
+					const struct rsm_msg_connected *connected, bool has_keys)
 {
 	return step(remote, (struct rsm_remote_input) {
 		.event = RSM_REMOTE_ANSWER, .connected = connected, .has_keys = has_keys,
@@ -52,7 +52,7 @@ static struct rsm_remote_machine connected(void)
 	struct rsm_msg_connected yes = answer(RSM_SUCCESS);
 	struct rsm_remote_machine remote = {};
 
-	hear(&remote, &yes, false);
+	receive(&remote, &yes, false);
 	attached(&remote, RSM_STS_SUCCESS);
 	return remote;
 }
@@ -61,7 +61,7 @@ static void an_answer_with_a_place_connects_once_that_is_attached(struct kunit *
 {
 	struct rsm_msg_connected yes = answer(RSM_SUCCESS);
 	struct rsm_remote_machine remote = {};
-	struct rsm_remote_output output = hear(&remote, &yes, true);
+	struct rsm_remote_output output = receive(&remote, &yes, true);
 
 	KUNIT_EXPECT_TRUE(test, output.attach && output.accepted && !output.changed);
 	KUNIT_EXPECT_EQ(test, remote.state, RSM_REMOTE_CONNECTING);
@@ -80,7 +80,7 @@ static void without_a_place_it_connects_and_waits_for_keys(struct kunit *test)
 	struct rsm_remote_output output;
 
 	yes.place[0] = 0;
-	output = hear(&remote, &yes, true);
+	output = receive(&remote, &yes, true);
 	KUNIT_EXPECT_TRUE(test, output.changed && !output.attach);
 	KUNIT_EXPECT_EQ(test, remote.state, RSM_REMOTE_CONNECTED);
 	KUNIT_EXPECT_FALSE(test, remote.placed);
@@ -97,11 +97,11 @@ static void a_refusal_after_the_answer_ends_what_is_not_placed(struct kunit *tes
 	struct rsm_remote_machine remote = {};
 
 	yes.place[0] = 0;
-	hear(&remote, &yes, true);
-	KUNIT_EXPECT_TRUE(test, hear(&remote, &no, true).ended);
+	receive(&remote, &yes, true);
+	KUNIT_EXPECT_TRUE(test, receive(&remote, &no, true).ended);
 	KUNIT_EXPECT_EQ(test, rsm_status_to_number(remote.status), RSMERR_INSUFFICIENT_MEM);
 	remote = connected();
-	KUNIT_EXPECT_FALSE(test, hear(&remote, &no, true).ended);
+	KUNIT_EXPECT_FALSE(test, receive(&remote, &no, true).ended);
 	KUNIT_EXPECT_EQ(test, remote.state, RSM_REMOTE_CONNECTED);
 }
 
@@ -114,7 +114,7 @@ static void a_strange_refusal_counts_as_not_published(struct kunit *test)
 		struct rsm_msg_connected no = answer(numbers[i]);
 		struct rsm_remote_machine remote = {};
 
-		KUNIT_EXPECT_TRUE(test, hear(&remote, &no, false).ended);
+		KUNIT_EXPECT_TRUE(test, receive(&remote, &no, false).ended);
 		KUNIT_EXPECT_EQ(test, rsm_status_to_number(remote.status),
 				RSMERR_SEG_NOT_PUBLISHED);
 	}
@@ -130,7 +130,7 @@ static void a_length_that_no_segment_has_is_declined(struct kunit *test)
 		struct rsm_remote_output output;
 
 		yes.length = cpu_to_le64(lengths[i]);
-		output = hear(&remote, &yes, false);
+		output = receive(&remote, &yes, false);
 		KUNIT_EXPECT_TRUE(test, output.ended && output.decline && !output.attach);
 		KUNIT_EXPECT_EQ(test, remote.length, 0);
 	}
@@ -142,7 +142,7 @@ static void a_bad_place_ends_and_declines(struct kunit *test)
 	struct rsm_remote_machine remote = {};
 	struct rsm_remote_output output;
 
-	hear(&remote, &yes, false);
+	receive(&remote, &yes, false);
 	output = attached(&remote, RSM_STS_CONN_ABORTED);
 	KUNIT_EXPECT_TRUE(test, output.ended && output.decline);
 	KUNIT_EXPECT_FALSE(test, remote.placed);
@@ -156,9 +156,9 @@ static void a_repeated_answer_of_another_importer_is_declined(struct kunit *test
 	struct rsm_msg_connected yes = answer(RSM_SUCCESS);
 	struct rsm_remote_machine remote = connected();
 
-	KUNIT_EXPECT_FALSE(test, hear(&remote, &yes, false).decline);
+	KUNIT_EXPECT_FALSE(test, receive(&remote, &yes, false).decline);
 	yes.handle = cpu_to_le32(HANDLE + 1);
-	KUNIT_EXPECT_TRUE(test, hear(&remote, &yes, false).decline);
+	KUNIT_EXPECT_TRUE(test, receive(&remote, &yes, false).decline);
 	KUNIT_EXPECT_EQ(test, remote.handle, HANDLE);
 }
 
@@ -210,7 +210,7 @@ static void an_answer_after_the_end_is_declined(struct kunit *test)
 	struct rsm_remote_output output;
 
 	step(&remote, (struct rsm_remote_input) { .event = RSM_REMOTE_END });
-	output = hear(&remote, &yes, false);
+	output = receive(&remote, &yes, false);
 	KUNIT_EXPECT_TRUE(test, output.decline && !output.accepted && !output.attach);
 	KUNIT_EXPECT_EQ(test, remote.state, RSM_REMOTE_ENDED);
 }
