@@ -113,12 +113,12 @@ TEST(Fuzz, Robustness_corpus)
             fuzz::Nodes nodes;
             fuzz::Fuzzer fuzzer(&nodes, fuzz::Fuzzer::short_bursts);
             for (std::size_t i = next; i < corpus.size(); i++) {
-                link.tell(i);
+                link.send(i);
                 fuzz::Input input(corpus[i]);
                 fuzzer.run(input, fuzz::calls_per_input);
                 fuzzer.reset();
             }
-            link.tell(corpus.size());
+            link.send(corpus.size());
         });
         while (next < corpus.size() && hears(child, next))
             ;

@@ -60,11 +60,11 @@ void Nodes::answer(TestNode &node, const Message &message)
         answer_connect(node, message.as<rsm_msg_connect>());
         break;
     case RSM_MSG_UNPUBLISH:
-        node.tell(RSM_MSG_DISCONNECT, body.cookie, body.handle);
+        node.send_connection(RSM_MSG_DISCONNECT, body.cookie, body.handle);
         break;
     case RSM_MSG_MOVE:
-        node.tell(manners & declines ? RSM_MSG_DISCONNECT : RSM_MSG_MOVED, body.cookie,
-                  body.handle);
+        node.send_connection(manners & declines ? RSM_MSG_DISCONNECT : RSM_MSG_MOVED, body.cookie,
+                             body.handle);
         break;
     case RSM_MSG_PLACE: {
         auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
@@ -137,8 +137,8 @@ void Nodes::forge(TestNode &node, Source &source)
         return;
     }
     default:
-        node.tell(type, cookie, handle, source.below(2) == 0 ? value : value << 16,
-                  static_cast<std::uint32_t>(source.below(3)));
+        node.send_connection(type, cookie, handle, source.below(2) == 0 ? value : value << 16,
+                             static_cast<std::uint32_t>(source.below(3)));
     }
 }
 

@@ -29,9 +29,9 @@ void Clock::link_logs() {
         for (int i = 0; i < static_cast<int>(log.size()); i++) {
             const Entry &entry = log[static_cast<std::size_t>(i)];
             link_entry({side, i}, entry);
-            if (entry.what == What::TELLS)
+            if (entry.what == What::NOTIFIES)
                 told[static_cast<std::size_t>(side)].push_back({side, i});
-            if (entry.what == What::HEARS)
+            if (entry.what == What::AWAITS_NOTICE)
                 heard[static_cast<std::size_t>(1 - side)].push_back({side, i});
         }
     }

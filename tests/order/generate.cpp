@@ -79,7 +79,7 @@ class Generator {
     void await_some();
     void end_some(int side, int ep);
     void free_region(int side);
-    void tell(int from);
+    void notify(int from);
     void step();
 
     void settle();
@@ -330,9 +330,9 @@ void Generator::free_region(int side) {
     add(side, Act::FREE_LMR);
 }
 
-void Generator::tell(int from) {
-    add(from, Act::TELL);
-    add(1 - from, Act::HEAR);
+void Generator::notify(int from) {
+    add(from, Act::NOTIFY);
+    add(1 - from, Act::AWAIT_NOTICE);
 }
 
 void Generator::step() {
@@ -350,7 +350,7 @@ void Generator::step() {
     if (dice < 970)
         return program_.posts.empty() ? void() : await_some();
     if (dice < 985)
-        return tell(side);
+        return notify(side);
     if (peaceful_)
         return;
     return dice < 992 ? free_region(side) : end_some(side, ep);
@@ -364,7 +364,7 @@ void Generator::settle() {
             !half(own.side, own.endpoint).freed && completes(index))
             add(own.side, Act::AWAIT, index);
     }
-    tell(1);
+    notify(1);
 }
 
 void Generator::finish_side(int side, int ep) {

@@ -67,8 +67,8 @@ enum class Act : std::uint8_t {
     GRACEFUL,   // index: endpoint; disconnects when the requests have completed
     FREE,       // index: endpoint
     FREE_LMR,   // frees the doomed region
-    TELL,       // tells the other side something apart from the connections
-    HEAR,       // waits for it
+    NOTIFY,     // sends the other side a notice apart from the connections
+    AWAIT_NOTICE, // waits for the notice
     AWAIT_END,  // index: endpoint; waits for the end of the connection
 };
 
@@ -124,8 +124,8 @@ enum class What : std::uint8_t {
     ENDS_GRACEFULLY,
     FREES, // index: endpoint
     FREES_LMR,
-    TELLS,
-    HEARS,
+    NOTIFIES,
+    AWAITS_NOTICE,
     STRANGE, // index: number of an event that no post and no connection has
 };
 

@@ -38,12 +38,12 @@ void Player::act(const Step &step) {
     case Act::FREE_LMR:
         library_.free_region();
         return note(What::FREES_LMR);
-    case Act::TELL:
-        note(What::TELLS);
-        return library_.tell();
-    case Act::HEAR:
-        library_.hear();
-        return note(What::HEARS);
+    case Act::NOTIFY:
+        note(What::NOTIFIES);
+        return library_.notify();
+    case Act::AWAIT_NOTICE:
+        library_.await_notice();
+        return note(What::AWAITS_NOTICE);
     case Act::AWAIT_END:
         return await_end(step.index);
     }

@@ -26,8 +26,8 @@ class Library {
     virtual void disconnect(int endpoint, bool graceful) = 0;
     virtual void free(int endpoint) = 0;
     virtual void free_region() = 0;
-    virtual void tell() = 0;
-    virtual void hear() = 0;
+    virtual void notify() = 0;
+    virtual void await_notice() = 0;
 };
 
 class Player {

@@ -134,7 +134,7 @@ public:
         case 2:
             return speak();
         case 3:
-            return hear();
+            return receive();
         case 4:
             return disconnect();
         case 5:
@@ -305,7 +305,7 @@ private:
     }
 
     // The peer takes what it is sent: nothing that it may not read. It may do what it is asked for.
-    void hear()
+    void receive()
     {
         const bool obliging = input_.below(4) != 0;
         for (const Ring ring : {Ring::REQUEST, Ring::RESPONSE})

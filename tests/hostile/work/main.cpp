@@ -62,12 +62,12 @@ class Hub {
     Hub &operator=(const Hub &) = delete;
     ~Hub() { close(port_); }
 
-    void say(const std::string &text) {
+    void send(const std::string &text) {
         const std::string line = text + "\n";
         if (write(port_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
             give_up("the hub is gone");
     }
-    std::string hear() {
+    std::string receive() {
         std::string line;
         char next = 0;
         while (read(port_, &next, 1) == 1) {
@@ -184,13 +184,13 @@ void phase(const Mode &mode, unsigned seconds, const Crew &crew, Hub &hub) {
     const std::uint64_t good = crew.good();
     const std::uint64_t bad = crew.bad();
     mark(mode.name);
-    hub.say("@2 phase " + mode.name);
+    hub.send("@2 phase " + mode.name);
     print("phase " + mode.name);
     await_effect(mode, seconds, log);
     await_round(crew.local, local);
-    hub.say("@2 recover");
+    hub.send("@2 recover");
     const std::int64_t here = recovery_time(2);
-    const std::string there = hub.hear();
+    const std::string there = hub.receive();
     std::printf("done %s local %llu good %llu bad %llu here %lld there %s longest %s\n", mode.name.c_str(),
                 static_cast<unsigned long long>(crew.local.rounds() - local),
                 static_cast<unsigned long long>(crew.good() - good),
@@ -202,25 +202,25 @@ void phase(const Mode &mode, unsigned seconds, const Crew &crew, Hub &hub) {
 
 void lead(unsigned seconds, std::span<char *> modes) {
     Hub hub;
-    while (hub.hear() != "@2 here") {
+    while (hub.receive() != "@2 here") {
     }
     const Watchman watchman;
     const Crew crew(1, 2);
     for (const char *mode : modes)
         phase(Mode(mode), seconds, crew, hub);
-    hub.say("@2 end");
+    hub.send("@2 end");
 }
 
 void follow() {
     Hub hub;
     const Watchman watchman;
     const Crew crew(2, 1);
-    hub.say("@1 here");
-    for (std::string line = hub.hear(); line != "@1 end"; line = hub.hear()) {
+    hub.send("@1 here");
+    for (std::string line = hub.receive(); line != "@1 end"; line = hub.receive()) {
         if (line.starts_with("@1 phase "))
             mark(line.substr(9));
         else if (line == "@1 recover")
-            hub.say("@1 " + std::to_string(recovery_time(1)) + " (" + longest_call() + ")");
+            hub.send("@1 " + std::to_string(recovery_time(1)) + " (" + longest_call() + ")");
     }
 }
 

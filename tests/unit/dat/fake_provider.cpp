@@ -44,7 +44,7 @@ struct Adapter {
     Instance *instance;
 };
 
-void tell(const char *what, const char *name, int number = 0) {
+void print(const char *what, const char *name, int number = 0) {
     if (note != nullptr)
         note(what, name, number);
 }
@@ -71,7 +71,7 @@ Instance *find(const char *name) {
 
 DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT queue_length, DAT_EVD_HANDLE * /*async_evd*/,
                    DAT_IA_HANDLE *ia, DAT_BOOLEAN relaxed_order_aware) {
-    tell(relaxed_order_aware == DAT_TRUE ? "open-aware" : "open", name, queue_length);
+    print(relaxed_order_aware == DAT_TRUE ? "open-aware" : "open", name, queue_length);
     auto *instance = find(name);
     if (instance == nullptr || has(instance->parameters, "refuse"))
         return DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE;
@@ -86,7 +86,7 @@ DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT queue_length, DAT_EVD_HAND
 
 DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
     auto *adapter = static_cast<Adapter *>(ia);
-    tell("close", adapter->instance->info.ia_name, flags);
+    print("close", adapter->instance->info.ia_name, flags);
     if (flags == DAT_CLOSE_GRACEFUL_FLAG && has(adapter->instance->parameters, "busy"))
         return DAT_CLASS_ERROR | DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE;
     delete adapter;
@@ -113,7 +113,7 @@ void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
         instance.used = true;
         const auto status = dat_registry_add_provider(&instance.table, &instance.info);
         if (status != DAT_SUCCESS)
-            tell("add-failed", info.ia_name, static_cast<int>(status));
+            print("add-failed", info.ia_name, static_cast<int>(status));
         return;
     }
 }
@@ -123,7 +123,7 @@ void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
     if (has(parameters, "list")) {
         DAT_COUNT entries = 0;
         dat_registry_list_providers(0, &entries, nullptr);
-        tell("listed", info.ia_name, entries);
+        print("listed", info.ia_name, entries);
     }
     if (has(parameters, "fork")) {
         const auto child = ::fork();
@@ -131,12 +131,12 @@ void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
             ::_exit(7);
         int status = 0;
         ::waitpid(child, &status, 0);
-        tell("forked", info.ia_name, WEXITSTATUS(status));
+        print("forked", info.ia_name, WEXITSTATUS(status));
     }
     if (auto other = value_of(parameters, "open"); !other.empty()) {
         DAT_IA_HANDLE ia = nullptr;
         const auto status = dat_ia_openv(other.data(), 1, nullptr, &ia, 1, 2, DAT_FALSE);
-        tell("nested", other.c_str(), static_cast<int>(status));
+        print("nested", other.c_str(), static_cast<int>(status));
         if (auto *instance = find(info.ia_name))
             instance->nested = ia;
     }
@@ -146,8 +146,8 @@ void register_name(const DAT_PROVIDER_INFO &info, const char *parameters) {
 
 #ifndef FAKE_WITHOUT_INIT
 void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *parameters) {
-    tell("init", info->ia_name, static_cast<int>(info->dapl_version_minor));
-    tell(parameters, info->ia_name);
+    print("init", info->ia_name, static_cast<int>(info->dapl_version_minor));
+    print(parameters, info->ia_name);
     if (!has(parameters, "silent"))
         register_name(*info, parameters);
     if (const auto other = value_of(parameters, "also"); !other.empty()) {
@@ -161,7 +161,7 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *parameters) {
 
 #ifndef FAKE_WITHOUT_FINI
 void dat_provider_fini(const DAT_PROVIDER_INFO *info) {
-    tell("fini", info->ia_name);
+    print("fini", info->ia_name);
     auto *instance = find(info->ia_name);
     if (instance == nullptr)
         return;

@@ -254,8 +254,8 @@ TEST_F(Message, that_is_flushed_before_anything_ends_breaks_no_cause) {
     exchange();
     completed(taken, Status::FLUSHED);
     completed(sent, Status::FLUSHED);
-    did(1, What::TELLS);
-    did(0, What::HEARS);
+    did(1, What::NOTIFIES);
+    did(0, What::AWAITS_NOTICE);
     finish();
     expect_broken(Rule::NO_CAUSE);
 }
@@ -466,8 +466,8 @@ TEST_F(History, that_writes_to_a_freed_region_breaks_refused) {
     program.buffers.back().doomed = true;
     const int late = write(0, buffer(0, 5), target);
     did(1, What::FREES_LMR);
-    did(1, What::TELLS);
-    did(0, What::HEARS);
+    did(1, What::NOTIFIES);
+    did(0, What::AWAITS_NOTICE);
     posted(late);
     completed(late);
     finish();
@@ -503,8 +503,8 @@ TEST_F(WriteToFreed, which_the_free_overtakes_may_have_come_so_far) {
 
 TEST_F(WriteToFreed, which_comes_too_late_leaves_no_byte) {
     did(1, What::FREES_LMR);
-    did(1, What::TELLS);
-    did(0, What::HEARS);
+    did(1, What::NOTIFIES);
+    did(0, What::AWAITS_NOTICE);
     posted(late);
     refuse_it();
     in_the_end(target, {5, 6});

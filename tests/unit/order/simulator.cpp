@@ -29,8 +29,8 @@ class Simulator::Side : public Library {
     void disconnect(int endpoint, bool /*graceful*/) override { network_.end(endpoint); }
     void free(int endpoint) override { network_.free(side_, endpoint); }
     void free_region() override { network_.region_freed_[static_cast<std::size_t>(side_)] = true; }
-    void tell() override {}
-    void hear() override {}
+    void notify() override {}
+    void await_notice() override {}
 
   private:
     Simulator &network_;

@@ -77,8 +77,8 @@ class DaplTransferOrder : public fake::Transfers {
             if (doomed != nullptr)
                 contexts_of(*test.ia).destroy(*std::exchange(doomed, nullptr));
         }
-        void tell() override {}
-        void hear() override {}
+        void notify() override {}
+        void await_notice() override {}
 
         fake::Side &at(int endpoint) { return endpoints[static_cast<std::size_t>(endpoint)]; }
 

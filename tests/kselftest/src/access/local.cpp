@@ -28,23 +28,23 @@ public:
     }
     std::uint64_t ask(std::uint64_t order)
     {
-        child_.tell(order);
-        return child_.hear();
+        child_.send(order);
+        return child_.receive();
     }
     void poke(std::size_t offset, std::uint64_t value)
     {
-        child_.tell(POKE);
-        child_.tell(offset);
-        child_.tell(value);
-        child_.hear();
+        child_.send(POKE);
+        child_.send(offset);
+        child_.send(value);
+        child_.receive();
     }
     std::vector<std::uint64_t> words(std::size_t count)
     {
-        child_.tell(WORDS);
-        child_.tell(count);
+        child_.send(WORDS);
+        child_.send(count);
         std::vector<std::uint64_t> all;
         while (all.size() < count)
-            all.push_back(child_.hear());
+            all.push_back(child_.receive());
         return all;
     }
     Child &child() { return child_; }
@@ -53,13 +53,13 @@ private:
     static void obey(std::uint64_t order, Link &link, const Pages *current)
     {
         if (order == POKE) {
-            const std::size_t offset = link.hear();
-            current->at(offset) = link.hear();
-            link.tell(0);
+            const std::size_t offset = link.receive();
+            current->at(offset) = link.receive();
+            link.send(0);
         } else if (order == WORDS) {
-            const std::size_t count = link.hear();
+            const std::size_t count = link.receive();
             for (std::size_t i = 0; i < count; i++)
-                link.tell(current->at(8 * i));
+                link.send(current->at(8 * i));
         }
     }
 
@@ -78,7 +78,7 @@ public:
                                                         Pages *&current) {
             own(link, pages, obey, current, info_of(rights).mode);
         });
-        id_ = static_cast<std::uint32_t>(owner_->child().hear());
+        id_ = static_cast<std::uint32_t>(owner_->child().receive());
         ASSERT_NE(id_, 0U);
     }
     bool close() override
@@ -130,21 +130,21 @@ private:
         Controller controller(controller_);
         ExportSegment seg(controller, pages[0], RSM_ALLOW_REBIND);
         EXPECT_EQ(seg.publish(0, {{raw::local_node(), mode}}), RSM_SUCCESS);
-        link.tell(seg.id());
+        link.send(seg.id());
         for (;;) {
-            const std::uint64_t order = link.hear();
+            const std::uint64_t order = link.receive();
             if (order == REBIND) {
                 current = &pages[1];
-                link.tell(static_cast<std::uint64_t>(
+                link.send(static_cast<std::uint64_t>(
                     rsm_memseg_export_rebind(seg, pages[1].data(), 0, pages[1].size())));
             } else if (order == REPUBLISH) {
                 rsmapi_access_entry_t entry{raw::local_node(), 0600};
-                link.tell(static_cast<std::uint64_t>(
+                link.send(static_cast<std::uint64_t>(
                     rsm_memseg_export_republish(seg, &entry, 1)));
             } else if (order == FINISH) {
-                link.tell(static_cast<std::uint64_t>(seg.unpublish()));
+                link.send(static_cast<std::uint64_t>(seg.unpublish()));
             } else if (order == FINISH + 10) {
-                link.tell(static_cast<std::uint64_t>(seg.destroy()));
+                link.send(static_cast<std::uint64_t>(seg.destroy()));
             } else {
                 obey(order);
             }
@@ -166,7 +166,7 @@ public:
             own(link, pages, obey, current, info_of(rights).asked);
         });
         for (std::uint64_t &word : ticket_.word)
-            word = owner_->child().hear();
+            word = owner_->child().receive();
     }
     bool close() override { return false; }
     void rebind() override { EXPECT_EQ(owner_->ask(REBIND), RSM_SUCCESS); }
@@ -202,16 +202,16 @@ private:
         raw::Ticket ticket;
         EXPECT_EQ(raw::grant(handle.get(), ticket, 0, pages[0].size(), permission), raw::success);
         for (const std::uint64_t word : ticket.word)
-            link.tell(word);
+            link.send(word);
         for (;;) {
-            const std::uint64_t order = link.hear();
+            const std::uint64_t order = link.receive();
             if (order == REBIND) {
                 current = &pages[1];
-                link.tell(raw::rebind(handle.get(), pages[1].data(), pages[1].size()).status);
+                link.send(raw::rebind(handle.get(), pages[1].data(), pages[1].size()).status);
             } else if (order == FINISH) {
-                link.tell(raw::revoke(handle.get(), ticket).status);
+                link.send(raw::revoke(handle.get(), ticket).status);
             } else if (order == FINISH + 10) {
-                link.tell(raw::destroy(handle.get()).status);
+                link.send(raw::destroy(handle.get()).status);
             } else {
                 obey(order);
             }

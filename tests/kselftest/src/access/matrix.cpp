@@ -47,7 +47,7 @@ void go_all(Link &link, Importer &importer, std::uint64_t token)
     for (std::size_t i = 0; i < all_ways().size(); i++) {
         importer.slot = slot_of(i);
         importer.token = token + i;
-        link.tell(static_cast<std::uint64_t>(go(all_ways()[i], importer)));
+        link.send(static_cast<std::uint64_t>(go(all_ways()[i], importer)));
     }
 }
 
@@ -64,13 +64,13 @@ void serve(Link &link, const Exporter &exporter, Rights rights)
     if (importer.library)
         rsm_memseg_import_init_barrier(importer.library, RSM_BAR_DEFAULT, &barrier);
     importer.base = map_all_there_is(importer);
-    link.tell(importer.handle.valid());
-    while (const std::uint64_t order = link.hear()) {
+    link.send(importer.handle.valid());
+    while (const std::uint64_t order = link.receive()) {
         if (order == GO_AFTER_THE_END) {
             await_end(importer.handle.get());
         }
-        importer.secret = link.hear();
-        go_all(link, importer, link.hear());
+        importer.secret = link.receive();
+        go_all(link, importer, link.receive());
     }
 }
 
@@ -122,12 +122,12 @@ void look(Visit &visit, const Phase &phase)
     const std::uint64_t token = 0x70ce400000000000 | visit.serial << 16;
     if (visit.exporter.lives())
         visit.exporter.poke(0, secret);
-    visit.importer.tell(phase.ended ? GO_AFTER_THE_END : GO);
-    visit.importer.tell(secret);
-    visit.importer.tell(token);
+    visit.importer.send(phase.ended ? GO_AFTER_THE_END : GO);
+    visit.importer.send(secret);
+    visit.importer.send(token);
     std::vector<Outcome> said;
     for (std::size_t i = 0; i < all_ways().size(); i++)
-        said.push_back(static_cast<Outcome>(visit.importer.hear()));
+        said.push_back(static_cast<Outcome>(visit.importer.receive()));
     compare(visit, phase, said, token);
 }
 
@@ -160,14 +160,15 @@ void go_all_ways(const std::string &where, Exporter &exporter, std::span<const R
         if (testing::Test::HasFatalFailure())
             return;
         Child importer(alice(), [&](Link &link) { serve(link, exporter, each); });
-        ASSERT_EQ(importer.hear(), 1U) << where << ": no connection, rights " << info_of(each).name;
+        ASSERT_EQ(importer.receive(), 1U)
+            << where << ": no connection, rights " << info_of(each).name;
         Visit visit{where, exporter, importer, each, mappable};
         if (end == End::UNPUBLISH)
             look_at_life(visit);
         exporter.end(end);
         const std::string ended = std::string("after ") + name_of(end);
         look(visit, {ended.c_str(), true, true});
-        importer.tell(LEAVE);
+        importer.send(LEAVE);
         importer.expect_success();
         cells += visit.cells;
         absent.merge(visit.absent);

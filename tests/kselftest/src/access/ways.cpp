@@ -106,10 +106,10 @@ template <class Action> Outcome by_receiver(Importer &importer, const Action &ac
     Child receiver([&](Link &link) {
         importer.handle.reset();
         importer.handle = link.receive_fd();
-        link.tell(static_cast<std::uint64_t>(action(importer)));
+        link.send(static_cast<std::uint64_t>(action(importer)));
     });
     receiver.link().send_fd(importer.handle.get());
-    const auto outcome = static_cast<Outcome>(receiver.hear());
+    const auto outcome = static_cast<Outcome>(receiver.receive());
     receiver.expect_success();
     return outcome;
 }

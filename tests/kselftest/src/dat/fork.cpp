@@ -67,12 +67,12 @@ TEST_F(ForkDat, child_misuses_handles)
     Child child([&](Link &link) {
         misuse(a);
         misuse(b);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
-    child.hear();
+    child.receive();
     exchange(2);
-    child.tell();
+    child.send();
     child.expect_success();
     exchange(3);
     expect_no_event(a.connections, 1);
@@ -88,12 +88,12 @@ TEST_F(ForkDat, child_opens_its_own)
         EXPECT_OK(d.receive(0, 64, 1));
         EXPECT_OK(c.send(0, 64, 2));
         EXPECT_EQ(expect_completion(d.receives, 1), 64U);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
-    child.hear();
+    child.receive();
     exchange(2);
-    child.tell();
+    child.send();
     child.expect_success();
     exchange(3);
 }
@@ -113,7 +113,7 @@ TEST_F(ForkDat, child_exits_with_all_destructors)
 TEST_F(ForkDat, child_outlives_the_parents_adapter)
 {
     exchange(1);
-    Child child([](Link &link) { link.hear(); });
+    Child child([](Link &link) { link.receive(); });
     EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
     expect_event(b.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_OK(dat_ia_close(a.adapter.ia, DAT_CLOSE_ABRUPT_FLAG));
@@ -121,7 +121,7 @@ TEST_F(ForkDat, child_outlives_the_parents_adapter)
     Side again;
     EXPECT_OK(dat_ep_reset(b.ep));
     b.accept_from(again);
-    child.tell();
+    child.send();
     child.expect_success();
 }
 

@@ -126,19 +126,19 @@ TEST(IdleTwo, sleepers_are_woken)
     Child child([](Link &link) {
         Side side;
         EXPECT_OK(side.receive(0, 8, 1));
-        EXPECT_OK(connect(side, link.hear()));
+        EXPECT_OK(connect(side, link.receive()));
         expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         expect_completion(side.receives, 1);
         EXPECT_OK(side.send(0, 8, 2));
         expect_completion(side.requests, 2);
-        link.hear();
+        link.receive();
     });
     Side side;
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     DAT_CONN_QUAL qualifier = 0;
     ASSERT_OK(dat_psp_create_any(side.adapter, &qualifier, side.arrivals, DAT_PSP_CONSUMER_FLAG,
                                  &psp));
-    child.tell(qualifier);
+    child.send(qualifier);
     const DAT_EVENT event = expect_event(side.arrivals, DAT_CONNECTION_REQUEST_EVENT);
     EXPECT_OK(side.receive(0, 8, 3));
     EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, side.ep, 0, nullptr));
@@ -146,6 +146,6 @@ TEST(IdleTwo, sleepers_are_woken)
     sleep_a_second();
     EXPECT_OK(side.send(0, 8, 4));
     expect_completion(side.receives, 3);
-    child.tell();
+    child.send();
     child.expect_success();
 }

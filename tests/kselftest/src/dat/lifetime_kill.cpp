@@ -37,15 +37,15 @@ std::list<Doomed> doomed_ones(const Doomed::Body &body, std::size_t bytes)
 
 void say_where(const Side &side, Link &link)
 {
-    link.tell(side.memory.rmr_context);
-    link.tell(reinterpret_cast<std::uintptr_t>(side.memory.start));
+    link.send(side.memory.rmr_context);
+    link.send(reinterpret_cast<std::uintptr_t>(side.memory.start));
 }
 
 DAT_RMR_TRIPLET heard_where(Doomed &doomed, std::size_t size)
 {
     DAT_RMR_TRIPLET there{};
-    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(doomed.hear());
-    there.target_address = doomed.hear();
+    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(doomed.receive());
+    there.target_address = doomed.receive();
     there.segment_length = size;
     return there;
 }
@@ -111,7 +111,7 @@ TEST(LifetimeKill, sender_of_large_messages)
         [](Side &side, Link &link) {
             for (unsigned i = 0; i < 4; i++)
                 EXPECT_OK(side.send(0, large, i));
-            link.tell();
+            link.send();
         },
         large);
     Side survivor(nullptr, large);
@@ -120,7 +120,7 @@ TEST(LifetimeKill, sender_of_large_messages)
         doomed.handshake(survivor);
         for (unsigned i = 0; i < 5; i++)
             EXPECT_OK(survivor.receive(0, large, i));
-        doomed.hear();
+        doomed.receive();
         sleep_for(*moment++);
         doomed.kill();
         EXPECT_LT(expect_flush(survivor.receives, 5), 5);
@@ -134,14 +134,14 @@ TEST(LifetimeKill, receiver_of_large_messages)
         [](Side &side, Link &link) {
             for (unsigned i = 0; i < 4; i++)
                 EXPECT_OK(side.receive(0, large, i));
-            link.tell();
+            link.send();
         },
         large);
     Side survivor(nullptr, large);
     auto moment = moments.begin();
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
-        doomed.hear();
+        doomed.receive();
         for (unsigned i = 0; i < 5; i++)
             EXPECT_OK(survivor.send(0, large, i));
         sleep_for(*moment++);
@@ -184,14 +184,14 @@ TEST(LifetimeKill, initiator_of_rdma)
     auto all = doomed_ones(
         [](Side &side, Link &link) {
             DAT_RMR_TRIPLET there{};
-            there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.hear());
-            there.target_address = link.hear();
+            there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.receive());
+            there.target_address = link.receive();
             there.segment_length = large;
             for (unsigned i = 0;; i++) {
                 EXPECT_OK(i % 2 ? side.read(0, there, i) : side.write(0, there, i));
                 expect_completion(side.requests, i);
                 if (i == 0)
-                    link.tell();
+                    link.send();
             }
         },
         large);
@@ -200,9 +200,9 @@ TEST(LifetimeKill, initiator_of_rdma)
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
         EXPECT_OK(survivor.receive(0, 64, 0));
-        doomed.tell(survivor.memory.rmr_context);
-        doomed.tell(reinterpret_cast<std::uintptr_t>(survivor.memory.start));
-        doomed.hear();
+        doomed.send(survivor.memory.rmr_context);
+        doomed.send(reinterpret_cast<std::uintptr_t>(survivor.memory.start));
+        doomed.receive();
         sleep_for(*moment++);
         doomed.kill();
         EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
@@ -217,13 +217,13 @@ TEST(LifetimeKill, requester_before_the_answer)
 {
     const auto ask = [](Link &link) {
         Side side;
-        EXPECT_OK(connect(side, link.hear()));
+        EXPECT_OK(connect(side, link.receive()));
         wait_for_the_end();
     };
     Child accepted(ask), rejected(ask);
     Side survivor;
     const ServicePoint service(survivor);
-    accepted.tell(service.qualifier);
+    accepted.send(service.qualifier);
     DAT_CR_HANDLE cr = service.request();
     accepted.kill();
     EXPECT_OK(survivor.receive(0, 64, 0));
@@ -231,7 +231,7 @@ TEST(LifetimeKill, requester_before_the_answer)
     expect_event(survivor.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
     EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
     EXPECT_EQ(state_of(survivor.ep), DAT_EP_STATE_DISCONNECTED);
-    rejected.tell(service.qualifier);
+    rejected.send(service.qualifier);
     cr = service.request();
     rejected.kill();
     EXPECT_OK(dat_cr_reject(cr));
@@ -241,20 +241,20 @@ TEST(LifetimeKill, requester_before_the_answer)
 TEST(LifetimeKill, listener_before_the_answer)
 {
     Child listener([](Link &link) {
-        link.hear();
+        link.receive();
         Side side;
         const ServicePoint service(side);
-        link.tell(service.qualifier);
+        link.send(service.qualifier);
         (void)service.request();
-        link.tell();
+        link.send();
         wait_for_the_end();
     });
     Side survivor;
-    listener.tell();
-    const DAT_CONN_QUAL qualifier = listener.hear();
+    listener.send();
+    const DAT_CONN_QUAL qualifier = listener.receive();
     EXPECT_OK(survivor.receive(0, 64, 0));
     EXPECT_OK(connect(survivor, qualifier));
-    listener.hear();
+    listener.receive();
     listener.kill();
     expect_event(survivor.connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     EXPECT_EQ(expect_flush(survivor.receives, 1), 0);
@@ -274,9 +274,9 @@ TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
     std::list<Child> all;
     for (int i = 0; i < 8; i++)
         all.emplace_back([](Link &link) {
-            const DAT_CONN_QUAL qualifier = link.hear();
+            const DAT_CONN_QUAL qualifier = link.receive();
             Side side;
-            link.tell();
+            link.send();
             EXPECT_OK(connect(side, qualifier));
             wait_for_the_end();
         });
@@ -284,8 +284,8 @@ TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
     const ServicePoint service(survivor);
     int moment = 0;
     for (Child &child : all) {
-        child.tell(service.qualifier);
-        child.hear();
+        child.send(service.qualifier);
+        child.receive();
         std::thread killer([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
             child.kill();
@@ -313,18 +313,18 @@ TEST(LifetimeKill, listener_at_any_moment_of_the_set_up)
     std::list<Child> all;
     for (int i = 0; i < 8; i++)
         all.emplace_back([](Link &link) {
-            link.hear();
+            link.receive();
             Side side;
             const ServicePoint service(side);
-            link.tell(service.qualifier);
+            link.send(service.qualifier);
             service.accept();
             wait_for_the_end();
         });
     Side survivor;
     int moment = 0;
     for (Child &child : all) {
-        child.tell();
-        const DAT_CONN_QUAL qualifier = child.hear();
+        child.send();
+        const DAT_CONN_QUAL qualifier = child.receive();
         std::thread killer([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
             child.kill();

@@ -2,7 +2,7 @@
 // Each row of libdat.def: what it says happens, and each of its cells is looked at.
 #include "dat/support/objects.hpp"
 #include "dat/support/waiter.hpp"
-#include "lifetime/losable.hpp"
+#include "lifetime/ending_memory.hpp"
 #include "support/child.hpp"
 
 #include <cstdlib>
@@ -133,7 +133,7 @@ void cancel_in(const Use &use)
 
 void await_hangup(const Link &link)
 {
-    EXPECT_TRUE(eventually([&] { return link.has_word(); }));
+    EXPECT_TRUE(eventually([&] { return link.is_readable(); }));
 }
 
 // ---- The process at the other end -----------------------------------------------------------
@@ -144,20 +144,20 @@ class Peer {
 public:
     Peer(Link &link, const Row &row) : link_(link), row_(row)
     {
-        const DAT_CONN_QUAL qualifier = link_.hear();
+        const DAT_CONN_QUAL qualifier = link_.receive();
         side_.emplace();
         for (unsigned i = 0; i < 8; i++)
             EXPECT_OK(side_->receive(100 * i, 64, i));
         EXPECT_OK(connect(*side_, qualifier));
         if (!is_about(row_, "CR"))
             expect_event(side_->connections, DAT_CONNECTION_EVENT_ESTABLISHED);
-        link_.tell();
+        link_.send();
     }
 
     [[noreturn]] void serve()
     {
         for (;;)
-            obey(link_.hear());
+            obey(link_.receive());
     }
 
 private:
@@ -166,14 +166,14 @@ private:
         switch (order) {
         case HAPPEN:
             happen();
-            link_.tell();
+            link_.send();
             break;
         case WRITE:
         case READ:
-            link_.tell(access(order));
+            link_.send(access(order));
             break;
         case SAY_END:
-            link_.tell(next_event(side_->connections).event_number);
+            link_.send(next_event(side_->connections).event_number);
             break;
         default:
             _exit(1); // the other end is gone
@@ -193,8 +193,8 @@ private:
     std::uint64_t access(std::uint64_t order)
     {
         DAT_RMR_TRIPLET there{};
-        there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link_.hear());
-        there.target_address = link_.hear();
+        there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link_.receive());
+        there.target_address = link_.receive();
         there.segment_length = 8;
         EXPECT_OK(order == WRITE ? side_->write(0, there, 1) : side_->read(0, there, 1));
         return status_of_next(side_->requests);
@@ -213,21 +213,21 @@ class Stage {
 public:
     Stage(const Row &row, Link &link)
         : peer(link), memory(row.where == Where::HERE ? row.way : Way::NONE),
-          region(side.adapter, side.pz, memory.start(), Losable::size())
+          region(side.adapter, side.pz, memory.start(), EndingMemory::size())
     {
         (void)differences(); // a child could not find out
         DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
         DAT_CONN_QUAL qualifier = 0;
         EXPECT_OK(dat_psp_create_any(side.adapter, &qualifier, side.arrivals,
                                      DAT_PSP_CONSUMER_FLAG, &psp));
-        peer.tell(qualifier);
+        peer.send(qualifier);
         request = expect_event(side.arrivals, DAT_CONNECTION_REQUEST_EVENT)
                       .event_data.cr_arrival_event_data.cr_handle;
         if (!is_about(row, "CR")) {
             EXPECT_OK(dat_cr_accept(request, side.ep, 0, nullptr));
             expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         }
-        peer.hear();
+        peer.receive();
         EXPECT_OK(dat_psp_free(psp));
     }
     Stage(const Stage &) = delete;
@@ -248,10 +248,10 @@ public:
     // The status of an access of the peer's to the region. One that is refused ends the connection.
     std::string accessed(Order order, DAT_RMR_CONTEXT context)
     {
-        peer.tell(order);
-        peer.tell(context);
-        peer.tell(reinterpret_cast<std::uintptr_t>(region.start));
-        const std::uint64_t status = peer.hear();
+        peer.send(order);
+        peer.send(context);
+        peer.send(reinterpret_cast<std::uintptr_t>(region.start));
+        const std::uint64_t status = peer.receive();
         if (status != DAT_DTO_SUCCESS)
             await_end();
         return word_of_status(status);
@@ -273,7 +273,7 @@ public:
     }
 
     Link &peer;
-    Losable memory;
+    EndingMemory memory;
     Side side;
     Registered region;
     DAT_CR_HANDLE request = DAT_HANDLE_NULL;
@@ -391,7 +391,7 @@ public:
     explicit WindowSubject(Stage &stage) : Subject(stage)
     {
         EXPECT_OK(dat_rmr_create(stage.side.pz, &handle_));
-        DAT_LMR_TRIPLET piece = stage.region.piece(0, Losable::size());
+        DAT_LMR_TRIPLET piece = stage.region.piece(0, EndingMemory::size());
         EXPECT_OK(dat_rmr_bind(handle_, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, stage.side.ep,
                                cookie(3), DAT_COMPLETION_DEFAULT_FLAG, &context_));
         expect_event(stage.side.requests, DAT_RMR_BIND_COMPLETION_EVENT);
@@ -626,7 +626,7 @@ public:
         else if (row_.way == Way::EXECED)
             become_another_program();
         else if (row_.way != Way::NONE)
-            lose();
+            end_memory();
     }
     Words look() { return subject_->look(); }
     // The cells as a child sees them that has inherited the object.
@@ -649,20 +649,20 @@ private:
         if (row_.way == Way::KILLED)
             peer_.kill();
         else
-            peer_.tell(HAPPEN);
+            peer_.send(HAPPEN);
         if (row_.way == Way::EXECED)
             await_hangup(peer_.link());
         else if (row_.way != Way::KILLED)
-            peer_.hear();
+            peer_.receive();
         if (peer_ends_connection(row_) && !is_about(row_, "CR"))
             stage_.await_end();
     }
     // Where the kernel agent has pinned the pages of a region, it lets them go a moment later.
-    void lose()
+    void end_memory()
     {
         const std::int64_t left = kernel_counters()["pinned_pages"] -
-                                  static_cast<std::int64_t>(Losable::size() / page_size());
-        stage_.memory.lose(row_.way);
+                                  static_cast<std::int64_t>(EndingMemory::size() / page_size());
+        stage_.memory.end(row_.way);
         if (provider() == RSM) {
             EXPECT_TRUE(eventually([&] { return kernel_counters()["pinned_pages"] == left; }));
         }
@@ -682,19 +682,19 @@ Words look_when_process_has_ended(const Row &row)
     Child peer([&](Link &link) { Peer(link, row).serve(); });
     Child owner([&](Link &link) {
         Scene scene(row, peer);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         scene.happen();
     });
-    owner.hear();
+    owner.receive();
     if (row.way == Way::KILLED) {
         owner.kill();
     } else {
-        owner.tell();
+        owner.send();
         await_hangup(owner.link());
     }
-    peer.tell(SAY_END);
-    const auto event = static_cast<DAT_EVENT_NUMBER>(peer.hear());
+    peer.send(SAY_END);
+    const auto event = static_cast<DAT_EVENT_NUMBER>(peer.receive());
     peer.kill();
     EXPECT_TRUE(is_about(row, "CR") ? event == DAT_CONNECTION_EVENT_NON_PEER_REJECTED
                                     : is_disorderly_end(event))

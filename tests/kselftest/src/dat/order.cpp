@@ -112,11 +112,11 @@ TEST(OrderPrograms, two_processes_keep_the_rules)
     Child other([&](Link &link) {
         Side talk;
         const ServicePoint service(talk);
-        link.tell(service.qualifier);
+        link.send(service.qualifier);
         service.accept();
         join_programs(talk, programs);
     });
-    const std::uint64_t qualifier = other.hear();
+    const std::uint64_t qualifier = other.receive();
     Side talk;
     ASSERT_OK(connect(talk, qualifier));
     expect_event(talk.connections, DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -139,14 +139,14 @@ TEST_F(RsmAttackBounds, exactly_what_was_registered)
         for (const Range &range : ranges()) {
             SCOPED_TRACE(testing::Message() << range.offset << " +" << range.length);
             Intruder intruder;
-            intruder.enter(peer, static_cast<std::uint32_t>(link.hear()), range);
+            intruder.enter(peer, static_cast<std::uint32_t>(link.receive()), range);
             ASSERT_FALSE(HasFailure());
             intruder.copy_outside();
             intruder.map_outside();
             intruder.mark_inside();
-            link.tell();
+            link.send();
         }
-        link.hear();
+        link.receive();
     });
     admit();
     const Pages memory(5);
@@ -155,15 +155,15 @@ TEST_F(RsmAttackBounds, exactly_what_was_registered)
         fill(memory);
         const Registered region(side().adapter, side().pz, memory.data() + range.offset,
                                 range.length);
-        attacker().tell(region.rmr_context);
-        attacker().hear();
+        attacker().send(region.rmr_context);
+        attacker().receive();
         const std::byte *inside = memory.data() + range.offset;
         EXPECT_EQ(std::count(inside, inside + range.length, mark),
                   static_cast<std::ptrdiff_t>(range.length));
         EXPECT_TRUE(untouched_but(memory, range.offset, range.length));
         ASSERT_FALSE(HasFailure());
     }
-    attacker().tell();
+    attacker().send();
     attacker().expect_success();
     expect_end();
 }
@@ -176,7 +176,7 @@ TEST_F(RsmAttackBounds, exactly_what_was_bound)
         ASSERT_TRUE(peer.connected());
         for (const Range &range : ranges()) {
             SCOPED_TRACE(testing::Message() << range.offset << " +" << range.length);
-            const auto grant = peer.ask(static_cast<std::uint32_t>(link.hear()));
+            const auto grant = peer.ask(static_cast<std::uint32_t>(link.receive()));
             ASSERT_TRUE(grant);
             EXPECT_EQ(grant->offset, range.offset);
             const Fd handle = raw::open_segment();
@@ -195,9 +195,9 @@ TEST_F(RsmAttackBounds, exactly_what_was_bound)
             const rsm_transfer_entry both[] = {tries[0], tries[2]};
             EXPECT_NE(raw::transfer(handle.get(), RSM_IOC_PUTV, both), raw::success);
             EXPECT_EQ(raw::map(handle.get(), 5 * page_size()), nullptr);
-            link.tell();
+            link.send();
         }
-        link.hear();
+        link.receive();
     });
     admit();
     const Pages memory(5);
@@ -212,13 +212,13 @@ TEST_F(RsmAttackBounds, exactly_what_was_bound)
         ASSERT_OK(dat_rmr_bind(rmr, &part, DAT_MEM_PRIV_ALL_FLAG, side().ep, cookie(1),
                                DAT_COMPLETION_DEFAULT_FLAG, &context));
         expect_event(side().requests, DAT_RMR_BIND_COMPLETION_EVENT);
-        attacker().tell(context);
-        attacker().hear();
+        attacker().send(context);
+        attacker().receive();
         EXPECT_EQ(memory.data()[range.offset], mark);
         EXPECT_TRUE(untouched_but(memory, range.offset, range.length));
         ASSERT_FALSE(HasFailure());
     }
-    attacker().tell();
+    attacker().send();
     attacker().expect_success();
     expect_end();
     EXPECT_OK(dat_rmr_free(rmr));
@@ -231,7 +231,7 @@ TEST_F(RsmAttackBounds, only_the_right_that_was_given)
         RawPeer peer(qualifier);
         ASSERT_TRUE(peer.connected());
         for (const bool reads : {true, false}) {
-            const auto grant = peer.ask(static_cast<std::uint32_t>(link.hear()));
+            const auto grant = peer.ask(static_cast<std::uint32_t>(link.receive()));
             ASSERT_TRUE(grant);
             const Fd handle = raw::open_segment();
             ASSERT_EQ(raw::redeem(handle.get(), ticket_of(*grant)), raw::success);
@@ -249,9 +249,9 @@ TEST_F(RsmAttackBounds, only_the_right_that_was_given)
                 EXPECT_NE(mprotect(base, page_size(), PROT_READ | PROT_WRITE), 0);
                 munmap(base, page_size());
             }
-            link.tell();
+            link.send();
         }
-        link.hear();
+        link.receive();
     });
     admit();
     const Pages memory(1);
@@ -260,13 +260,13 @@ TEST_F(RsmAttackBounds, only_the_right_that_was_given)
         const Registered region(side().adapter, side().pz, memory.data(), memory.size(),
                                 DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
                                     privilege);
-        attacker().tell(region.rmr_context);
-        attacker().hear();
+        attacker().send(region.rmr_context);
+        attacker().receive();
         const std::size_t written = privilege == DAT_MEM_PRIV_REMOTE_WRITE_FLAG ? 64 : 0;
         EXPECT_TRUE(untouched_but(memory, 0, written));
         EXPECT_EQ(memory.data()[0] == mark, written != 0);
     }
-    attacker().tell();
+    attacker().send();
     attacker().expect_success();
     expect_end();
 }

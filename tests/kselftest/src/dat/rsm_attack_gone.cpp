@@ -50,8 +50,8 @@ protected:
         start([=](Link &link, std::uint64_t qualifier) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            const auto context = static_cast<std::uint32_t>(link.hear());
-            const std::uint64_t address = link.hear();
+            const auto context = static_cast<std::uint32_t>(link.receive());
+            const std::uint64_t address = link.receive();
             wait_for_the_end_of(peer, context);
             request(peer, context, address);
             EXPECT_TRUE(peer.ended());
@@ -62,7 +62,7 @@ protected:
         ASSERT_NE(memory, MAP_FAILED);
         region.emplace(side().adapter, side().pz, memory, page_size());
     }
-    void lose()
+    void end_memory()
     {
         if (GetParam() == Loss::PROTECTED) {
             ASSERT_EQ(mprotect(memory, page_size(), PROT_NONE), 0);
@@ -76,10 +76,10 @@ protected:
                   memory);
         std::memset(memory, 0x77, page_size());
     }
-    void tell()
+    void send_address()
     {
-        attacker().tell(region->rmr_context);
-        attacker().tell(reinterpret_cast<std::uintptr_t>(memory));
+        attacker().send(region->rmr_context);
+        attacker().send(reinterpret_cast<std::uintptr_t>(memory));
     }
     void expect_untouched()
     {
@@ -104,8 +104,8 @@ TEST_P(RsmAttackGone, write)
     attack([](RawPeer &peer, std::uint32_t context, std::uint64_t address) {
         peer.send(Ring::REQUEST, header(MessageKind::WRITE, context, address), payload);
     });
-    lose();
-    tell();
+    end_memory();
+    send_address();
     expect_end();
     expect_untouched();
 }
@@ -114,12 +114,12 @@ TEST_P(RsmAttackGone, read)
 {
     attack([](RawPeer &peer, std::uint32_t context, std::uint64_t address) {
         peer.send(Ring::REQUEST, header(MessageKind::READ, context, address));
-        const auto answer = peer.hear(Ring::RESPONSE);
+        const auto answer = peer.receive(Ring::RESPONSE);
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->header.kind, MessageKind::FAULT);
     });
-    lose();
-    tell();
+    end_memory();
+    send_address();
     expect_end();
     expect_untouched();
 }
@@ -131,8 +131,8 @@ TEST_P(RsmAttackGone, receive_of_one_piece)
     });
     DAT_LMR_TRIPLET piece = region->piece(0, bytes);
     ASSERT_OK(dat_ep_post_recv(side().ep, 1, &piece, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-    lose();
-    tell();
+    end_memory();
+    send_address();
     expect_completion(side().receives, 1, DAT_DTO_ERR_LOCAL_PROTECTION);
     expect_end();
     expect_untouched();
@@ -145,8 +145,8 @@ TEST_P(RsmAttackGone, receive_of_two_pieces)
     });
     DAT_LMR_TRIPLET pieces[] = {side().memory.piece(0, 8), region->piece(0, bytes)};
     ASSERT_OK(dat_ep_post_recv(side().ep, 2, pieces, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-    lose();
-    tell();
+    end_memory();
+    send_address();
     expect_completion(side().receives, 1, DAT_DTO_ERR_LOCAL_PROTECTION);
     expect_end();
     expect_untouched();

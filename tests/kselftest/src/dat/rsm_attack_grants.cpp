@@ -42,7 +42,7 @@ struct Bait {
 // How a grant becomes a lie; it was for two pages in the middle.
 struct Lie {
     std::uint32_t permission; // that was really given
-    std::function<void(Grant &, Bait &)> tell;
+    std::function<void(Grant &, Bait &)> falsify;
 };
 
 const std::vector<Lie> lies = {
@@ -69,12 +69,12 @@ const std::vector<Lie> lies = {
 void lie(RawPeer &peer, const Lie &what)
 {
     Bait bait;
-    const auto question = peer.hear(Ring::RESPONSE);
+    const auto question = peer.receive(Ring::RESPONSE);
     ASSERT_TRUE(question);
     EXPECT_EQ(question->header.kind, MessageKind::ASK);
     EXPECT_EQ(question->header.context, any_context);
     Grant grant = bait.honest(page_size(), 2 * page_size(), what.permission);
-    what.tell(grant, bait);
+    what.falsify(grant, bait);
     MessageHeader answer{};
     answer.kind = MessageKind::GRANT;
     answer.context = any_context;
@@ -136,7 +136,7 @@ TEST_F(RsmAttackGrants, of_a_wrong_size)
         for (const std::size_t size : sizes) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            ASSERT_TRUE(peer.hear(Ring::RESPONSE));
+            ASSERT_TRUE(peer.receive(Ring::RESPONSE));
             MessageHeader answer{};
             answer.kind = MessageKind::GRANT;
             answer.context = any_context;

@@ -57,10 +57,10 @@ TEST_F(RsmAttackListeners, place_that_is_taken_beforehand)
             const rsm_acl_entry everybody{raw::local_node(), mode};
             EXPECT_EQ(raw::bind(handle.get(), pages.data(), pages.size()), raw::success);
             EXPECT_EQ(raw::publish(handle.get(), id, {&everybody, 1}), raw::success);
-            link.tell();
-            link.hear();
+            link.send();
+            link.receive();
         });
-        squatter.hear();
+        squatter.receive();
         {
             const Side server;
             DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
@@ -68,7 +68,7 @@ TEST_F(RsmAttackListeners, place_that_is_taken_beforehand)
                        dat_psp_create(server.adapter, contested, server.arrivals,
                                       DAT_PSP_CONSUMER_FLAG, &psp));
         }
-        squatter.tell();
+        squatter.send();
         squatter.expect_success();
     }
 }
@@ -96,7 +96,7 @@ TEST_F(RsmAttackListeners, spy_reads_no_request)
 {
     Child spy(alice(), [](Link &link) {
         const Device device;
-        const Label label = label_of(device, link.hear());
+        const Label label = label_of(device, link.receive());
         const Fd handle = raw::open_segment();
         ASSERT_EQ(raw::redeem(handle.get(), {{label.ticket[0], label.ticket[1]}}), raw::success);
         for (const int protection : {PROT_NONE, PROT_READ, PROT_WRITE, PROT_READ | PROT_WRITE})
@@ -110,7 +110,7 @@ TEST_F(RsmAttackListeners, spy_reads_no_request)
     });
     const Side server;
     const ServicePoint service(server);
-    spy.tell(service.qualifier);
+    spy.send(service.qualifier);
     spy.expect_success();
 }
 
@@ -181,7 +181,7 @@ TEST_F(RsmAttackListeners, repeated_request_costs_one_channel)
 {
     Child requester(alice(), [](Link &link) {
         const Device device;
-        const std::uint64_t qualifier = link.hear();
+        const std::uint64_t qualifier = link.receive();
         const PatientRequest first(device, qualifier);
         const PatientRequest last(device, qualifier);
         const rsmengine::Ticket ticket = ticket_in(label_of(device, qualifier));
@@ -190,17 +190,17 @@ TEST_F(RsmAttackListeners, repeated_request_costs_one_channel)
             ASSERT_EQ(Import::redeem(device, ticket, listener), RSM_SUCCESS);
             (&listener == &listeners.back() ? last : first).send(listener);
         }
-        link.hear();
+        link.receive();
     });
     const Side server;
     const ServicePoint service(server);
     const Tracing tracing;
-    requester.tell(service.qualifier);
+    requester.send(service.qualifier);
     EXPECT_NE(service.request(), service.request()); // the last letter has been read
     DAT_EVENT event{};
     EXPECT_TYPE(DAT_QUEUE_EMPTY, dat_evd_dequeue(server.arrivals, &event));
     EXPECT_EQ(segments_made_by(getpid()), 2);
-    requester.tell();
+    requester.send();
     requester.expect_success();
 }
 
@@ -209,7 +209,7 @@ TEST_F(RsmAttackListeners, flood_of_requests_starves_nobody)
 {
     Child flooder(alice(), [](Link &link) {
         const Device device;
-        const std::uint64_t qualifier = link.hear();
+        const std::uint64_t qualifier = link.receive();
         const rsmengine::Ticket ticket = ticket_in(label_of(device, qualifier));
         std::array<Import, 100> handles;
         rsmengine::ListenerSlot request{};
@@ -221,15 +221,15 @@ TEST_F(RsmAttackListeners, flood_of_requests_starves_nobody)
             ASSERT_EQ(Import::redeem(device, ticket, handle), RSM_SUCCESS);
             EXPECT_EQ(handle.send(letter), RSM_SUCCESS);
         }
-        link.tell();
-        while (!link.has_word())
+        link.send();
+        while (!link.is_readable())
             for (Import &handle : handles)
                 (void)handle.send(letter);
     });
     Side server, client;
     const ServicePoint service(server);
-    flooder.tell(service.qualifier);
-    flooder.hear();
+    flooder.send(service.qualifier);
+    flooder.receive();
     for (int i = 0; i < 10; i++) {
         ASSERT_OK(connect(client, service.qualifier));
         service.accept();
@@ -240,6 +240,6 @@ TEST_F(RsmAttackListeners, flood_of_requests_starves_nobody)
         EXPECT_OK(dat_ep_reset(client.ep));
         EXPECT_OK(dat_ep_reset(server.ep));
     }
-    flooder.tell();
+    flooder.send();
     flooder.expect_success();
 }

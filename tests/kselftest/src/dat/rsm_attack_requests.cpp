@@ -103,8 +103,8 @@ protected:
             if (with_send) {
                 EXPECT_OK(side().send(0, 8, i));
             }
-            attacker().tell(region.rmr_context);
-            attacker().tell(reinterpret_cast<std::uintptr_t>(region.start));
+            attacker().send(region.rmr_context);
+            attacker().send(reinterpret_cast<std::uintptr_t>(region.start));
             if (with_send)
                 expect_completion(side().requests, i, DAT_DTO_ERR_BAD_RESPONSE);
             expect_event(side().receives, DAT_DTO_COMPLETION_EVENT);
@@ -130,8 +130,8 @@ TEST_F(RsmAttackRequests, that_make_no_sense)
         for (const Forged &message : forged) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            link.hear();
-            link.hear();
+            link.receive();
+            link.receive();
             peer.send(message.ring, message.header, std::span(payload).first(message.payload));
             EXPECT_TRUE(peer.ended()) << &message - forged.data();
         }
@@ -147,8 +147,8 @@ TEST_F(RsmAttackRequests, longer_than_the_ring)
         for (const std::uint32_t length : lengths) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            link.hear();
-            link.hear();
+            link.receive();
+            link.receive();
             place(peer, 0, length);
             EXPECT_TRUE(peer.ended()) << length;
         }
@@ -190,8 +190,8 @@ TEST_F(RsmAttackRequests, writes_outside)
         for (const Target &target : targets) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            const auto context = static_cast<std::uint32_t>(link.hear());
-            const std::uint64_t start = link.hear();
+            const auto context = static_cast<std::uint32_t>(link.receive());
+            const std::uint64_t start = link.receive();
             peer.send(Ring::REQUEST, aimed(MessageKind::WRITE, target, context, start),
                       std::span(payload).first(std::min(target.size, most)));
             EXPECT_TRUE(peer.ended()) << &target - targets.data();
@@ -206,11 +206,11 @@ TEST_F(RsmAttackRequests, reads_outside)
         for (const Target &target : targets) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            const auto context = static_cast<std::uint32_t>(link.hear());
-            const std::uint64_t start = link.hear();
+            const auto context = static_cast<std::uint32_t>(link.receive());
+            const std::uint64_t start = link.receive();
             peer.send(Ring::REQUEST, aimed(MessageKind::READ, target, context, start));
             EXPECT_TRUE(peer.ended()) << &target - targets.data();
-            while (const auto heard = peer.hear(Ring::RESPONSE))
+            while (const auto heard = peer.receive(Ring::RESPONSE))
                 EXPECT_NE(heard->header.kind, MessageKind::READ_DATA) << &target - targets.data();
         }
     });
@@ -225,11 +225,11 @@ TEST_F(RsmAttackRequests, write_that_outlives_its_region)
         ASSERT_TRUE(peer.connected());
         const std::vector<std::byte> payload(500, std::byte{0xbb});
         MessageHeader piece = header(MessageKind::WRITE, first, 1000);
-        piece.context = static_cast<std::uint32_t>(link.hear());
-        piece.address = link.hear();
+        piece.context = static_cast<std::uint32_t>(link.receive());
+        piece.address = link.receive();
         peer.send(Ring::REQUEST, piece, payload);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         piece.flags = last;
         peer.send(Ring::REQUEST, piece, payload);
         EXPECT_TRUE(peer.ended());
@@ -238,12 +238,12 @@ TEST_F(RsmAttackRequests, write_that_outlives_its_region)
     fill(memory);
     {
         const Registered region(side().adapter, side().pz, memory.data() + offset, length);
-        attacker().tell(region.rmr_context);
-        attacker().tell(reinterpret_cast<std::uintptr_t>(region.start));
-        attacker().hear();
+        attacker().send(region.rmr_context);
+        attacker().send(reinterpret_cast<std::uintptr_t>(region.start));
+        attacker().receive();
         EXPECT_TRUE(eventually([&] { return memory.data()[offset + 499] == std::byte{0xbb}; }));
     }
-    attacker().tell();
+    attacker().send();
     expect_end();
     attacker().expect_success();
     EXPECT_TRUE(untouched_but(memory, offset, 500));
@@ -256,8 +256,8 @@ TEST_F(RsmAttackRequests, counters_that_run_ahead)
         for (const std::uint64_t value : {std::uint64_t{2}, huge, huge / 2 + 1}) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            link.hear();
-            link.hear();
+            link.receive();
+            link.receive();
             rsmengine::Words &words = peer.own_words();
             words.consumed[0].store(value);
             words.consumed[1].store(value);
@@ -276,8 +276,8 @@ TEST_F(RsmAttackRequests, states_that_are_none)
         for (const std::uint32_t state : {0U, 1U, 2U, 3U, 4U, 7U, 8U, 0x80000000U, 0xffffffffU}) {
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
-            link.hear();
-            link.hear();
+            link.receive();
+            link.receive();
             std::memcpy(peer.segment().data() + offsetof(rsmengine::Handshake, state), &state,
                         sizeof(state));
             peer.ring_bell();

@@ -73,17 +73,17 @@ protected:
             RawPeer peer(qualifier);
             ASSERT_TRUE(peer.connected());
             Foothold foothold;
-            foothold.enter(peer, static_cast<std::uint32_t>(link.hear()));
-            link.tell();
-            link.hear();
+            foothold.enter(peer, static_cast<std::uint32_t>(link.receive()));
+            link.send();
+            link.receive();
             foothold.expect_shut();
         });
         admit();
-        attacker().tell(let_in());
-        attacker().hear();
+        attacker().send(let_in());
+        attacker().receive();
         fill(memory);
         take_away();
-        attacker().tell();
+        attacker().send();
         attacker().expect_success();
         EXPECT_TRUE(untouched_but(memory, 0, 0));
     }
@@ -126,7 +126,7 @@ TEST_F(RsmAttackTickets, guessed)
     start([](Link &link, std::uint64_t qualifier) {
         RawPeer peer(qualifier);
         ASSERT_TRUE(peer.connected());
-        const auto grant = peer.ask(static_cast<std::uint32_t>(link.hear()));
+        const auto grant = peer.ask(static_cast<std::uint32_t>(link.receive()));
         ASSERT_TRUE(grant);
         const raw::Ticket real = ticket_of(*grant);
         ASSERT_EQ(redeem(real), raw::success);
@@ -142,13 +142,13 @@ TEST_F(RsmAttackTickets, guessed)
              {raw::Ticket{}, raw::Ticket{{~0ULL, ~0ULL}}, raw::Ticket{{real.word[1], real.word[0]}},
               raw::Ticket{{real.word[0] + 1, real.word[1] - 1}}})
             EXPECT_EQ(redeem(likely), no_such_ticket);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
     admit();
-    attacker().tell(side().memory.rmr_context);
-    attacker().hear();
-    attacker().tell();
+    attacker().send(side().memory.rmr_context);
+    attacker().receive();
+    attacker().send();
     attacker().expect_success();
 }
 
@@ -158,9 +158,9 @@ TEST_F(RsmAttackTickets, contexts_that_are_not_for_the_peer)
     start([](Link &link, std::uint64_t qualifier) {
         RawPeer peer(qualifier);
         ASSERT_TRUE(peer.connected());
-        const auto open = static_cast<std::uint32_t>(link.hear());
+        const auto open = static_cast<std::uint32_t>(link.receive());
         EXPECT_TRUE(peer.ask(open));
-        for (std::uint64_t shut = link.hear(); shut != 0; shut = link.hear())
+        for (std::uint64_t shut = link.receive(); shut != 0; shut = link.receive())
             EXPECT_FALSE(peer.ask(static_cast<std::uint32_t>(shut))) << shut;
         for (unsigned bit = 0; bit < 32; bit++)
             EXPECT_FALSE(peer.ask(open ^ (1U << bit))) << bit;
@@ -170,7 +170,7 @@ TEST_F(RsmAttackTickets, contexts_that_are_not_for_the_peer)
         }
         for (const std::uint32_t odd : {0U, ~0U, 1U << 31})
             EXPECT_FALSE(peer.ask(odd)) << odd;
-        link.tell();
+        link.send();
     });
     admit();
     const Pages pages(3);
@@ -183,12 +183,12 @@ TEST_F(RsmAttackTickets, contexts_that_are_not_for_the_peer)
         const Registered gone(side().adapter, side().pz, pages.data(), page_size());
         freed = gone.rmr_context;
     }
-    attacker().tell(side().memory.rmr_context);
+    attacker().send(side().memory.rmr_context);
     for (const DAT_UINT64 context : {DAT_UINT64{elsewhere.rmr_context},
                                      DAT_UINT64{local.lmr_context}, DAT_UINT64{freed}})
-        attacker().tell(context);
-    attacker().tell(0);
-    attacker().hear();
+        attacker().send(context);
+    attacker().send(0);
+    attacker().receive();
     attacker().expect_success();
     expect_end();
 }

@@ -161,7 +161,7 @@ TEST_F(RsmDeadNode, that_knows_a_service_point_delays_its_end_only)
     EXPECT_EQ(pthread_cancel(thread.native_handle()), 0);
     exchange(other, one, 1);
     EXPECT_FALSE(freed);
-    EXPECT_TRUE(node->tell(RSM_MSG_DISCONNECT, 1, handle));
+    EXPECT_TRUE(node->send_connection(RSM_MSG_DISCONNECT, 1, handle));
     thread.join();
     EXPECT_TRUE(freed);
 }

@@ -109,14 +109,14 @@ void work(const Side &side, const DAT_RMR_TRIPLET &there, DAT_UINT64 turn)
 // A side that uses the library, too, so that there is something to be disturbed.
 void attack(Link &link, std::uint64_t seed)
 {
-    const DAT_CONN_QUAL qualifier = link.hear();
+    const DAT_CONN_QUAL qualifier = link.receive();
     DAT_RMR_TRIPLET there{};
-    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.hear());
-    there.target_address = link.hear();
+    there.rmr_context = static_cast<DAT_RMR_CONTEXT>(link.receive());
+    there.target_address = link.receive();
     there.segment_length = 1000;
     Side side;
-    link.tell(side.memory.rmr_context);
-    link.tell(reinterpret_cast<std::uintptr_t>(side.memory.start));
+    link.send(side.memory.rmr_context);
+    link.send(reinterpret_cast<std::uintptr_t>(side.memory.start));
     if (connect(side, qualifier) != DAT_SUCCESS)
         _exit(1);
     expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -152,10 +152,10 @@ protected:
             for (int i = 0; i < rounds(); i++) {
                 Child attacker([&](Link &line) { attack(line, first_seed + i); });
                 for (int word = 0; word < 3; word++)
-                    attacker.tell(link.hear());
+                    attacker.send(link.receive());
                 for (int word = 0; word < 2; word++)
-                    link.tell(attacker.hear());
-                link.tell(complaint(attacker.wait()));
+                    link.send(attacker.receive());
+                link.send(complaint(attacker.wait()));
             }
         });
     }
@@ -196,19 +196,19 @@ TEST_F(RsmScribble, while_both_work)
                                  &psp));
     for (int round = 0; round < rounds(); round++) {
         SCOPED_TRACE(testing::Message() << "RSM_SEED " << first_seed + round);
-        children->tell(qualifier);
-        children->tell(region.rmr_context);
-        children->tell(reinterpret_cast<std::uintptr_t>(region.start));
+        children->send(qualifier);
+        children->send(region.rmr_context);
+        children->send(reinterpret_cast<std::uintptr_t>(region.start));
         DAT_RMR_TRIPLET there{};
-        there.rmr_context = static_cast<DAT_RMR_CONTEXT>(children->hear());
-        there.target_address = children->hear();
+        there.rmr_context = static_cast<DAT_RMR_CONTEXT>(children->receive());
+        there.target_address = children->receive();
         there.segment_length = 1000;
         const DAT_EVENT request = expect_event(side.arrivals, DAT_CONNECTION_REQUEST_EVENT);
         ASSERT_OK(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, side.ep, 0,
                                 nullptr));
         expect_end(side, there);
         EXPECT_EQ(state_of(side.ep), DAT_EP_STATE_DISCONNECTED);
-        EXPECT_EQ(children->hear(), 0U) << "the attacker did not come to attack";
+        EXPECT_EQ(children->receive(), 0U) << "the attacker did not come to attack";
         EXPECT_TRUE(untouched_but(memory, offset, length));
         DAT_EVENT event{};
         while (dat_evd_dequeue(side.receives, &event) == DAT_SUCCESS ||

@@ -27,7 +27,7 @@ class DatNetConnections : public DatNetPair {
         if (from_here) {
             EXPECT_OK(dat_ep_disconnect(here->ep, flags));
         } else {
-            there->tell("disconnect", static_cast<unsigned>(flags));
+            there->call("disconnect", static_cast<unsigned>(flags));
         }
         expect_end(DAT_CONNECTION_EVENT_DISCONNECTED);
     }
@@ -36,7 +36,7 @@ class DatNetConnections : public DatNetPair {
 
 void DatNetConnections::exchange_from_here(std::size_t size) {
     ASSERT_OK(call(*here, there->address(), qualifier_there(), size));
-    const Answer caller = there->tell("accept", size);
+    const Answer caller = there->call("accept", size);
     EXPECT_EQ(caller.value(0), size);
     EXPECT_EQ(caller.value(1), 0U);
     EXPECT_EQ(caller.value(2), own_address());
@@ -48,7 +48,7 @@ void DatNetConnections::exchange_from_here(std::size_t size) {
 }
 
 void DatNetConnections::exchange_from_there(std::size_t size) {
-    there->tell("connect", own_address(), qualifier_here(), size);
+    there->call("connect", own_address(), qualifier_here(), size);
     const Caller caller = next_caller(*here);
     EXPECT_EQ(caller.private_size, size);
     EXPECT_EQ(caller.mismatches, 0U);
@@ -86,7 +86,7 @@ TEST_F(DatNetConnections, private_data_of_every_size) {
 TEST_F(DatNetConnections, rejected_there) {
     EXPECT_OK(here->receive(0, 8, 1));
     ASSERT_OK(call(*here, there->address(), qualifier_there(), 20));
-    EXPECT_EQ(there->tell("reject").value(), 20U);
+    EXPECT_EQ(there->call("reject").value(), 20U);
     expect_completion(here->receives, 1, DAT_DTO_ERR_FLUSHED);
     expect_failed(DAT_CONNECTION_EVENT_PEER_REJECTED);
     connect_from_here();
@@ -94,22 +94,22 @@ TEST_F(DatNetConnections, rejected_there) {
 
 TEST_F(DatNetConnections, rejected_here) {
     there->receive(0, 8, 1);
-    there->tell("connect", own_address(), qualifier_here(), 20);
+    there->call("connect", own_address(), qualifier_here(), 20);
     const Caller caller = next_caller(*here);
     EXPECT_EQ(caller.private_size, 20U);
     EXPECT_OK(dat_cr_reject(caller.cr));
     there->expect_received(1, DAT_DTO_ERR_FLUSHED);
     there->expect_connection(DAT_CONNECTION_EVENT_PEER_REJECTED);
-    there->tell("reset");
+    there->call("reset");
     connect_from_there();
 }
 
 TEST_F(DatNetConnections, nobody_listens) {
     ASSERT_OK(call(*here, there->address(), 4242));
     expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    there->tell("connect", own_address(), 4242, 0);
+    there->call("connect", own_address(), 4242, 0);
     there->expect_connection(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    there->tell("reset");
+    there->call("reset");
     // Our own qualifier is no qualifier of the other node's.
     ASSERT_OK(call(*here, there->address(), qualifier_here()));
     expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -128,7 +128,7 @@ TEST_F(DatNetConnections, nobody_is_there) {
 TEST_F(DatNetConnections, nobody_answers_in_time) {
     const auto began = std::chrono::steady_clock::now();
     ASSERT_OK(call(*here, there->address(), qualifier_there(), 0, after(5000)));
-    there->tell("arrival");
+    there->call("arrival");
     expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
     EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(5000));
     connect_from_here();
@@ -178,7 +178,7 @@ TEST_F(DatNetConnections, graceful_end_carries_requests_through) {
 TEST_F(DatNetConnections, the_other_closes_its_ia) {
     connect_from_here();
     EXPECT_OK(here->receive(0, 8, 1));
-    there->tell("drop");
+    there->call("drop");
     expect_completion(here->receives, 1, DAT_DTO_ERR_FLUSHED);
     expect_event(here->connections, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
@@ -191,12 +191,12 @@ TEST_F(DatNetConnections, several_at_once) {
     for (unsigned i = 0; i < count; i++) {
         ours[i].emplace(nullptr, 4096);
         theirs.emplace_back(*session, 4096, "side" + std::to_string(i));
-        qualifiers[i] = theirs[i].tell("listen").value();
+        qualifiers[i] = theirs[i].call("listen").value();
     }
     for (unsigned i = 0; i < count; i++)
         ASSERT_OK(call(*ours[i], theirs[i].address(), qualifiers[i], i));
     for (unsigned i = 0; i < count; i++)
-        EXPECT_EQ(theirs[i].tell("accept", 0).value(), i);
+        EXPECT_EQ(theirs[i].call("accept", 0).value(), i);
     for (unsigned i = 0; i < count; i++) {
         expect_event(ours[i]->connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         theirs[i].expect_connection(DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -158,7 +158,7 @@ TEST_F(DatNetFaults, process_stopped_for_a_while) {
 
 TEST_F(DatNetFaults, process_killed_before_it_answers) {
     ASSERT_OK(call(*here, there->address(), qualifier_there()));
-    there->tell("arrival");
+    there->call("arrival");
     const auto began = Clock::now();
     kill(Victim::process);
     expect_failed(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -167,7 +167,7 @@ TEST_F(DatNetFaults, process_killed_before_it_answers) {
 }
 
 TEST_F(DatNetFaults, process_killed_before_it_is_answered) {
-    there->tell("connect", here->adapter.address().sin_addr.s_addr, qualifier_here(), 0);
+    there->call("connect", here->adapter.address().sin_addr.s_addr, qualifier_here(), 0);
     const Caller caller = next_caller(*here);
     kill(Victim::process);
     EXPECT_OK(accept(*here, caller.cr));
@@ -180,13 +180,13 @@ TEST_F(DatNetFaults, machine_killed) {
     Side idle(nullptr, 4096);
     Side asking(nullptr, 4096);
     const Remote other(*session, 4096, "other");
-    const DAT_CONN_QUAL qualifier = other.tell("listen").value();
+    const DAT_CONN_QUAL qualifier = other.call("listen").value();
     ASSERT_OK(call(idle, other.address(), qualifier));
-    other.tell("accept", 0);
+    other.call("accept", 0);
     expect_event(idle.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_OK(idle.receive(0, 8, 9));
     ASSERT_OK(call(asking, other.address(), qualifier));
-    other.tell("arrival");
+    other.call("arrival");
 
     kill_with(Victim::machine, [&](unsigned i) {
         if (i % 2) {

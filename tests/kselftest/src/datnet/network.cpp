@@ -149,7 +149,7 @@ class Lane {
     Session process_;
     Side side_{nullptr, 4096};
     Remote other_{process_, 4096};
-    DAT_CONN_QUAL qualifier_ = other_.tell("listen").value();
+    DAT_CONN_QUAL qualifier_ = other_.call("listen").value();
     unsigned rounds_;
     std::optional<net::Pending> served_;
 };
@@ -182,7 +182,7 @@ TEST_F(DatNetNetwork, device_of_the_partner_goes_under_load) {
         there->receive(0, 8, i);
     post();
     run_there(delete_device);
-    EXPECT_EQ(there->tell("alarm").value(), DAT_ASYNC_ERROR_IA_CATASTROPHIC);
+    EXPECT_EQ(there->call("alarm").value(), DAT_ASYNC_ERROR_IA_CATASTROPHIC);
     completed();
     expect_broken();
     for (unsigned i = 0; i < posted; i++)

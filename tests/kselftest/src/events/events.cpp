@@ -154,12 +154,12 @@ TEST_F(Events, S13_timeouts)
         Child child([&](Link &link) {
             Controller own;
             ImportSegment h(own, seg.id());
-            link.tell();
-            link.hear();
+            link.send();
+            link.receive();
             EXPECT_EQ(rsm_intr_signal_post(raw_handle(h), 0), RSM_SUCCESS);
         });
-        child.hear();
-        child.tell();
+        child.receive();
+        child.send();
         EXPECT_EQ(rsm_intr_signal_wait(exported(), timeout), RSM_SUCCESS) << timeout;
         child.expect_success();
     }
@@ -248,10 +248,10 @@ TEST_F(Events, S14_many_waiters_in_processes_and_threads)
         } while (++taken <= total);
     };
     Child child([&](Link &link) {
-        link.tell();
+        link.send();
         consume();
     });
-    child.hear();
+    child.receive();
     std::thread first(consume);
     std::thread second(consume);
     for (int i = 0; i < total + waiters; i++)

@@ -34,7 +34,7 @@ protected:
     void SetUp() override
     {
         PublishedTest::SetUp();
-        waiter.hear();
+        waiter.receive();
         until_it_waits(waiter.pid());
     }
     void expect_that_it_still_waits()
@@ -46,7 +46,7 @@ protected:
     Child waiter{[this](Link &link) {
         Controller own;
         ImportSegment h(own, seg.id());
-        link.tell();
+        link.send();
         EXPECT_EQ(rsm_intr_signal_wait(static_cast<rsm_memseg_import_handle_t>(h), GetParam()),
                   RSM_SUCCESS);
     }};

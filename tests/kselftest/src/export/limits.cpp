@@ -111,10 +111,10 @@ TEST_F(ExportLimits, E17_memlock_limit_counts_per_user)
             Controller controller;
             Pages memory(8);
             ExportSegment seg(controller, memory);
-            link.tell(static_cast<std::uint64_t>(seg.status()));
-            link.hear();
+            link.send(static_cast<std::uint64_t>(seg.status()));
+            link.receive();
         });
-        EXPECT_EQ(holder.hear(), static_cast<std::uint64_t>(RSM_SUCCESS));
+        EXPECT_EQ(holder.receive(), static_cast<std::uint64_t>(RSM_SUCCESS));
         holder.kill();
     }
 }

@@ -200,27 +200,27 @@ TEST_F(ExportPublish, E9_republish)
         ImportSegment old(controller, 0x600010);
         ASSERT_EQ(old.status(), RSM_SUCCESS);
         ASSERT_EQ(old.init_barrier(), RSM_SUCCESS);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(ImportSegment(controller, 0x600010, RSM_PERM_READ).status(), RSMERR_PERM_DENIED);
         EXPECT_EQ(ImportSegment(controller, 0x600010, RSM_PERM_NONE).status(), RSM_SUCCESS);
         EXPECT_EQ(old.put64(0, 1), RSM_SUCCESS) << "the old connection keeps its rights";
         ASSERT_EQ(old.map(page_size()), RSM_SUCCESS);
         old.at(8) = 2;
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(ImportSegment(controller, 0x600010, RSM_PERM_READ).status(), RSM_SUCCESS);
     });
-    importer.hear();
+    importer.receive();
     rsmapi_access_entry_t nothing{node, 0};
     EXPECT_EQ(rsm_memseg_export_republish(seg, &nothing, 1), RSM_SUCCESS);
-    importer.tell();
-    importer.hear();
+    importer.send();
+    importer.receive();
     EXPECT_EQ(memory.at(0), 1u);
     EXPECT_EQ(memory.at(8), 2u);
     rsmapi_access_entry_t readable{node, 0444};
     EXPECT_EQ(rsm_memseg_export_republish(seg, &readable, 1), RSM_SUCCESS);
-    importer.tell();
+    importer.send();
     importer.expect_success();
 }
 

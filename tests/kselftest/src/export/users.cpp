@@ -26,7 +26,7 @@ std::vector<Fd> open_handles(Link &link, std::uint64_t count)
         }
         handles.push_back(std::move(one));
     }
-    link.tell(handles.size());
+    link.send(handles.size());
     return handles;
 }
 
@@ -36,14 +36,14 @@ public:
     Holder(const User &user, std::uint64_t wanted)
         : process_(user, [wanted](Link &link) {
               const auto handles = open_handles(link, wanted);
-              link.hear();
+              link.receive();
           }),
-          handles_(process_.hear())
+          handles_(process_.receive())
     {
     }
     ~Holder()
     {
-        process_.tell();
+        process_.send();
         process_.expect_success();
     }
     std::uint64_t handles() const { return handles_; }
@@ -75,8 +75,8 @@ public:
     explicit Subuser(const User &user)
         : process_(user, [](Link &link) {
               ASSERT_EQ(::unshare(CLONE_NEWUSER), 0);
-              link.tell();
-              link.hear();
+              link.send();
+              link.receive();
               ASSERT_EQ(::setresgid(0, 0, 0), 0);
               ASSERT_EQ(::setresuid(0, 0, 0), 0);
               open_handles(link, no_more);
@@ -86,12 +86,12 @@ public:
     // Opens all handles that it can get, and ends.
     std::uint64_t handles()
     {
-        process_.hear();
+        process_.receive();
         EXPECT_TRUE(write_map(process_.pid(), "uid_map", "0 200000 1"));
         EXPECT_TRUE(write_map(process_.pid(), "gid_map",
                               "0 " + std::to_string(rsm_group) + " 1"));
-        process_.tell();
-        const std::uint64_t count = process_.hear();
+        process_.send();
+        const std::uint64_t count = process_.receive();
         process_.expect_success();
         return count;
     }
@@ -174,21 +174,21 @@ TEST(UserMemory, all_processes_of_a_user_have_its_share_of_exported_memory)
         const Pages memory(pages * 6 / 10);
         ASSERT_EQ(::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE), 0);
         const Fd seg = raw::open_segment();
-        link.tell(raw::bind(seg.get(), memory.data(), memory.size()).status);
-        link.hear();
+        link.send(raw::bind(seg.get(), memory.data(), memory.size()).status);
+        link.receive();
     };
     const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_MEMLOCK, &before), 0);
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &none), 0);
     Child first(alice(), export_some);
-    EXPECT_EQ(first.hear(), std::uint64_t{RSM_SUCCESS});
+    EXPECT_EQ(first.receive(), std::uint64_t{RSM_SUCCESS});
     Child second(alice(), export_some);
-    EXPECT_EQ(second.hear(), std::uint64_t{RSMERR_INSUFFICIENT_MEM});
+    EXPECT_EQ(second.receive(), std::uint64_t{RSMERR_INSUFFICIENT_MEM});
     Child third(bob(), export_some);
-    EXPECT_EQ(third.hear(), std::uint64_t{RSM_SUCCESS});
+    EXPECT_EQ(third.receive(), std::uint64_t{RSM_SUCCESS});
     for (Child *child : {&first, &second, &third}) {
-        child->tell();
+        child->send();
         child->expect_success();
     }
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &before), 0);

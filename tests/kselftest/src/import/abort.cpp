@@ -158,18 +158,18 @@ TEST_F(ImportAbort, I11_fork_with_mapping)
     Child child([&](Link &link) {
         EXPECT_EQ(h.at(0), 1u);
         h.at(8) = 2;
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(h.at(16), 3u) << "the parent's store is not seen";
         EXPECT_EQ(h.at(page_size()), 4u) << "nor the exporter's";
         EXPECT_EQ(h.put64(24, 5), RSM_SUCCESS) << "an inherited handle works";
         EXPECT_EQ(rsm_intr_signal_post(static_cast<rsm_memseg_import_handle_t>(h), 0), RSM_SUCCESS);
     });
-    child.hear();
+    child.receive();
     EXPECT_EQ(h.at(8), 2u);
     h.at(16) = 3;
     memory.at(page_size()) = 4;
-    child.tell();
+    child.send();
     child.expect_success();
     EXPECT_EQ(h.at(24), 5u);
     EXPECT_EQ(memory.at(24), 5u);
@@ -192,20 +192,20 @@ TEST_F(ImportAbort, I11_disconnect_in_one_process_only)
     EXPECT_EQ(memory.at(0), 1u);
     EXPECT_EQ(h.put64(8, 2), RSM_SUCCESS);
     Child child([&](Link &link) {
-        link.hear();
+        link.receive();
         h.at(16) = 3;
         EXPECT_EQ(h.put64(24, 4), RSM_SUCCESS) << "the connection ended with the parent's handle";
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(h.put64(24, 5), RSMERR_CONN_ABORTED);
         EXPECT_EQ(h.at(16), 0u);
     });
     ASSERT_EQ(h.disconnect(), RSM_SUCCESS);
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     EXPECT_EQ(memory.at(16), 3u);
     EXPECT_EQ(memory.at(24), 4u);
     ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
-    child.tell();
+    child.send();
     child.expect_success();
 }

@@ -36,9 +36,9 @@ std::string rights_of_alice(rsm_memseg_id_t id)
         for (const rsm_permission_t wanted : {0400u, 0200u, 0600u})
             bits = bits << 1 |
                    (ImportSegment(controller, id, wanted).status() == RSM_SUCCESS ? 1 : 0);
-        link.tell(bits);
+        link.send(bits);
     });
-    const std::uint64_t bits = child.hear();
+    const std::uint64_t bits = child.receive();
     child.expect_success();
     if (bits & 4)
         rights += 'r';

@@ -74,10 +74,10 @@ TEST_F(ImportPermissions, I2_matrix)
             Pages pages(1);
             ExportSegment seg(controller, pages);
             ASSERT_EQ(seg.publish(0, {{local_node(), mode}}), RSM_SUCCESS);
-            link.tell(seg.id());
-            link.hear();
+            link.send(seg.id());
+            link.receive();
         });
-        const auto id = static_cast<rsm_memseg_id_t>(owner.hear());
+        const auto id = static_cast<rsm_memseg_id_t>(owner.receive());
         for (const Importer &importer : importers) {
             SCOPED_TRACE(testing::Message() << "mode " << std::oct << mode << ", " << importer.what);
             in_child_as(importer.user, [&] {
@@ -99,7 +99,7 @@ TEST_F(ImportPermissions, I2_matrix)
         ImportSegment privileged(controller, id, RSM_PERM_RDWR);
         ASSERT_EQ(privileged.status(), RSM_SUCCESS);
         check_connection(privileged, RSM_PERM_RDWR, true);
-        owner.tell();
+        owner.send();
         owner.expect_success();
     }
 }
@@ -135,10 +135,10 @@ TEST_F(ImportPermissions, I2_snapshot_is_taken_at_creation)
         ExportSegment seg(controller, pages);
         ASSERT_EQ(setegid(0), 0);
         ASSERT_EQ(seg.publish(0, {{local_node(), 0060}}), RSM_SUCCESS);
-        link.tell(seg.id());
-        link.hear();
+        link.send(seg.id());
+        link.receive();
     });
-    const auto id = static_cast<rsm_memseg_id_t>(owner.hear());
+    const auto id = static_cast<rsm_memseg_id_t>(owner.receive());
     in_child_as({1002, project, {}}, [&] {
         Controller controller;
         EXPECT_EQ(ImportSegment(controller, id).status(), RSM_SUCCESS);
@@ -147,7 +147,7 @@ TEST_F(ImportPermissions, I2_snapshot_is_taken_at_creation)
         Controller controller;
         EXPECT_EQ(ImportSegment(controller, id).status(), RSMERR_PERM_DENIED);
     });
-    owner.tell();
+    owner.send();
     owner.expect_success();
 }
 
@@ -158,10 +158,10 @@ TEST_F(ImportPermissions, I2_effective_not_real_ids_count)
         Pages pages(1);
         ExportSegment seg(controller, pages);
         ASSERT_EQ(seg.publish(0, {{local_node(), 0600}}), RSM_SUCCESS);
-        link.tell(seg.id());
-        link.hear();
+        link.send(seg.id());
+        link.receive();
     });
-    const auto id = static_cast<rsm_memseg_id_t>(owner.hear());
+    const auto id = static_cast<rsm_memseg_id_t>(owner.receive());
     in_child([&] {
         const gid_t groups[] = {rsm_group};
         ASSERT_EQ(setgroups(1, groups), 0);
@@ -176,7 +176,7 @@ TEST_F(ImportPermissions, I2_effective_not_real_ids_count)
         Controller controller;
         EXPECT_EQ(ImportSegment(controller, id).status(), RSM_SUCCESS);
     });
-    owner.tell();
+    owner.send();
     owner.expect_success();
 }
 

@@ -92,8 +92,8 @@ public:
         return send(Message(body));
     }
     // DISCONNECT, UNPUBLISH, REPUBLISH, BELL, MOVED and PLACE.
-    bool tell(unsigned type, std::uint32_t cookie, std::uint32_t handle, std::uint32_t value = 0,
-              std::uint32_t to_exporter = 0)
+    bool send_connection(unsigned type, std::uint32_t cookie, std::uint32_t handle,
+                         std::uint32_t value = 0, std::uint32_t to_exporter = 0)
     {
         auto body = make<rsm_msg_connection>(type);
         body.cookie = cookie;
@@ -117,10 +117,11 @@ public:
     // Asks to reach an imported segment: whether it may.
     bool place(std::uint32_t cookie, std::uint32_t handle)
     {
-        if (!tell(RSM_MSG_PLACE, cookie, handle))
+        if (!send_connection(RSM_MSG_PLACE, cookie, handle))
             return false;
         const auto answer = next();
-        return answer && answer->type() == RSM_MSG_MOVE && tell(RSM_MSG_MOVED, cookie, handle);
+        return answer && answer->type() == RSM_MSG_MOVE &&
+               send_connection(RSM_MSG_MOVED, cookie, handle);
     }
 
 private:

@@ -90,7 +90,7 @@ std::uint32_t admit(TestNode &node, std::uint32_t mode = 0666, std::uint64_t pla
 // All that was sent before has been handled: what nobody knows is answered by DISCONNECT, in turn.
 void catch_up(TestNode &node)
 {
-    ASSERT_TRUE(node.tell(RSM_MSG_UNPUBLISH, 0x7f00, 0x7f00));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_UNPUBLISH, 0x7f00, 0x7f00));
     const auto answer = node.next();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
@@ -206,10 +206,10 @@ TEST_F(Nodes, closed_segment_admits_nobody)
     ASSERT_NE(cookie, 0u);
     ASSERT_EQ(first.outcome(), raw::success) << "CAP_IPC_OWNER goes before the mode";
 
-    ASSERT_TRUE(node.tell(RSM_MSG_REPUBLISH, cookie, handle, RSM_MODE_CLOSED));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_REPUBLISH, cookie, handle, RSM_MODE_CLOSED));
     catch_up(node);
     EXPECT_EQ(Connecting(node).outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED_TO_NODE));
-    ASSERT_TRUE(node.tell(RSM_MSG_REPUBLISH, cookie, handle, 0));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_REPUBLISH, cookie, handle, 0));
     catch_up(node);
     EXPECT_EQ(Connecting(node).outcome(), raw::success);
     EXPECT_EQ(raw::post(first.fd.get()), raw::success) << "its connection went on";
@@ -242,10 +242,10 @@ TEST_F(Nodes, bells_for_many_imports_are_left_to_the_worker)
     move.place[0] = good_place;
     ASSERT_TRUE(node.send(Message(move)));
     await_held();
-    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie_of_one, handle));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, cookie_of_one, handle));
     for (int i = 0; i < 3; i++)
-        ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle));
-    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, cookie, handle));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
     EXPECT_EQ(raw::wait(one->fd.get()), raw::success);
     for (const auto &importer : crowd)
         EXPECT_EQ(raw::wait(importer->fd.get()), raw::status(RSMERR_TIMEOUT));
@@ -344,7 +344,7 @@ TEST_F(Nodes, bells_that_do_not_count_reach_many_imports)
         crowd.push_back(std::make_unique<Connecting>(node));
         ASSERT_EQ(crowd.back()->outcome(), raw::success);
     }
-    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, cookie, handle, RSM_SIGPOST_NO_ACCUMULATE));
     for (const auto &importer : crowd) {
         EXPECT_EQ(raw::wait(importer->fd.get(), -1), raw::success);
         EXPECT_EQ(raw::wait(importer->fd.get()), raw::status(RSMERR_TIMEOUT));
@@ -374,7 +374,7 @@ TEST_F(Nodes, second_answer_to_a_connect)
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
     EXPECT_EQ(answer->as<rsm_msg_connection>().handle, handle + 1);
-    ASSERT_TRUE(node.tell(RSM_MSG_BELL, cookie, handle));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, cookie, handle));
     EXPECT_EQ(raw::wait(importer.fd.get(), -1), raw::success);
 }
 
@@ -465,8 +465,8 @@ TEST_F(NodesKeys, are_made_when_asked_for_and_beside_the_link)
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
     ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
     await_held();
     EXPECT_NE(node.import(exported.id, 2), 0u) << "while keys are made";
     EXPECT_EQ(keys(), "0");
@@ -474,10 +474,10 @@ TEST_F(NodesKeys, are_made_when_asked_for_and_beside_the_link)
     const auto move = node.next();
     ASSERT_TRUE(move);
     EXPECT_EQ(move->type(), RSM_MSG_MOVE);
-    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
     catch_up(node);
     EXPECT_EQ(keys(), "1");
-    ASSERT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
     catch_up(node);
     EXPECT_EQ(keys(), "0");
 }
@@ -488,13 +488,13 @@ TEST_F(NodesKeys, segment_that_is_withdrawn_meanwhile)
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
     ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
     await_held();
     raw::Outcome outcome;
     std::thread exporter([&] { outcome = raw::unpublish(exported.fd.get()); });
     const auto request = node.next();
     EXPECT_TRUE(request && request->type() == RSM_MSG_UNPUBLISH);
-    EXPECT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
     EXPECT_TRUE(set_parameter("hold_keys", "0"));
     exporter.join();
     EXPECT_EQ(outcome, raw::success);
@@ -508,10 +508,10 @@ TEST_F(NodesKeys, node_that_leaves_meanwhile)
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
     ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
     await_held();
     for (int i = 0; i < 2; i++)
-        ASSERT_TRUE(node.tell(RSM_MSG_DISCONNECT, 1, known_as));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
     catch_up(node);
     EXPECT_NE(node.import(exported.id, 2), 0u) << "while keys are made";
     ASSERT_TRUE(set_parameter("hold_keys", "0"));
@@ -529,7 +529,7 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
     ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
     await_held();
     const rsm_acl_entry more{first_node, 0600};
     EXPECT_EQ(raw::republish(exported.fd.get(), {&more, 1}), raw::success);
@@ -548,15 +548,15 @@ TEST_F(Nodes, moves_of_a_hostile_importer_change_nothing)
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
     ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
     ASSERT_TRUE(node.place(1, known_as));
     for (const std::uint32_t other : {0u, known_as + 1, ~0u}) {
-        ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, other));
-        ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, other));
-        ASSERT_TRUE(node.tell(RSM_MSG_MOVED, other, known_as));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, other));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, other));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_MOVED, other, known_as));
     }
-    ASSERT_TRUE(node.tell(RSM_MSG_MOVED, 1, known_as));
-    ASSERT_TRUE(node.tell(RSM_MSG_PLACE, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
     catch_up(node);
     EXPECT_EQ(read_line("/sys/module/rsm_testctl/parameters/keys").value_or("none"), "1");
 }
@@ -681,7 +681,7 @@ TEST_F(NodesHostile, several_at_once_change_nothing_for_another)
     catch_up(node);
     EXPECT_EQ(raw::wait(exported.fd.get()), raw::status(RSMERR_TIMEOUT)) << "an event of others";
     EXPECT_EQ(raw::wait(importer.fd.get()), raw::status(RSMERR_TIMEOUT)) << "an event of others";
-    ASSERT_TRUE(node.tell(RSM_MSG_BELL, 1, known_as, 0, 1));
+    ASSERT_TRUE(node.send_connection(RSM_MSG_BELL, 1, known_as, 0, 1));
     catch_up(node);
     EXPECT_EQ(raw::wait(exported.fd.get()), raw::success);
     EXPECT_EQ(raw::post(importer.fd.get()), raw::success);

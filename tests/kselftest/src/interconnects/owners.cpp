@@ -90,9 +90,9 @@ protected:
     static void while_held(const Child::Body &body)
     {
         Child holder(alice(), body);
-        holder.hear();
+        holder.receive();
         expect_others_to_work();
-        holder.tell();
+        holder.send();
         holder.expect_success();
     }
 
@@ -157,8 +157,8 @@ TEST_F(Owners, access_lists_of_all_segments_of_a_user)
             EXPECT_EQ(raw::republish(each.get(), longer), status(RSMERR_BAD_ACL));
             EXPECT_EQ(raw::republish(each.get(), list), success);
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
 }
 
@@ -177,8 +177,8 @@ TEST_F(Owners, words_of_all_control_handles_of_a_process)
             EXPECT_EQ(raw::map(each.get(), table_size + page_size(), PROT_READ, RSM_MMAP_STATUS),
                       nullptr);
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
 }
 
@@ -189,11 +189,11 @@ TEST_F(Owners, words_are_charged_to_the_cgroup)
     if (!group.available())
         GTEST_SKIP() << "this kernel has no memory cgroups";
     Child holder([](Link &link) {
-        link.hear();
+        link.receive();
         const Fd first = raw::open_control();
         EXPECT_TRUE(touch_words(first));
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         std::vector<Fd> more;
         for (;;) {
             more.push_back(raw::open_control());
@@ -202,11 +202,11 @@ TEST_F(Owners, words_are_charged_to_the_cgroup)
     });
     ASSERT_TRUE(group.enter(holder.pid()));
     const std::uint64_t before = group.current();
-    holder.tell();
-    holder.hear();
+    holder.send();
+    holder.receive();
     EXPECT_GE(group.current() - before, 2 * table_size);
     ASSERT_TRUE(group.limit(group.current() + 3 * table_size));
-    holder.tell();
+    holder.send();
     const int ended = holder.wait();
     EXPECT_TRUE(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL) << ended;
     expect_others_to_work();
@@ -225,29 +225,29 @@ TEST_F(Owners, ids_that_lie_far_apart_are_charged_to_the_cgroup)
         ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &many), 0);
         const Pages memory(1);
         std::vector<Fd> handles(count);
-        link.hear();
+        link.receive();
         for (Fd &each : handles) {
             each = raw::open_segment();
             ASSERT_EQ(raw::bind(each.get(), memory.data(), memory.size()), success);
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         std::uint32_t id = first_free_id;
         for (const Fd &each : handles) {
             ASSERT_EQ(raw::publish(each.get(), id), success);
             id += distance;
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
     ASSERT_TRUE(group.enter(holder.pid()));
-    holder.tell();
-    holder.hear();
+    holder.send();
+    holder.receive();
     const std::uint64_t before = group.current();
-    holder.tell();
-    holder.hear();
+    holder.send();
+    holder.receive();
     EXPECT_GE(group.current() - before, count * 3 * node_at_least);
-    holder.tell();
+    holder.send();
     holder.expect_success();
 }
 
@@ -260,7 +260,7 @@ TEST_F(Owners, pages_that_transfers_copy_through_are_charged_to_the_cgroup)
         GTEST_SKIP() << "this kernel has no memory cgroups";
     const HangingPage page;
     Child holder([&](Link &link) {
-        link.hear();
+        link.receive();
         const raw::Published segment;
         const Fd handle = raw::open_segment();
         ASSERT_EQ(raw::connect(handle.get(), segment.id), success);
@@ -273,15 +273,15 @@ TEST_F(Owners, pages_that_transfers_copy_through_are_charged_to_the_cgroup)
                 begin.wait();
                 EXPECT_EQ(raw::transfer(handle.get(), RSM_IOC_PUTV, {&entry, 1}), success);
             });
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         begin.count_down();
     });
     ASSERT_TRUE(group.enter(holder.pid()));
-    holder.tell();
-    holder.hear();
+    holder.send();
+    holder.receive();
     const std::uint64_t before = group.current();
-    holder.tell();
+    holder.send();
     EXPECT_TRUE(eventually([&] { return group.current() >= before + count * page_size(); }));
     page.give();
     holder.expect_success();
@@ -297,7 +297,7 @@ TEST_F(Owners, copies_of_dead_window_segments_are_charged_to_the_cgroup)
     if (!group.available())
         GTEST_SKIP() << "this kernel has no memory cgroups";
     Child exporter([](Link &link) {
-        link.hear();
+        link.receive();
         Controller controller("window0");
         std::deque<Pages> memory;
         std::deque<ExportSegment> segments;
@@ -305,25 +305,25 @@ TEST_F(Owners, copies_of_dead_window_segments_are_charged_to_the_cgroup)
             ExportSegment &each = segments.emplace_back(controller, memory.emplace_back(page_count));
             ASSERT_EQ(each.publish(), RSM_SUCCESS);
             memory.back().at() = i;
-            link.tell(each.id());
+            link.send(each.id());
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         for (std::size_t i = 0; i < count; ++i)
             EXPECT_EQ(memory[i].at(), i);
     });
     ASSERT_TRUE(group.enter(exporter.pid()));
-    exporter.tell();
+    exporter.send();
     std::vector<std::uint32_t> ids(count);
     for (std::uint32_t &id : ids)
-        id = static_cast<std::uint32_t>(exporter.hear());
-    exporter.hear();
+        id = static_cast<std::uint32_t>(exporter.receive());
+    exporter.receive();
     const std::uint64_t before = group.current();
     netlink::Client administrator;
     for (const std::uint32_t id : ids)
         ASSERT_EQ(administrator.ask(netlink::Request(RSM_CMD_SEGMENT_REVOKE).put(RSM_A_SEGMENT_ID, id)).error, 0);
     EXPECT_GE(group.current() + count * page_count / 2 * page_size(), before);
-    exporter.tell();
+    exporter.send();
     exporter.expect_success();
 }
 
@@ -350,8 +350,8 @@ TEST_F(Owners, pages_that_imports_show_after_their_end)
         *mappings[0] = 1;
         EXPECT_EQ(*mappings[1], 1) << "one page for all mappings of an import";
         EXPECT_EQ(*mappings[3], 0) << "one page for each import";
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
 }
 
@@ -368,8 +368,8 @@ TEST_F(Owners, segments_of_other_nodes_that_a_user_imports)
             argument.node = first_node;
             EXPECT_EQ(raw::call(each.get(), RSM_IOC_CONNECT, argument), success);
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
     for (std::size_t i = 0; i < share; ++i) {
         const auto request = node.next();
@@ -382,9 +382,9 @@ TEST_F(Owners, segments_of_other_nodes_that_a_user_imports)
         answer.place[0] = good_place;
         ASSERT_TRUE(node.send(Message(answer)));
     }
-    importer.hear();
+    importer.receive();
     expect_others_to_work();
-    importer.tell();
+    importer.send();
     importer.expect_success();
     for (std::size_t i = 0; i < share; ++i) {
         const auto goodbye = node.next();

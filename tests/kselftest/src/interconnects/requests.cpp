@@ -55,7 +55,7 @@ protected:
     void answer_all(unsigned type)
     {
         for (std::size_t i = 0; i < nodes.size(); i++)
-            EXPECT_TRUE(nodes[i]->tell(type, cookie, handles[i]));
+            EXPECT_TRUE(nodes[i]->send_connection(type, cookie, handles[i]));
     }
 
     TestControllers module;
@@ -165,12 +165,12 @@ protected:
         handles.clear();
         Child child([&](Link &link) {
             Export exported;
-            link.tell(exported.id);
-            link.hear();
+            link.send(exported.id);
+            link.receive();
             body(exported);
         });
-        import_all(static_cast<std::uint32_t>(child.hear()));
-        child.tell();
+        import_all(static_cast<std::uint32_t>(child.receive()));
+        child.send();
         if (killed) {
             expect_all_asked(RSM_MSG_UNPUBLISH);
             child.kill();

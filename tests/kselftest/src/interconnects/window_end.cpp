@@ -53,7 +53,7 @@ protected:
     void SetUp() override
     {
         WindowTest::SetUp();
-        exporter.hear();
+        exporter.receive();
         imported = std::make_unique<ImportSegment>(ctl, the_id);
         ASSERT_EQ(imported->init_barrier(), RSM_SUCCESS);
         ASSERT_EQ(imported->map(memory.size()), RSM_SUCCESS);
@@ -65,8 +65,8 @@ protected:
         ExportSegment seg(ctl, pages);
         ASSERT_EQ(seg.publish(the_id), RSM_SUCCESS);
         pages.at() = 1;
-        link.tell();
-        if (link.hear() == 2) {
+        link.send();
+        if (link.receive() == 2) {
             setenv("RSM_TEST_SLEEPER", "1", 1);
             execl("/proc/self/exe", "sleeper", nullptr);
         }
@@ -170,28 +170,28 @@ TEST_F(WindowEnd, forked_child_shares_it)
     Child child([&](Link &link) {
         EXPECT_TRUE(holds_pattern(memory));
         memory.at(8) = 21;
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(memory.at(8), 22u);
         EXPECT_EQ(seg.destroy(), RSM_SUCCESS);
         EXPECT_EQ(memory.at(8), 22u);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(memory.at(8), 22u);
         memory.at(8) = 23;
         EXPECT_TRUE(holds_pattern(memory));
-        link.tell();
+        link.send();
     });
-    child.hear();
+    child.receive();
     EXPECT_EQ(memory.at(8), 21u);
     EXPECT_EQ(imported->at(8), 21u);
     imported->at(8) = 22;
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     EXPECT_FALSE(aborted());
     ASSERT_EQ(seg.destroy(), RSM_SUCCESS);
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     EXPECT_EQ(memory.at(8), 22u) << "the child's stores reach the parent's memory";
     EXPECT_EQ(imported->at(8), 0u);
     child.expect_success();
@@ -209,13 +209,13 @@ TEST_F(WindowEnd, exporter_that_mapped_nothing_ends_with_its_process)
         ASSERT_EQ(raw::call(handle.get(), RSM_IOC_BIND, bind), raw::success);
         std::uint32_t id = 0;
         ASSERT_EQ(raw::publish(handle.get(), id), raw::success);
-        link.tell(id);
-        link.hear();
+        link.send(id);
+        link.receive();
     });
-    rsm_connect connect = raw::connect_argument(static_cast<std::uint32_t>(exporter.hear()),
+    rsm_connect connect = raw::connect_argument(static_cast<std::uint32_t>(exporter.receive()),
                                                 RSM_PERM_RDWR, -1, "window0");
     ASSERT_EQ(raw::call(import.get(), RSM_IOC_CONNECT, connect), raw::success);
-    exporter.tell();
+    exporter.send();
     exporter.expect_success();
     pollfd hangup{import.get(), POLLRDHUP, 0};
     while (poll(&hangup, 1, -1) < 0)
@@ -276,14 +276,14 @@ TEST_F(WindowEnd, copies_of_the_dead_are_charged)
 
 TEST_F(WindowExporter, exit)
 {
-    exporter.tell(1);
+    exporter.send(1);
     exporter.expect_success();
     expect_dead();
 }
 
 TEST_F(WindowExporter, exec)
 {
-    exporter.tell(2);
+    exporter.send(2);
     expect_dead();
 }
 

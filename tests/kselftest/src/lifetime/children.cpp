@@ -20,13 +20,13 @@ void serve_segment(Link &link)
     Pages pages(1);
     ExportSegment segment(controller, pages);
     ASSERT_EQ(segment.publish(), RSM_SUCCESS);
-    link.tell(segment.id());
-    link.hear();
+    link.send(segment.id());
+    link.receive();
 }
 
 void wait_only(Link &link)
 {
-    link.hear();
+    link.receive();
 }
 
 class Children : public LoopbackTest {
@@ -70,7 +70,7 @@ TEST_F(Children, one_that_never_touches_rsm_keeps_no_export_alive)
     segment.emplace(ctl, pages);
     EXPECT_EQ(segment->publish(the_id), RSM_SUCCESS);
     exchange(*connect(the_id), 5);
-    idle.tell();
+    idle.send();
     idle.expect_success();
     exchange(*connect(the_id), 6);
 }
@@ -78,7 +78,7 @@ TEST_F(Children, one_that_never_touches_rsm_keeps_no_export_alive)
 TEST_F(Children, one_that_never_touches_rsm_holds_the_connections_that_it_has_inherited)
 {
     Child exporter(serve_segment);
-    const auto id = static_cast<rsm_memseg_id_t>(exporter.hear());
+    const auto id = static_cast<rsm_memseg_id_t>(exporter.receive());
     auto connection = connect(id);
     exchange(*connection, 3);
     const Counters connected = kernel_counters();
@@ -86,10 +86,10 @@ TEST_F(Children, one_that_never_touches_rsm_holds_the_connections_that_it_has_in
     EXPECT_EQ(connection->disconnect(), RSM_SUCCESS);
     EXPECT_EQ(kernel_counters(), connected) << "the child has the connection";
     exchange(*connect(id), 4);
-    idle.tell();
+    idle.send();
     idle.expect_success();
     EXPECT_TRUE(eventually([&] { return kernel_counters() != connected; }));
-    exporter.tell();
+    exporter.send();
     exporter.expect_success();
 }
 
@@ -105,57 +105,57 @@ TEST_F(Children, one_that_opens_its_own_is_a_process_like_any_other)
         Pages its_pages(1);
         ExportSegment its_segment(own, its_pages);
         ASSERT_EQ(its_segment.publish(), RSM_SUCCESS);
-        link.tell(its_segment.id());
+        link.send(its_segment.id());
         ImportSegment to_parent(own, segment->id());
         ASSERT_EQ(to_parent.init_barrier(), RSM_SUCCESS);
         exchange(to_parent, 2);
-        link.tell();
-        link.hear(); // the parent's segment has ended
+        link.send();
+        link.receive(); // the parent's segment has ended
         EXPECT_EQ(to_parent.put64(0, 7), RSMERR_CONN_ABORTED);
         EXPECT_EQ(its_pages.at(), 8u) << "what the parent has put";
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
-    const auto its_id = static_cast<rsm_memseg_id_t>(child.hear());
-    child.hear();
+    const auto its_id = static_cast<rsm_memseg_id_t>(child.receive());
+    child.receive();
     EXPECT_EQ(pages.at(), 2u);
     auto to_child = connect(its_id);
     exchange(*to_child, 8);
     EXPECT_EQ(segment->destroy(), RSM_SUCCESS);
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     exchange(*to_child, 9);
     EXPECT_EQ(inherited->put64(0, 1), RSMERR_CONN_ABORTED);
-    child.tell();
+    child.send();
     child.expect_success();
 }
 
 TEST_F(Children, one_that_uses_inherited_connections_goes_on_without_its_parent)
 {
     Child exporter(serve_segment);
-    const auto id = static_cast<rsm_memseg_id_t>(exporter.hear());
+    const auto id = static_cast<rsm_memseg_id_t>(exporter.receive());
     auto connection = connect(id);
     exchange(*connection, 3);
     ASSERT_EQ(connection->map(page_size()), RSM_SUCCESS);
     Child child([&](Link &link) {
-        link.hear(); // the parent has disconnected
+        link.receive(); // the parent has disconnected
         exchange(*connection, 4);
         EXPECT_EQ(connection->at(), 4u);
         EXPECT_EQ(rsm_intr_signal_post(static_cast<rsm_memseg_import_handle_t>(*connection), 0),
                   RSM_SUCCESS);
         EXPECT_EQ(connection->disconnect(), RSM_SUCCESS);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
     EXPECT_EQ(connection->disconnect(), RSM_SUCCESS);
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     auto again = connect(id);
     std::uint64_t got = 0;
     EXPECT_EQ(again->get64(0, &got), RSM_SUCCESS);
     EXPECT_EQ(got, 4u);
-    child.tell();
+    child.send();
     child.expect_success();
-    exporter.tell();
+    exporter.send();
     exporter.expect_success();
 }

@@ -57,16 +57,16 @@ void expect_no_system_call(rsm_memseg_id_t id, rsm_memseg_export_handle_t export
         std::uint64_t value = 0;
         ASSERT_EQ(h.put64(0, 1), RSM_SUCCESS);
         ASSERT_EQ(h.get64(0, &value), RSM_SUCCESS);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         std::fflush(nullptr);
         ASSERT_TRUE(forbid_system_calls());
         _exit(body(h));
     });
-    child.hear();
+    child.receive();
     for (int i = 0; i < 4; i++)
         EXPECT_EQ(rsm_intr_signal_post(exported, 0), RSM_SUCCESS);
-    child.tell();
+    child.send();
     child.expect_success();
 }
 
@@ -138,14 +138,14 @@ TEST_F(Datapath, zero_system_calls_abort_is_noticed)
         ASSERT_EQ(h.init_barrier(), RSM_SUCCESS);
         ASSERT_EQ(h.map(memory.size()), RSM_SUCCESS);
         ASSERT_EQ(h.put64(0, 1), RSM_SUCCESS);
-        link.tell();
+        link.send();
         std::fflush(nullptr);
         ASSERT_TRUE(forbid_system_calls());
         while (shared.at() == 0)
             ;
         _exit(h.put64(0, 2) == RSMERR_CONN_ABORTED ? 0 : 1);
     });
-    child.hear();
+    child.receive();
     ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
     shared.at() = 1;
     child.expect_success();

@@ -22,7 +22,7 @@ protected:
     void SetUp() override
     {
         LoopbackTest::SetUp();
-        exporter.hear();
+        exporter.receive();
         imported = std::make_unique<ImportSegment>(ctl, the_id);
         ASSERT_EQ(imported->status(), RSM_SUCCESS);
         ASSERT_EQ(imported->init_barrier(), RSM_SUCCESS);
@@ -37,8 +37,8 @@ protected:
         ExportSegment seg(controller, pages, RSM_ALLOW_REBIND);
         ASSERT_EQ(seg.publish(the_id), RSM_SUCCESS);
         pages.at() = 111;
-        link.tell();
-        const std::uint64_t order = link.hear();
+        link.send();
+        const std::uint64_t order = link.receive();
         switch (order) {
         case unmap:
             munmap(pages.data(), pages.size());
@@ -69,8 +69,8 @@ protected:
             // The segment goes with the process, not by destroy.
             _exit(0);
         }
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         // Importers know before the worker has ended the segment.
         int result = RSM_SUCCESS;
         eventually([&] {
@@ -78,9 +78,9 @@ protected:
             result = rsm_memseg_export_publish(seg, &id, nullptr, 0);
             return result != RSMERR_SEG_ALREADY_PUBLISHED;
         });
-        link.tell(static_cast<std::uint64_t>(result));
-        link.hear();
-        link.tell(static_cast<std::uint64_t>(seg.destroy()));
+        link.send(static_cast<std::uint64_t>(result));
+        link.receive();
+        link.send(static_cast<std::uint64_t>(seg.destroy()));
     }
 
     void expect_live()
@@ -107,10 +107,10 @@ protected:
     // The exporter's view of an export whose range went away.
     void expect_dead_for_the_exporter()
     {
-        exporter.tell();
-        EXPECT_EQ(exporter.hear(), static_cast<std::uint64_t>(RSMERR_BAD_SEG_HNDL));
-        exporter.tell();
-        EXPECT_EQ(exporter.hear(), static_cast<std::uint64_t>(RSM_SUCCESS)) << "destroy";
+        exporter.send();
+        EXPECT_EQ(exporter.receive(), static_cast<std::uint64_t>(RSMERR_BAD_SEG_HNDL));
+        exporter.send();
+        EXPECT_EQ(exporter.receive(), static_cast<std::uint64_t>(RSM_SUCCESS)) << "destroy";
         exporter.expect_success();
     }
 
@@ -130,7 +130,7 @@ TEST_F(Lifetime, E14_exporter_killed)
 TEST_F(Lifetime, E14_exporter_exits)
 {
     expect_live();
-    exporter.tell(leave);
+    exporter.send(leave);
     exporter.expect_success();
     expect_dead();
 }
@@ -138,7 +138,7 @@ TEST_F(Lifetime, E14_exporter_exits)
 TEST_F(Lifetime, E15_exporter_execs)
 {
     expect_live();
-    exporter.tell(exec);
+    exporter.send(exec);
     expect_dead();
     EXPECT_EQ(::kill(exporter.pid(), 0), 0) << "the process did not live on";
     exporter.kill();
@@ -146,24 +146,24 @@ TEST_F(Lifetime, E15_exporter_execs)
 
 TEST_F(Lifetime, exporter_unmaps_its_range)
 {
-    exporter.tell(unmap);
-    exporter.hear();
+    exporter.send(unmap);
+    exporter.receive();
     expect_dead();
     expect_dead_for_the_exporter();
 }
 
 TEST_F(Lifetime, exporter_unmaps_part_of_its_range)
 {
-    exporter.tell(unmap_tail);
-    exporter.hear();
+    exporter.send(unmap_tail);
+    exporter.receive();
     expect_dead();
     expect_dead_for_the_exporter();
 }
 
 TEST_F(Lifetime, exporter_maps_something_else_there)
 {
-    exporter.tell(replace);
-    exporter.hear();
+    exporter.send(replace);
+    exporter.receive();
     expect_dead();
     expect_dead_for_the_exporter();
 }
@@ -171,8 +171,8 @@ TEST_F(Lifetime, exporter_maps_something_else_there)
 TEST_F(Lifetime, exporter_protects_its_range)
 {
     // Either way is allowed: the export ends, or its pinned pages stay.
-    exporter.tell(protect);
-    exporter.hear();
+    exporter.send(protect);
+    exporter.receive();
     // Not at the start of a page, where expect_dead() looks: a put that comes
     // after the end is stored in the page that all of the mapping then shows.
     const int result = imported->put64(static_cast<off_t>(page_size() + 8), 5);
@@ -183,8 +183,8 @@ TEST_F(Lifetime, exporter_protects_its_range)
 
 TEST_F(Lifetime, exporter_discards_its_pages)
 {
-    exporter.tell(dont_need);
-    exporter.hear();
+    exporter.send(dont_need);
+    exporter.receive();
     const int result = imported->put64(8, 5);
     EXPECT_TRUE(result == RSM_SUCCESS || result == RSMERR_CONN_ABORTED) << result;
     const std::uint64_t seen = imported->at();

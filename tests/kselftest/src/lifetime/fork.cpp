@@ -23,11 +23,11 @@ TEST_F(Fork, exported_pages_stay_with_the_creator)
         memory.at(at) = 1;
     Child child([&](Link &link) {
         memory.at(0) = 500; // the child's copy
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(memory.at(page_size()), 1u) << "the child's copy is not a copy";
     });
-    child.hear();
+    child.receive();
     for (std::size_t at = 0; at < memory.size(); at += page_size()) {
         EXPECT_EQ(h.at(at), 1u);
         memory.at(at) = 2;
@@ -35,7 +35,7 @@ TEST_F(Fork, exported_pages_stay_with_the_creator)
         h.at(at) = 3;
         EXPECT_EQ(memory.at(at), 3u);
     }
-    child.tell();
+    child.send();
     child.expect_success();
     memory.at(8) = 4;
     EXPECT_EQ(h.at(8), 4u);
@@ -50,26 +50,26 @@ TEST_F(Fork, importers_do_not_share_their_stray_stores)
         ImportSegment h(own, seg.id());
         ASSERT_EQ(h.map(memory.size()), RSM_SUCCESS);
         h.at(64) = 1;
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(h.at(64), 0u);
         h.at(64) = static_cast<std::uint64_t>(getpid());
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(h.at(64), static_cast<std::uint64_t>(getpid()));
         EXPECT_EQ(h.at(72), 0u);
     };
     Child first(importer);
     Child second(importer);
-    first.hear();
-    second.hear();
+    first.receive();
+    second.receive();
     ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
     for (Child *child : {&first, &second}) {
-        child->tell();
-        child->hear();
+        child->send();
+        child->receive();
     }
     for (Child *child : {&first, &second}) {
-        child->tell();
+        child->send();
         child->expect_success();
     }
     EXPECT_EQ(memory.at(64), 1u);
@@ -81,11 +81,11 @@ TEST_F(Fork, importer_killed_while_mapped)
         Controller own;
         ImportSegment h(own, seg.id());
         ASSERT_EQ(h.map(memory.size()), RSM_SUCCESS);
-        link.tell();
+        link.send();
         for (;;)
             h.at(0) = h.at(0) + 1;
     });
-    importer.hear();
+    importer.receive();
     EXPECT_TRUE(eventually([&] { return memory.at(0) > 1000; }));
     importer.kill();
     EXPECT_EQ(seg.unpublish(), RSM_SUCCESS);
@@ -117,20 +117,20 @@ TEST_F(Fork, one_event_is_consumed_once_by_parent_and_child)
     auto *handle = static_cast<rsm_memseg_import_handle_t>(h);
     EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSMERR_TIMEOUT);
     Child child([&](Link &link) {
-        link.hear();
+        link.receive();
         EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSM_SUCCESS);
         EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSMERR_TIMEOUT);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSMERR_TIMEOUT) << "the parent had it";
     });
     EXPECT_EQ(rsm_intr_signal_post(handle, 0), RSM_SUCCESS);
-    child.tell();
-    child.hear();
+    child.send();
+    child.receive();
     EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSMERR_TIMEOUT) << "the child had it";
     EXPECT_EQ(rsm_intr_signal_post(handle, 0), RSM_SUCCESS);
     EXPECT_EQ(rsm_intr_signal_wait(exported, 0), RSM_SUCCESS);
-    child.tell();
+    child.send();
     child.expect_success();
 }
 

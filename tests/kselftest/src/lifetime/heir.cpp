@@ -25,7 +25,7 @@ protected:
     {
         // An orphaned grandchild comes to us.
         ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-        heir_pid = static_cast<pid_t>(exporter.hear());
+        heir_pid = static_cast<pid_t>(exporter.receive());
         ASSERT_GT(heir_pid, 0);
         ASSERT_EQ(raw::connect(imported.get(), the_id), success);
         base = static_cast<std::byte *>(raw::map(imported.get(), 2 * page_size()));
@@ -57,8 +57,8 @@ protected:
             inherit(handle.get(), pages);
             _exit(testing::Test::HasFailure() ? 99 : 0);
         }
-        link.tell(static_cast<std::uint64_t>(heir));
-        const std::uint64_t order = link.hear();
+        link.send(static_cast<std::uint64_t>(heir));
+        const std::uint64_t order = link.receive();
         if (order == 1)
             _exit(0);
         if (order == 2) {
@@ -67,8 +67,8 @@ protected:
         }
         if (order == 3)
             munmap(pages.data(), pages.size());
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     }
 
     // Waits for SIGUSR1, tries everything, and exits 0 if all was refused.
@@ -135,14 +135,14 @@ TEST_F(Heir, E14_exporter_killed)
 
 TEST_F(Heir, E14_exporter_exits)
 {
-    exporter.tell(1);
+    exporter.send(1);
     exporter.expect_success();
     expect_dead();
 }
 
 TEST_F(Heir, E15_exporter_execs)
 {
-    exporter.tell(2);
+    exporter.send(2);
     EXPECT_TRUE(eventually([&] {
         return raw::post(imported.get()) == status(RSMERR_CONN_ABORTED);
     }));
@@ -152,8 +152,8 @@ TEST_F(Heir, E15_exporter_execs)
 
 TEST_F(Heir, exporter_unmaps)
 {
-    exporter.tell(3);
-    exporter.hear();
+    exporter.send(3);
+    exporter.receive();
     EXPECT_TRUE(eventually([&] {
         return raw::post(imported.get()) == status(RSMERR_CONN_ABORTED);
     }));

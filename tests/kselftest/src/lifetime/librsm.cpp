@@ -52,7 +52,7 @@ Way way_at(const Row &row, Where where)
 // The other process has ended, or become another program.
 void await_hangup(const Link &link)
 {
-    EXPECT_TRUE(eventually([&] { return link.has_word(); }));
+    EXPECT_TRUE(eventually([&] { return link.is_readable(); }));
 }
 
 // The importer at the other side of an export. Only a mapping has memory that can go away.
@@ -67,20 +67,20 @@ void be_peer(Link &link, const Row &row)
 {
     std::unique_ptr<Party> party;
     if (is_export(row)) {
-        party = make_other_importer(row, static_cast<rsm_memseg_id_t>(link.hear()));
-        link.tell();
+        party = make_other_importer(row, static_cast<rsm_memseg_id_t>(link.receive()));
+        link.send();
     } else {
         auto exporter = std::make_unique<ExportParty>(way_at(row, Where::PEER));
-        link.tell(exporter->id());
+        link.send(exporter->id());
         party = std::move(exporter);
     }
-    link.hear();
+    link.receive();
     std::optional<Child> heir;
     if (row.way == Way::FORKED)
         heir.emplace([](Link &from_parent) { await_hangup(from_parent); });
     else
         party->suffer(row.way);
-    link.tell();
+    link.send();
     await_hangup(link);
 }
 
@@ -90,11 +90,11 @@ public:
     {
         if (is_export(row)) {
             auto exporter = std::make_unique<ExportParty>(way_at(row, Where::HERE));
-            peer_.tell(exporter->id());
-            peer_.hear();
+            peer_.send(exporter->id());
+            peer_.receive();
             party_ = std::move(exporter);
         } else {
-            const auto id = static_cast<rsm_memseg_id_t>(peer_.hear());
+            const auto id = static_cast<rsm_memseg_id_t>(peer_.receive());
             auto importer = make_importer(row.object, way_at(row, Where::HERE), id);
             importer_ = importer.get();
             party_ = std::move(importer);
@@ -129,11 +129,11 @@ private:
         if (row_.way == Way::KILLED)
             peer_.kill();
         else
-            peer_.tell();
+            peer_.send();
         if (row_.way == Way::EXECED)
             await_hangup(peer_.link());
         else if (row_.way != Way::KILLED)
-            peer_.hear();
+            peer_.receive();
         if (importer_ && ends_segment(row_.way))
             importer_->await_disconnect();
     }
@@ -151,16 +151,16 @@ Words look_when_process_has_ended(const Row &row)
     EXPECT_FALSE(before.empty()) << "the kernel's counters can't be read";
     Child owner([&](Link &link) {
         Scene scene(row);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
         scene.happen();
     });
-    owner.hear();
+    owner.receive();
     EXPECT_NE(kernel_counters(), before) << "there is no object";
     if (row.way == Way::KILLED) {
         owner.kill();
     } else {
-        owner.tell();
+        owner.send();
         await_hangup(owner.link());
     }
     EXPECT_TRUE(eventually([&] { return kernel_counters() == before; }));

@@ -86,7 +86,7 @@ public:
 
 protected:
     void free() override { EXPECT_EQ(rsm_memseg_import_unmap(handle_), RSM_SUCCESS); }
-    void lose(Way way) override
+    void end_memory(Way way) override
     {
         auto *start = const_cast<std::uint64_t *>(word_at_);
         const int result = way == Way::UNMAPPED ? munmap(start, page_size())
@@ -131,7 +131,7 @@ public:
     {
         EXPECT_EQ(rsm_create_localmemory_handle(controller_, &local_,
                                                 reinterpret_cast<caddr_t>(memory_.start()),
-                                                Losable::size()),
+                                                EndingMemory::size()),
                   RSM_SUCCESS);
     }
     Words look() override
@@ -145,7 +145,7 @@ protected:
     {
         EXPECT_EQ(rsm_free_localmemory_handle(controller_, local_), RSM_SUCCESS);
     }
-    void lose(Way way) override { memory_.lose(way); }
+    void end_memory(Way way) override { memory_.end(way); }
     void use() override { EXPECT_EQ(move(rsm_memseg_import_putv), RSM_SUCCESS); }
     // Only a transfer tells.
     void await_end() override
@@ -162,7 +162,7 @@ private:
         return transfer(function, handle_, entry);
     }
 
-    Losable memory_;
+    EndingMemory memory_;
     rsm_localmemory_handle_t local_ = nullptr;
 };
 
@@ -241,7 +241,7 @@ void Party::suffer(Way way)
     case Way::UNMAPPED:
     case Way::TRUNCATED:
     case Way::PROTECTED:
-        lose(way);
+        end_memory(way);
         await_end();
         break;
     case Way::CANCELLED:
@@ -265,7 +265,7 @@ void Party::suffer(Way way)
 ExportParty::ExportParty(Way way) : memory_(way)
 {
     *reinterpret_cast<std::uint64_t *>(memory_.start()) = content;
-    EXPECT_EQ(rsm_memseg_export_create(controller_, &handle_, memory_.start(), Losable::size(),
+    EXPECT_EQ(rsm_memseg_export_create(controller_, &handle_, memory_.start(), EndingMemory::size(),
                                        RSM_ALLOW_REBIND),
               RSM_SUCCESS);
     EXPECT_EQ(rsm_memseg_export_publish(handle_, &id_, nullptr, 0), RSM_SUCCESS);
@@ -289,9 +289,9 @@ void ExportParty::free()
     EXPECT_EQ(rsm_memseg_export_destroy(handle_), RSM_SUCCESS);
 }
 
-void ExportParty::lose(Way way)
+void ExportParty::end_memory(Way way)
 {
-    memory_.lose(way);
+    memory_.end(way);
 }
 
 void ExportParty::use()

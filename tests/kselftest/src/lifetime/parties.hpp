@@ -2,7 +2,7 @@
 // The two sides of a row of librsm.def: an exporter and an importer, each a process of its own.
 #pragma once
 
-#include "lifetime/losable.hpp"
+#include "lifetime/ending_memory.hpp"
 #include "support/loopback.hpp"
 
 #include <memory>
@@ -24,7 +24,7 @@ public:
 
 protected:
     virtual void free() = 0;
-    virtual void lose(Way way) = 0;
+    virtual void end_memory(Way way) = 0;
     // Called by a thread that has been cancelled: waits, if the object is for waiting.
     virtual void use() = 0;
     // The range is gone for the process at once, and the segment has ended soon after.
@@ -41,13 +41,13 @@ public:
 
 protected:
     void free() override;
-    void lose(Way way) override;
+    void end_memory(Way way) override;
     void use() override;
     void await_end() override;
 
 private:
     Controller controller_;
-    Losable memory_;
+    EndingMemory memory_;
     Pages other_{2};
     rsm_memseg_export_handle_t handle_ = nullptr;
     int descriptor_ = -1;
@@ -64,7 +64,7 @@ public:
 
 protected:
     void free() override;
-    void lose(Way) override {}
+    void end_memory(Way) override {}
     void use() override;
 
     Controller controller_;

@@ -143,14 +143,14 @@ TEST_F(MemoryGrants, another_process)
         Grant told{};
         for (auto *word = reinterpret_cast<std::uint64_t *>(&told);
              word != reinterpret_cast<std::uint64_t *>(&told + 1); ++word)
-            *word = link.hear();
+            *word = link.receive();
         const auto remote = RemoteRegion::open(own, told);
         ASSERT_TRUE(remote);
         const auto data = pattern(static_cast<std::size_t>(told.length), 4);
         const std::vector pieces{piece(data.data(), data.size())};
         ASSERT_EQ(remote->write(told.address, pieces, data.size()), Outcome::DONE);
-        link.tell();
-        link.hear(); // until it is killed
+        link.send();
+        link.receive(); // until it is killed
     });
     Region &target = region(pages, 77, 2 * page, remote_both);
     const auto told = grant(target);
@@ -158,8 +158,8 @@ TEST_F(MemoryGrants, another_process)
     std::uint64_t words[sizeof(Grant) / sizeof(std::uint64_t)];
     std::memcpy(words, &*told, sizeof(words));
     for (const auto word : words)
-        child.tell(word);
-    child.hear();
+        child.send(word);
+    child.receive();
     const auto expected = pattern(2 * page, 4);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), pages.data() + 77));
     child.kill();

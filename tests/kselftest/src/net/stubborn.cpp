@@ -38,9 +38,9 @@ class Device {
         if (file_.get() < 0)
             throw std::system_error(errno, std::generic_category(), "/dev/rsm_rdmahold");
     }
-    void tell(const std::string &command) const {
-        EXPECT_EQ(write(file_.get(), command.data(), command.size()),
-                  static_cast<ssize_t>(command.size()));
+    void command(const std::string &text) const {
+        EXPECT_EQ(write(file_.get(), text.data(), text.size()),
+                  static_cast<ssize_t>(text.size()));
     }
     std::string keys() const {
         std::string word;
@@ -152,7 +152,7 @@ class NetStubbornDeviceAndUsers : public NetStubbornDevice {
     void come(const std::vector<Transfer> &transfers) {
         for (std::size_t i = 0; i < transfers.size(); i++)
             users_.push_back(std::make_unique<User>(self.node(), *exported_));
-        device().tell("hold");
+        device().command("hold");
         hog_->begin_put({0, room - rest});
         eventually([&] { return bytes_held() == room - rest; });
         for (std::size_t i = 0; i < transfers.size(); i++) {
@@ -199,13 +199,13 @@ TEST_F(NetStubbornDeviceAndUsers, get_room_in_the_order_of_their_coming) {
         {room, large}, {room + large, large}, {room + 2 * large, large}, {room + 3 * large, small}};
     come(order);
     for (std::size_t i = 1; i <= 2; i++) {
-        device().tell("let 1");
+        device().command("let 1");
         EXPECT_EQ(behind_the_hog(i), std::vector<Transfer>(order.begin(), order.begin() + i));
     }
-    device().tell("let 1");
+    device().command("let 1");
     // The last two get room at once, and come to the device in any order.
     EXPECT_EQ(behind_the_hog(order.size()).size(), order.size());
-    device().tell("go");
+    device().command("go");
     EXPECT_EQ(hog_result(), RSM_SUCCESS);
     for (std::size_t i = 0; i < order.size(); i++)
         EXPECT_EQ(user(i).result(), RSM_SUCCESS);
@@ -217,7 +217,7 @@ TEST_F(NetStubbornDeviceAndUsers, let_the_next_pass_when_they_are_killed) {
     come({{room, large}, next});
     user(0).kill();
     EXPECT_EQ(behind_the_hog(1), std::vector<Transfer>{next});
-    device().tell("go");
+    device().command("go");
     EXPECT_EQ(hog_result(), RSM_SUCCESS);
     EXPECT_EQ(user(1).result(), RSM_SUCCESS);
 }
@@ -231,7 +231,7 @@ TEST_F(NetStubbornDevice, keeps_memory_from_others_while_a_key_lives) {
     ASSERT_EQ(exported.publish(), RSM_SUCCESS);
     RemoteImport imported(importer, exported);
     EXPECT_EQ(imported.put64(0, 5), RSM_SUCCESS);
-    device().tell("fail");
+    device().command("fail");
     Pending destroyed = exporter.begin("destroy", exported.name());
     bool is_over = false;
     EXPECT_TRUE(eventually([&] {
@@ -240,7 +240,7 @@ TEST_F(NetStubbornDevice, keeps_memory_from_others_while_a_key_lives) {
     }));
     EXPECT_EQ(device().keys(), "held") << "the memory was given back";
     EXPECT_FALSE(is_over);
-    device().tell("yield");
+    device().command("yield");
     if (!is_over) {
         EXPECT_EQ(destroyed.get().status, RSM_SUCCESS);
     }

@@ -266,17 +266,17 @@ TEST_F(NetlinkGet, process)
 
     Child other([](Link &link) {
         const raw::Published segment(1);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
-    other.hear();
+    other.receive();
     const Result all = client.dump(RSM_CMD_PROCESS_GET);
     std::set<std::uint64_t> pids;
     for (const Message &message : all.messages)
         pids.insert(message.number(RSM_A_PROCESS_PID));
     EXPECT_EQ(all.messages.size(), 2U);
     EXPECT_EQ(pids, (std::set<std::uint64_t>{pid, static_cast<std::uint64_t>(other.pid())}));
-    other.tell();
+    other.send();
     other.expect_success();
 }
 
@@ -286,16 +286,16 @@ TEST_F(NetlinkGet, process_that_only_imports)
     Child importer([&](Link &link) {
         const Fd handle = raw::open_segment();
         EXPECT_EQ(raw::connect(handle.get(), segment.id), success);
-        link.tell();
-        link.hear();
+        link.send();
+        link.receive();
     });
-    importer.hear();
+    importer.receive();
     const auto pid = static_cast<std::uint32_t>(importer.pid());
     const Result result = client.ask(Request(RSM_CMD_PROCESS_GET).put(RSM_A_PROCESS_PID, pid));
     EXPECT_EQ(result.one().number(RSM_A_PROCESS_SEGMENTS), 0U);
     EXPECT_EQ(result.one().number(RSM_A_PROCESS_IMPORTS), 1U);
     EXPECT_EQ(client.dump(RSM_CMD_PROCESS_GET).messages.size(), 2U);
-    importer.tell();
+    importer.send();
     importer.expect_success();
 }
 

@@ -117,7 +117,7 @@ TEST(NetlinkRights, a_socket_shows_what_its_opener_may_see)
     Child opener(bob(), [](Link &link) {
         Client client;
         link.send_fd(client.descriptor());
-        link.hear();
+        link.receive();
     });
     const Fd theirs = opener.link().receive_fd();
     Client client;
@@ -127,7 +127,7 @@ TEST(NetlinkRights, a_socket_shows_what_its_opener_may_see)
     const Result seen = client.dump(RSM_CMD_SEGMENT_GET);
     EXPECT_EQ(seen.error, 0);
     EXPECT_FALSE(find(seen, closed.id));
-    opener.tell();
+    opener.send();
     opener.expect_success();
 }
 

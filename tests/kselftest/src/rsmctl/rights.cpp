@@ -49,15 +49,15 @@ TEST_F(RsmctlRights, everybody_sees_its_own)
         Pages pages(1);
         ExportSegment own(controller, pages);
         ASSERT_EQ(own.publish(0, {{local_node(), 0600}}), RSM_SUCCESS);
-        link.tell(own.id());
-        link.hear();
+        link.send(own.id());
+        link.receive();
     });
-    const auto id = owner.hear();
+    const auto id = owner.receive();
     const auto segment = find(rsmctl_json({"segment"}, alice()), "id", id);
     EXPECT_EQ(segment.value("pid", 0), owner.pid());
     EXPECT_TRUE(find(rsmctl_json({"process"}, alice()), "pid", owner.pid()).is_object());
     EXPECT_TRUE(find(rsmctl_json({"process"}, bob()), "pid", owner.pid()).is_null());
-    owner.tell();
+    owner.send();
     owner.expect_success();
 }
 

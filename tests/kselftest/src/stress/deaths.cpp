@@ -37,11 +37,11 @@ long long death_of_an_exporter()
 {
     Child exporter([](Link &link) {
         const raw::Published own(4);
-        link.tell(own.id);
+        link.send(own.id);
         pause();
     });
     const Fd handle = raw::open_segment();
-    EXPECT_EQ(raw::connect(handle.get(), static_cast<std::uint32_t>(exporter.hear())), success);
+    EXPECT_EQ(raw::connect(handle.get(), static_cast<std::uint32_t>(exporter.receive())), success);
     const auto begin = Clock::now();
     ::kill(exporter.pid(), SIGKILL);
     hang_up(handle.get());

@@ -13,13 +13,13 @@
 
 namespace rsmtest {
 
-void Link::tell(std::uint64_t value)
+void Link::send(std::uint64_t value)
 {
-    const ssize_t sent = send(end_.get(), &value, sizeof(value), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(end_.get(), &value, sizeof(value), MSG_NOSIGNAL);
     EXPECT_EQ(sent, static_cast<ssize_t>(sizeof(value))) << "the other process is gone";
 }
 
-std::uint64_t Link::hear(const Place &place)
+std::uint64_t Link::receive(const Place &place)
 {
     const Waiting waiting("a word of another process", place);
     std::uint64_t value = 0;
@@ -34,7 +34,7 @@ std::uint64_t Link::hear(const Place &place)
     return value;
 }
 
-bool Link::has_word() const
+bool Link::is_readable() const
 {
     pollfd entry{end_.get(), POLLIN, 0};
     return poll(&entry, 1, 0) == 1;

@@ -17,11 +17,11 @@ class Link {
 public:
     explicit Link(Fd end) : end_(std::move(end)) {}
 
-    void tell(std::uint64_t value = 1);
+    void send(std::uint64_t value = 1);
     // Next value from the other side.
-    std::uint64_t hear(const Place &place = Place::here());
+    std::uint64_t receive(const Place &place = Place::here());
     // Whether the other side has sent a value, or has ended.
-    bool has_word() const;
+    bool is_readable() const;
     void send_fd(int fd);
     Fd receive_fd(const Place &place = Place::here());
     int descriptor() const { return end_.get(); }
@@ -46,10 +46,10 @@ public:
     Child &operator=(const Child &) = delete;
 
     Link &link() { return link_; }
-    void tell(std::uint64_t value = 1) { link_.tell(value); }
-    std::uint64_t hear(const Place &place = Place::here())
+    void send(std::uint64_t value = 1) { link_.send(value); }
+    std::uint64_t receive(const Place &place = Place::here())
     {
-        return link_.hear(place);
+        return link_.receive(place);
     }
     pid_t pid() const { return pid_; }
 

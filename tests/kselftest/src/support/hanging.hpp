@@ -44,8 +44,8 @@ public:
     HangingCall(const HangingPage &page, Call call)
         : page_(page), child_([call = std::move(call)](Link &link) {
               const auto outcome = call();
-              link.tell(std::uint64_t(outcome.error) << 32 | outcome.status);
-              link.hear();
+              link.send(std::uint64_t(outcome.error) << 32 | outcome.status);
+              link.receive();
           })
     {
         page_.wait();
@@ -54,13 +54,13 @@ public:
     raw::Outcome finish()
     {
         page_.give();
-        const auto said = child_.hear();
+        const auto said = child_.receive();
         return {static_cast<int>(said >> 32), static_cast<std::uint32_t>(said)};
     }
     // Ends the process.
     void leave()
     {
-        child_.tell();
+        child_.send();
         child_.expect_success();
     }
 

@@ -187,13 +187,13 @@ TEST_F(ChannelTest, peer_killed) {
         const SegmentAddress address = channel->address();
         for (const auto word :
              {address.ticket[0], address.ticket[1], address.nonce[0], address.nonce[1]})
-            link.tell(word);
-        link.hear();
+            link.send(word);
+        link.receive();
     });
     SegmentAddress address{device.node(), 0, {}, {}};
     for (auto *word :
          {&address.ticket[0], &address.ticket[1], &address.nonce[0], &address.nonce[1]})
-        *word = child.hear();
+        *word = child.receive();
     const auto channel = half(device);
     ASSERT_EQ(channel->attach(address), RSM_SUCCESS);
     EXPECT_TRUE(channel->alive());

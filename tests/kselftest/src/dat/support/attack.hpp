@@ -20,11 +20,11 @@ protected:
     // Starts the attacker, then opens the IA and a service point.
     void start(const Body &body)
     {
-        attacker_.emplace([&](Link &link) { body(link, link.hear()); });
+        attacker_.emplace([&](Link &link) { body(link, link.receive()); });
         side_.emplace();
         ASSERT_OK(dat_psp_create_any(side().adapter, &qualifier_, side().arrivals,
                                      DAT_PSP_CONSUMER_FLAG, &psp_));
-        attacker_->tell(qualifier_);
+        attacker_->send(qualifier_);
     }
     // Accepts the attacker's next call on the endpoint.
     void admit()

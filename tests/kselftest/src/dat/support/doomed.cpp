@@ -21,14 +21,14 @@ Doomed::Doomed(Role role, const Body &body, std::size_t bytes)
 
 void Doomed::live(Link &link, Role role, const Body &body, std::size_t bytes)
 {
-    const std::uint64_t qualifier = link.hear();
+    const std::uint64_t qualifier = link.receive();
     Side side(nullptr, bytes);
     if (role == Role::ACTIVE) {
         ASSERT_OK(connect(side, qualifier));
         expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     } else {
         const ServicePoint service(side);
-        link.tell(service.qualifier);
+        link.send(service.qualifier);
         service.accept();
     }
     if (testing::Test::HasFailure())
@@ -41,11 +41,11 @@ void Doomed::handshake(Side &survivor)
 {
     if (role_ == Role::ACTIVE) {
         const ServicePoint service(survivor);
-        child_.tell(service.qualifier);
+        child_.send(service.qualifier);
         service.accept();
     } else {
-        child_.tell(0);
-        EXPECT_OK(connect(survivor, child_.hear()));
+        child_.send(0);
+        EXPECT_OK(connect(survivor, child_.receive()));
         expect_event(survivor.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     }
 }

@@ -23,9 +23,9 @@ public:
 
     // Connects the endpoint of the survivor to that of the doomed process.
     void handshake(Side &survivor);
-    void tell(std::uint64_t value) { child_.tell(value); }
+    void send(std::uint64_t value) { child_.send(value); }
     void kill() { child_.kill(); }
-    std::uint64_t hear() { return child_.hear(); }
+    std::uint64_t receive() { return child_.receive(); }
 
 private:
     static void live(Link &link, Role role, const Body &body, std::size_t bytes);

@@ -130,8 +130,8 @@ class Execution : public order::Library {
     void disconnect(int endpoint, bool graceful) override;
     void free(int endpoint) override { eps_[static_cast<std::size_t>(endpoint)].free(); }
     void free_region() override;
-    void tell() override { host_.talk.tell({}); }
-    void hear() override { (void)host_.talk.hear(); }
+    void notify() override { host_.talk.send({}); }
+    void await_notice() override { (void)host_.talk.receive(); }
 
   private:
     const std::vector<order::Streams> &streams() const { return program_.streams[host_.side]; }
@@ -215,8 +215,8 @@ void Execution::make_eps() {
 order::Record Execution::run() {
     order::Player player(program_, host_.side, *this,
                          {host_.arena.data(), static_cast<std::size_t>(program_.arena)});
-    host_.talk.tell_value(host_.introduction(main_, doomed_));
-    peer_ = host_.talk.hear_value<Introduction>();
+    host_.talk.send_value(host_.introduction(main_, doomed_));
+    peer_ = host_.talk.receive_value<Introduction>();
     connect();
     synchronise();
     player.play();
@@ -225,8 +225,8 @@ order::Record Execution::run() {
 }
 
 void Execution::synchronise() {
-    tell();
-    hear();
+    notify();
+    await_notice();
 }
 
 void Execution::connect() {
@@ -403,7 +403,7 @@ void check_programs(Side &talk, const Programs &programs) {
     try {
         Host host(talk, verifier);
         execute(host, programs, [&](const order::Program &program, order::Record own) {
-            const order::Record other = order::unpack(host.talk.hear());
+            const order::Record other = order::unpack(host.talk.receive());
             expect_rules(program, {std::move(own), other});
         });
     } catch (const std::exception &error) {
@@ -415,7 +415,7 @@ void join_programs(Side &talk, const Programs &programs) {
     try {
         Host host(talk, 1 - verifier);
         execute(host, programs, [&](const order::Program & /*program*/, const order::Record &own) {
-            host.talk.tell(order::pack(own));
+            host.talk.send(order::pack(own));
         });
     } catch (const std::exception &error) {
         ADD_FAILURE() << error.what();

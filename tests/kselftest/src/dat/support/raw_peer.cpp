@@ -55,7 +55,7 @@ bool RawPeer::call(std::uint64_t qualifier)
     const int status = call.place(device, "loopback", device.node());
     if (status == RSM_SUCCESS && is_told(LinkState::ARRIVED))
         return true;
-    ADD_FAILURE() << "not heard: " << status;
+    ADD_FAILURE() << "not received: " << status;
     return false;
 }
 
@@ -86,7 +86,7 @@ void RawPeer::send(Ring ring, MessageHeader header, std::span<const std::byte> p
     ring_bell();
 }
 
-std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const Place &place)
+std::optional<RawPeer::Received> RawPeer::receive(Ring ring, const Place &place)
 {
     const Waiting waiting("a message of the attacked", place);
     Message message{};
@@ -97,9 +97,9 @@ std::optional<RawPeer::Heard> RawPeer::hear(Ring ring, const Place &place)
             return {};
         pause();
     }
-    Heard heard{message.header, {message.payload.begin(), message.payload.end()}};
+    Received received{message.header, {message.payload.begin(), message.payload.end()}};
     channel_->consume(ring);
-    return heard;
+    return received;
 }
 
 std::optional<rsmengine::Grant> RawPeer::ask(std::uint32_t context)
@@ -108,7 +108,7 @@ std::optional<rsmengine::Grant> RawPeer::ask(std::uint32_t context)
     question.kind = MessageKind::ASK;
     question.context = context;
     send(Ring::RESPONSE, question);
-    const auto answer = hear(Ring::RESPONSE);
+    const auto answer = receive(Ring::RESPONSE);
     if (!answer || answer->header.kind != MessageKind::GRANT) {
         ADD_FAILURE() << "no answer for context " << context;
         return {};

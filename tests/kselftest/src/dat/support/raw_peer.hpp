@@ -28,11 +28,11 @@ public:
     // A message of any kind.
     void send(Ring ring, rsmengine::MessageHeader header, std::span<const std::byte> payload = {});
     // Waits for the next one, whose payload is copied, or for the end of the connection.
-    struct Heard {
+    struct Received {
         rsmengine::MessageHeader header;
         std::vector<std::byte> payload;
     };
-    std::optional<Heard> hear(Ring ring, const Place &place = Place::here());
+    std::optional<Received> receive(Ring ring, const Place &place = Place::here());
     // How to reach a context, if the peer tells.
     std::optional<rsmengine::Grant> ask(std::uint32_t context);
     // Waits until the peer has ended the connection.

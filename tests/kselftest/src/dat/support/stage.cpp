@@ -17,11 +17,11 @@ DAT_CR_HANDLE next_request(const Side &side)
 // Ends with the test.
 void ask_and_hold(Link &link)
 {
-    const DAT_CONN_QUAL qualifier = link.hear();
+    const DAT_CONN_QUAL qualifier = link.receive();
     Side side;
     EXPECT_OK(connect(side, qualifier));
-    link.tell();
-    link.hear();
+    link.send();
+    link.receive();
 }
 
 } // namespace
@@ -58,8 +58,8 @@ DAT_CR_HANDLE StoppedPeer::request(Side &side)
     const DAT_CONN_QUAL qualifier = Objects::unused_qualifier();
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     EXPECT_OK(dat_psp_create(side.adapter, qualifier, side.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
-    child_.tell(qualifier);
-    child_.hear();
+    child_.send(qualifier);
+    child_.receive();
     const DAT_CR_HANDLE cr = next_request(side);
     EXPECT_EQ(0, ::kill(child_.pid(), SIGSTOP));
     int status = 0;

@@ -49,14 +49,14 @@ void Talk::offer(std::size_t slot) {
     require(side_.receive(slot * most, most, slot), "dat_ep_post_recv");
 }
 
-void Talk::send(std::span<const std::byte> message) {
+void Talk::send_one(std::span<const std::byte> message) {
     constexpr std::size_t own = receives * most;
     std::memcpy(side_.memory.start + own, message.data(), message.size());
     require(side_.send(own, message.size(), 0), "dat_ep_post_send");
     (void)completion(await_event(side_.requests, topic));
 }
 
-std::span<const std::byte> Talk::receive(std::size_t &slot) {
+std::span<const std::byte> Talk::receive_one(std::size_t &slot) {
     const DAT_EVENT event = await_event(side_.receives, topic);
     const auto &data = completion(event);
     slot = data.user_cookie.as_64;
@@ -64,21 +64,21 @@ std::span<const std::byte> Talk::receive(std::size_t &slot) {
 }
 
 // The number of bytes comes first.
-void Talk::tell(std::span<const std::byte> bytes) {
+void Talk::send(std::span<const std::byte> bytes) {
     const std::uint64_t size = bytes.size();
-    send(std::as_bytes(std::span(&size, 1)));
+    send_one(std::as_bytes(std::span(&size, 1)));
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(most, bytes.size())))
-        send(bytes.first(std::min(most, bytes.size())));
+        send_one(bytes.first(std::min(most, bytes.size())));
 }
 
-std::vector<std::byte> Talk::hear() {
+std::vector<std::byte> Talk::receive() {
     std::size_t slot = 0;
     std::uint64_t size = 0;
-    copy_exactly(receive(slot), std::as_writable_bytes(std::span(&size, 1)));
+    copy_exactly(receive_one(slot), std::as_writable_bytes(std::span(&size, 1)));
     offer(slot);
     std::vector<std::byte> bytes;
     while (bytes.size() < size) {
-        const auto message = receive(slot);
+        const auto message = receive_one(slot);
         bytes.insert(bytes.end(), message.begin(), message.end());
         offer(slot);
     }

@@ -23,18 +23,18 @@ class Talk {
     explicit Talk(Side &side);
 
     // Any number of bytes. Throws when the other process is gone.
-    void tell(std::span<const std::byte> bytes);
-    std::vector<std::byte> hear();
+    void send(std::span<const std::byte> bytes);
+    std::vector<std::byte> receive();
     template <class Type>
-    void tell_value(const Type &value) {
+    void send_value(const Type &value) {
         static_assert(std::is_trivially_copyable_v<Type>);
-        tell(std::as_bytes(std::span(&value, 1)));
+        send(std::as_bytes(std::span(&value, 1)));
     }
     template <class Type>
-    Type hear_value() {
+    Type receive_value() {
         static_assert(std::is_trivially_copyable_v<Type>);
         Type value{};
-        copy_exactly(hear(), std::as_writable_bytes(std::span(&value, 1)));
+        copy_exactly(receive(), std::as_writable_bytes(std::span(&value, 1)));
         return value;
     }
 
@@ -46,8 +46,8 @@ class Talk {
 
     static void copy_exactly(std::span<const std::byte> from, std::span<std::byte> to);
     void offer(std::size_t slot);
-    void send(std::span<const std::byte> message);
-    std::span<const std::byte> receive(std::size_t &slot);
+    void send_one(std::span<const std::byte> message);
+    std::span<const std::byte> receive_one(std::size_t &slot);
 
     Side &side_;
 };

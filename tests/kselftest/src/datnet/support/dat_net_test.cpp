@@ -103,7 +103,7 @@ void DatNetPair::make_side_there(std::size_t size) {
 
 std::uint64_t DatNetPair::qualifier_there() {
     if (!qualifier_there_)
-        qualifier_there_ = there->tell("listen").value();
+        qualifier_there_ = there->call("listen").value();
     return qualifier_there_;
 }
 
@@ -115,13 +115,13 @@ std::uint64_t DatNetPair::qualifier_here() {
 
 void DatNetPair::connect_from_here() {
     ASSERT_OK(call(*here, there->address(), qualifier_there()));
-    there->tell("accept", 0);
+    there->call("accept", 0);
     dat::expect_event(here->connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     there->expect_connection(DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 void DatNetPair::connect_from_there() {
-    there->tell("connect", here->adapter.address().sin_addr.s_addr, qualifier_here(), 0);
+    there->call("connect", here->adapter.address().sin_addr.s_addr, qualifier_here(), 0);
     ASSERT_OK(accept(*here, next_caller(*here).cr));
     dat::expect_event(here->connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     there->expect_connection(DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -136,7 +136,7 @@ void DatNetPair::expect_end(DAT_EVENT_NUMBER number) {
     EXPECT_EQ(dat::state_of(here->ep), DAT_EP_STATE_DISCONNECTED);
     there->expect_state(DAT_EP_STATE_DISCONNECTED);
     EXPECT_OK(dat_ep_reset(here->ep));
-    there->tell("reset");
+    there->call("reset");
 }
 
 void DatNetPair::expect_failed(DAT_EVENT_NUMBER number) {

@@ -23,7 +23,7 @@ class Remote {
 
     // An order that has to be carried out: "WORD NAME WORDS...".
     template <class... Words>
-    Answer tell(const char *order, const Words &...words) const {
+    Answer call(const char *order, const Words &...words) const {
         const Answer answer = session_.call(order, name_, words...);
         EXPECT_EQ(answer.status, 0) << order << ' ' << name_ << ": " << answer.text;
         return answer;
@@ -36,19 +36,19 @@ class Remote {
     // Its memory.
     DAT_RMR_TRIPLET part(std::size_t offset, std::size_t size) const;
     void fill(std::size_t offset, std::size_t size, std::uint64_t seed) const {
-        tell("fill", offset, size, seed);
+        call("fill", offset, size, seed);
     }
     // Number of bytes there that are not the pattern's.
     std::uint64_t differ(std::size_t offset, std::size_t size, std::uint64_t seed) const {
-        return tell("differ", offset, size, seed).value();
+        return call("differ", offset, size, seed).value();
     }
 
     // Posts; those of RDMA name memory of ours.
     void send(std::size_t offset, std::size_t size, DAT_UINT64 id) const {
-        tell("send", offset, size, id);
+        call("send", offset, size, id);
     }
     void receive(std::size_t offset, std::size_t size, DAT_UINT64 id) const {
-        tell("receive", offset, size, id);
+        call("receive", offset, size, id);
     }
     void write(std::size_t offset, const DAT_RMR_TRIPLET &to, DAT_UINT64 id) const {
         rdma("write", offset, to, id);
@@ -68,7 +68,7 @@ class Remote {
     }
     Answer expect_connection(DAT_EVENT_NUMBER number) const;
     void expect_state(DAT_EP_STATE state) const {
-        EXPECT_EQ(tell("state").value(), static_cast<std::uint64_t>(state));
+        EXPECT_EQ(call("state").value(), static_cast<std::uint64_t>(state));
     }
 
     // IP address of its IA, as network byte order has it.
@@ -77,7 +77,7 @@ class Remote {
   private:
     void rdma(const char *what, std::size_t offset, const DAT_RMR_TRIPLET &part,
               DAT_UINT64 id) const {
-        tell(what, offset, part.segment_length, id, part.rmr_context, part.target_address);
+        call(what, offset, part.segment_length, id, part.rmr_context, part.target_address);
     }
     std::uint64_t expect_completion(const char *what, DAT_UINT64 id,
                                     DAT_DTO_COMPLETION_STATUS status) const;

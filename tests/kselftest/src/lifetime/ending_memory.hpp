@@ -8,17 +8,17 @@
 namespace rsmtest::lifetime {
 
 // Two pages that can go away: of a file that can be truncated, or private.
-class Losable {
+class EndingMemory {
 public:
-    explicit Losable(Way way);
-    ~Losable();
-    Losable(const Losable &) = delete;
-    Losable &operator=(const Losable &) = delete;
+    explicit EndingMemory(Way way);
+    ~EndingMemory();
+    EndingMemory(const EndingMemory &) = delete;
+    EndingMemory &operator=(const EndingMemory &) = delete;
 
     static std::size_t size() { return 2 * page_size(); }
     std::byte *start() const { return start_; }
     // UNMAPPED, TRUNCATED or PROTECTED.
-    void lose(Way way) const;
+    void end(Way way) const;
 
 private:
     Fd file_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "lifetime/losable.hpp"
+#include "lifetime/ending_memory.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 
 namespace rsmtest::lifetime {
 
-Losable::Losable(Way way)
+EndingMemory::EndingMemory(Way way)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     if (way == Way::TRUNCATED) {
-        file_ = Fd(memfd_create("losable", MFD_CLOEXEC));
+        file_ = Fd(memfd_create("ending-memory", MFD_CLOEXEC));
         EXPECT_EQ(ftruncate(file_.get(), static_cast<off_t>(size())), 0);
         flags = MAP_SHARED;
     }
@@ -22,12 +22,12 @@ Losable::Losable(Way way)
     std::memset(start_, 0, size());
 }
 
-Losable::~Losable()
+EndingMemory::~EndingMemory()
 {
     munmap(start_, size());
 }
 
-void Losable::lose(Way way) const
+void EndingMemory::end(Way way) const
 {
     int result = -1;
     if (way == Way::UNMAPPED)
