@@ -11,19 +11,19 @@
 #define RSM_VERSION			5
 
 /*
- * Results of RSMAPI functions; also the status field of every ioctl. The manual pages
- * say of a code what stands above it here where they have nothing more precise.
+ * Results of RSMAPI functions; also the status field of every ioctl. The comment above a code is
+ * its cause on manual pages whose function has no more precise cause.
  */
 #define RSM_SUCCESS				0
 /* not returned: versions are the dynamic linker's business */
 #define RSMERR_BAD_LIBRARY_VERSION		1
-/* no place for the topology */
+/* the pointer for the topology is NULL */
 #define RSMERR_BAD_TOPOLOGY_PTR			2
-/* not a live controller handle, or no place for one */
+/* not a live controller handle, or the pointer for a new one is NULL */
 #define RSMERR_BAD_CTLR_HNDL			3
 /* no such controller, or no kernel agent that the process may use */
 #define RSMERR_CTLR_NOT_PRESENT			4
-/* not a live segment handle of the right kind, or no place for one */
+/* not a live segment handle of the right kind, or the pointer for a new one is NULL */
 #define RSMERR_BAD_SEG_HNDL			5
 /* the segment has an id */
 #define RSMERR_SEG_ALREADY_PUBLISHED		6
@@ -39,11 +39,11 @@
 #define RSMERR_SEG_NOT_MAPPED			11
 /* the calling process did not create the segment */
 #define RSMERR_NOT_CREATOR			12
-/* no barrier object */
+/* the pointer to the barrier object is NULL */
 #define RSMERR_BAD_BARRIER_PTR			13
-/* no scatter-gather request, or one that makes no sense */
+/* the scatter-gather request is NULL or invalid */
 #define RSMERR_BAD_SGIO				14
-/* not a live handle of local memory, or no place for one */
+/* not a live handle of local memory, or the pointer for a new one is NULL */
 #define RSMERR_BAD_LOCALMEM_HNDL		15
 /* an address is NULL, or memory can't be accessed or exported */
 #define RSMERR_BAD_ADDR				16
@@ -55,11 +55,11 @@
 #define RSMERR_MISALIGNED_OFFSET		19
 /* the length is 0, or reaches beyond an end or a limit */
 #define RSMERR_BAD_LENGTH			20
-/* the access list makes no sense */
+/* the access list is invalid */
 #define RSMERR_BAD_ACL				21
-/* no segment id */
+/* the pointer to the segment id is NULL */
 #define RSMERR_BAD_SEGID			22
-/* programs may not ask for that id */
+/* the id is reserved: programs may not publish it */
 #define RSMERR_RESERVED_SEGID			23
 /* a segment of this node has that id */
 #define RSMERR_SEGID_IN_USE			24
@@ -67,7 +67,7 @@
 #define RSMERR_BAD_MODE				25
 /* rights that the connection does not have, or undefined ones */
 #define RSMERR_BAD_PERMS			26
-/* the right is missing */
+/* the caller lacks the right */
 #define RSMERR_PERM_DENIED			27
 /* not returned */
 #define RSMERR_LOCKS_NOT_SUPPORTED		28
@@ -77,7 +77,7 @@
 #define RSMERR_REBIND_NOT_ALLOWED		30
 /* descriptors or segments have run out */
 #define RSMERR_INSUFFICIENT_RESOURCES		31
-/* memory, or a limit on locked or exported memory */
+/* memory has run out, or a limit on locked or exported memory is reached */
 #define RSMERR_INSUFFICIENT_MEM			32
 /* the segment can't be mapped */
 #define RSMERR_MAP_FAILED			33
@@ -97,7 +97,7 @@
 #define RSMERR_CONN_ABORTED			40
 /* a signal ended the wait */
 #define RSMERR_INTERRUPTED			41
-/* time is up */
+/* the time-out has expired */
 #define RSMERR_TIMEOUT				42
 /* no such application in /etc/rsm/rsm.segmentid */
 #define RSMERR_BAD_APPID			43
@@ -105,7 +105,7 @@
 #define RSMERR_BAD_CONF				44
 /* not returned */
 #define RSMERR_SEG_NOT_CONNECTED		45
-/* a failure that has no name */
+/* an internal failure without a specific code */
 #define RSMERR_INTERNAL_ERROR			100
 
 /* Results of the driver interface. Applications see 101 and 117 only. */
@@ -126,7 +126,7 @@
 #define RSMERR_SEG_NOT_PUBLISHED_TO_RSM_ADDR	114
 #define RSMERR_SEG_IN_USE			115
 #define RSMERR_BAD_SENDQ_HNDL			116
-/* a wait failed for a reason that has no name */
+/* a wait failed for a reason without a specific code */
 #define RSMERR_BAD_ARGS_ERRORS			117
 #define RSMERR_BAD_MSTYPE			118
 #define RSMERR_NO_BACKING_MEM			119

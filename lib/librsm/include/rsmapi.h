@@ -3,19 +3,16 @@
  * RSMAPI: remote shared memory for programs. Link with -lrsm.
  *
  * Every function but rsm_free_interconnect_topology(), rsm_strerror() and
- * rsm_strerrorname() returns RSM_SUCCESS or an RSMERR_* code; errno says nothing
- * afterwards, and may have changed.
- * All of them may be called by
- * several threads at once, with two exceptions: what destroys a handle
- * (export_destroy, import_disconnect, free_localmemory_handle, the last
+ * rsm_strerrorname() returns RSM_SUCCESS or an RSMERR_* code; errno has no meaning afterwards, and
+ * may have changed. Several threads may call all of them at once, with one exception: a call that
+ * destroys a handle (export_destroy, import_disconnect, free_localmemory_handle, the last
  * release_controller) must not run while another call uses that handle.
  *
- * A handle that is NULL, of another kind or no longer live gives the
- * RSMERR_BAD_*_HNDL of its kind. Where this file lists errors, that one, for the
- * handle arguments, goes without saying; so does RSMERR_INTERNAL_ERROR for an internal
- * failure without a specific code, such as a descriptor of the library that the program
- * has closed.
- * A code without a reason in brackets means what <linux/rsm_common.h> says of it.
+ * For a handle that is NULL, of another kind or no longer live, a function returns the
+ * RSMERR_BAD_*_HNDL of its kind. The lists of errors in this file leave out these codes, and
+ * RSMERR_INTERNAL_ERROR, which reports an internal failure without a specific code, such as a
+ * descriptor of the library that the program has closed. <linux/rsm_common.h> gives the meaning of
+ * a code that has no reason in brackets here.
  *
  * The manual pages of section 3 are made of the comments below, which are the contract in short,
  * and of Documentation/man3/NAME.txt, which explains: tools/make-man3.
@@ -28,7 +25,7 @@
 #include <sys/rsm/rsm_common.h>
 #include <sys/rsm/rsmapi_common.h>
 
-/* glibc hides it unless X/Open or GNU extensions are asked for. */
+/* glibc hides POLLRDNORM unless X/Open or GNU extensions are asked for. */
 #ifndef POLLRDNORM
 #define POLLRDNORM 0x040
 #endif
@@ -89,8 +86,8 @@ typedef struct rsm_topology {
  *
  * The text names the cause and, where the user of a program can do something, the
  * remedy. It is English, has no full stop and no line break, and is meant to follow
- * the name of the function that failed. Its wording may change from release to
- * release: programs compare codes. The function is safe in a signal handler. An
+ * the name of the function that failed. The wording may change from release to release:
+ * programs compare codes, not texts. The function is safe in a signal handler. It is an
  * extension of RSM for Linux since LIBRSM_2.1; Solaris has none.
  *
  * Return: A constant text that the caller does not free; never NULL. A number that is
@@ -103,8 +100,8 @@ const char *rsm_strerror(int status);
  * @status: RSM_SUCCESS or an RSMERR_* code; any other number is accepted, too
  *
  * The name is that of <linux/rsm_common.h>, which manual pages and documentation use: it
- * can be searched for. The function is safe in a signal handler. An extension of RSM for
- * Linux since LIBRSM_2.1; Solaris has none.
+ * can be searched for. The function is safe in a signal handler. It is an extension of RSM
+ * for Linux since LIBRSM_2.1; Solaris has none.
  *
  * Return: A constant text such as "RSMERR_BAD_ADDR", which the caller does not free; never
  * NULL. A number that is no code gives "unknown".
@@ -132,7 +129,7 @@ int rsm_get_controller(char *name, rsmapi_controller_handle_t *controller);
  * rsm_release_controller - give back one reference to a controller
  * @chdl: the handle; dead after the last reference is gone
  *
- * Segments that were made through the controller stay as they are.
+ * Segments that the program made through the controller keep working.
  */
 int rsm_release_controller(rsmapi_controller_handle_t chdl);
 
@@ -190,16 +187,15 @@ int rsm_get_segmentid_range(const char *appid, rsm_memseg_id_t *baseid, uint32_t
  * @size: bytes, a multiple of the page size
  * @flags: RSM_ALLOW_REBIND, RSM_CREATE_SEG_DONTWAIT; other bits are ignored
  *
- * The memory is made resident and locked until the segment is destroyed. User
- * id, group id and umask of this moment govern the default permission.
+ * The call makes the memory resident and pins it until the segment is destroyed. The effective user
+ * id, group id and umask at the time of the call determine the default permission.
  *
- * Where the interconnect has memory of its own (ivshmem) the contents move there
- * and @vaddr shows them from there until the segment is destroyed: pointers stay
- * good. Stores that other threads make during the call may get lost. Meanwhile
- * the memory is shared with children that fork() makes, can't be exported again
- * and is not for O_DIRECT, futexes between processes or another
- * rsm_create_localmemory_handle(). Memory that is shared or of hugetlbfs can't
- * move: RSMERR_BAD_ADDR.
+ * If the interconnect has memory of its own (ivshmem), the contents move there, and @vaddr shows
+ * them there until the segment is destroyed: pointers stay valid. Stores of other threads during
+ * the call may be lost. Until the segment is destroyed, the memory is shared with children of
+ * fork(), can't be exported again, and must not be used for O_DIRECT, for futexes between processes
+ * or for rsm_create_localmemory_handle(). Shared memory and memory of hugetlbfs can't move:
+ * RSMERR_BAD_ADDR.
  *
  * Example: examples/hello.c
  *
@@ -220,10 +216,10 @@ int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_e
  * rsm_memseg_export_destroy - end a segment
  * @memseg: the segment; dead afterwards
  *
- * Unpublishes it first if need be. The memory itself stays the caller's, with its
- * contents; where these had moved they come back, as to memory from malloc():
- * what mlock() or madvise() had said of it is forgotten. Stores that other threads
- * make during the call may then get lost.
+ * If the segment is published, the call unpublishes it first. The memory stays with the caller and
+ * keeps its contents. If the contents had moved to memory of the interconnect, they move back into
+ * ordinary memory like that from malloc(): earlier calls of mlock() or madvise() for the range have
+ * no effect any more, and stores of other threads during the call may be lost.
  *
  * RSMERR_POLLFD_IN_USE (rsm_memseg_release_pollfd() is due).
  */
@@ -280,10 +276,10 @@ int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);
  * @off: ignored
  * @size: bytes; must be the size of the segment
  *
- * Connections and mappings stay and reach the new memory. Nothing is copied, as
- * far as a program can tell: old and new memory keep their contents, but for
- * stores made during the call where the interconnect has memory of its own (see
- * rsm_memseg_export_create()). There the two may not overlap, either.
+ * Connections and mappings stay and reach the new memory. Old and new memory keep their contents;
+ * nothing is copied between them. If the interconnect has memory of its own (see
+ * rsm_memseg_export_create()), stores during the call may be lost, and old and new memory must not
+ * overlap.
  *
  * RSMERR_BAD_ADDR (@vaddr is NULL or not page aligned, or part of the range is
  * unmapped or a shared mapping of a file), RSMERR_REBIND_NOT_ALLOWED,
@@ -326,9 +322,9 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
  * @im_memseg: the connection
  * @length: out: bytes of the segment, as its exporter created it
  *
- * The length never changes, also not by rsm_memseg_export_rebind(); it can be asked for
- * without any right to the segment, and after the connection has been broken. The call
- * costs no system call. An extension of RSM for Linux since LIBRSM_2.1; Solaris has none.
+ * The length never changes, not even by rsm_memseg_export_rebind(). The call needs no right to the
+ * segment, works after the connection has been broken, and makes no system call. It is an extension
+ * of RSM for Linux since LIBRSM_2.1; Solaris has none.
  *
  * RSMERR_BAD_ADDR (@length is NULL).
  */
@@ -350,9 +346,9 @@ int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t im_memseg);
  * @datap: where the items go, aligned to the item size
  * @rep_cnt: number of items
  *
- * The put and get functions without "v" share these rules. Each item is moved
- * by one access of its width. In implicit barrier mode a barrier must have
- * been initialised for the segment; success then means that all of it arrived.
+ * All put and get functions but putv and getv have these rules. On a controller that can map, the
+ * calling thread moves each item by one access of its width. In implicit barrier mode the program
+ * must have initialised a barrier for the connection; success then means that all items arrived.
  *
  * RSMERR_BAD_ADDR (@datap is NULL; where the kernel moves the data, because the
  * controller can't map, also memory that can't be accessed), RSMERR_BAD_MEM_ALIGNMENT
@@ -448,11 +444,12 @@ int rsm_memseg_import_put(rsm_memseg_import_handle_t im_memseg, off_t offset, vo
  * @sg_io: what to do; io_residual_count is set to the number of entries not
  *	completed, nothing else is modified
  *
- * Entries are checked before the first is started and then moved in order. No
- * barrier is needed. In explicit mode the entries may only have been started: they
- * are complete after an order or close of a barrier. Memory given by address may
- * be changed at once, that of a handle after the barrier. With RSM_IMPLICIT_SIGPOST
- * one event is posted to the exporter at the end; its failure becomes the result.
+ * The call checks all entries before it starts the first, and then moves them in order. No barrier
+ * is needed. In explicit mode the call may return before the entries are complete: they are
+ * complete after the program has ordered or closed a barrier. The program may change memory that an
+ * entry names by address at once, and memory that an entry names by a handle after the barrier.
+ * With RSM_IMPLICIT_SIGPOST the call posts one event to the exporter at the end; if that fails, the
+ * call returns its error.
  *
  * Example: examples/gather.c
  *
@@ -478,9 +475,9 @@ int rsm_memseg_import_getv(rsm_scat_gath_t *sg_io);
  * @local_vaddr: start of the memory, page aligned
  * @length: bytes, rounded up to whole pages
  *
- * The memory is locked until the handle is freed. The kernel moves the data of entries that
- * name the handle. When the program has unmapped, protected, truncated or discarded the memory,
- * and in a forked child, such entries give RSMERR_BAD_SGIO.
+ * The memory is pinned until the handle is freed. The kernel moves the data of entries that name
+ * the handle. When the program has unmapped, protected, truncated or discarded the memory, and in a
+ * forked child, putv and getv return RSMERR_BAD_SGIO for such entries.
  *
  * Example: examples/gather.c
  *
@@ -511,15 +508,14 @@ int rsm_free_localmemory_handle(rsmapi_controller_handle_t cntrl_handle, rsm_loc
  * @offset: first byte of the segment to map, page aligned
  * @length: bytes; the last page is mapped whole
  *
- * While part of a segment is mapped put and get are restricted to that part.
- * If the connection is broken the mapping shows zeroes and swallows stores.
+ * While part of a segment is mapped, put and get reach only that part. When the connection is
+ * broken, the mapping shows zeros and discards stores.
  *
  * RSMERR_BAD_ADDR (@address is NULL), RSMERR_SEG_ALREADY_MAPPED, RSMERR_BAD_PERMS
- * (@perm has undefined bits, or rights that the connection lacks; or the right to
- * write is asked for, which can't be mapped without letting the caller read, and
- * the exporter does not let the caller read), RSMERR_BAD_LENGTH (0, beyond the
- * segment, or no address space), RSMERR_BAD_OFFSET (negative),
- * RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed address), RSMERR_CONN_ABORTED,
+ * (@perm has undefined bits, or rights that the connection lacks; or @perm has the right to write,
+ * and the exporter does not allow the caller to read: page tables can't map memory for writing
+ * only), RSMERR_BAD_LENGTH (0, beyond the segment, or no address space), RSMERR_BAD_OFFSET
+ * (negative), RSMERR_BAD_MEM_ALIGNMENT (@offset or a fixed address), RSMERR_CONN_ABORTED,
  * RSMERR_MAP_FAILED (also if the controller can't), RSMERR_INSUFFICIENT_RESOURCES.
  */
 int rsm_memseg_import_map(rsm_memseg_import_handle_t im_memseg, void **address, rsm_attribute_t attr,
@@ -529,8 +525,8 @@ int rsm_memseg_import_map(rsm_memseg_import_handle_t im_memseg, void **address, 
  * rsm_memseg_import_unmap - undo rsm_memseg_import_map()
  * @im_memseg: the connection
  *
- * The range that map returned is unmapped whatever is there now, so a program
- * that has unmapped it by munmap() must not have put anything else there.
+ * The call unmaps only mappings of the connection. If the program has unmapped the range by
+ * munmap() and mapped something else there, that mapping stays.
  *
  * RSMERR_SEG_NOT_MAPPED (neither map nor a put or get has been called since
  * connect or the last unmap).
@@ -564,7 +560,7 @@ int rsm_memseg_import_open_barrier(rsmapi_barrier_t *barrier);
  * rsm_memseg_import_order_barrier - make earlier writes arrive before later ones
  * @barrier: an open barrier; stays open
  *
- * On a controller that can't map, this is when puts of explicit mode have arrived.
+ * On a controller that can't map, puts of explicit mode have arrived when the call returns.
  *
  * Example: examples/barrier.c
  *
@@ -577,8 +573,8 @@ int rsm_memseg_import_order_barrier(rsmapi_barrier_t *barrier);
  * rsm_memseg_import_close_barrier - end an interval of error detection
  * @barrier: an open barrier; closed afterwards, also on failure of the interval
  *
- * Success: every access since the barrier was opened has completed. Otherwise
- * none of them may be relied on.
+ * If the call succeeds, every access since the barrier was opened has completed. If it fails, the
+ * program must not rely on any of them.
  *
  * As rsm_memseg_import_destroy_barrier(), and RSMERR_BARRIER_NOT_OPENED,
  * RSMERR_CONN_ABORTED, RSMERR_BARRIER_FAILURE.
@@ -599,9 +595,9 @@ int rsm_memseg_import_destroy_barrier(rsmapi_barrier_t *barrier);
  * @im_memseg: the connection; in implicit mode at first
  * @mode: RSM_BARRIER_MODE_IMPLICIT or RSM_BARRIER_MODE_EXPLICIT
  *
- * In explicit mode a put may return before the data has arrived. When the program next
- * orders or closes a barrier of the segment, the data has arrived, or the call returns the
- * error. The program may change the source memory at once.
+ * In explicit mode a put may return before the data has arrived. The next call that orders or
+ * closes a barrier of the connection waits until the data has arrived, or returns the error. The
+ * program may change the source memory at once.
  *
  * Example: examples/barrier.c
  *
@@ -637,15 +633,14 @@ int rsm_intr_signal_post(void *memseg, uint_t flags);
  * @memseg: a connection or an export segment
  * @timeout: milliseconds; 0 to test only, negative for no limit
  *
- * The end of the other side does not end the wait: neither the death of the exporter
- * nor, on an export segment, its revocation by an administrator. A program that waits
- * without a limit calls rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to
- * the events of the entry that rsm_memseg_get_pollfd() filled in. A cancellation point
- * where it sleeps: pthread_cancel(3) ends a thread that waits here.
+ * The wait does not end when the other side does: neither when the exporter dies nor, on an export
+ * segment, when an administrator revokes it. A program that waits without a limit calls
+ * rsm_intr_signal_wait_pollfd() instead, with POLLRDHUP added to the events of the entry that
+ * rsm_memseg_get_pollfd() filled in. The function is a cancellation point where it sleeps:
+ * pthread_cancel(3) ends a thread that waits here.
  *
  * RSMERR_TIMEOUT, RSMERR_INTERRUPTED (by a signal), RSMERR_INSUFFICIENT_MEM,
- * RSMERR_INSUFFICIENT_RESOURCES, RSMERR_BAD_ARGS_ERRORS (any failure that has no
- * name).
+ * RSMERR_INSUFFICIENT_RESOURCES, RSMERR_BAD_ARGS_ERRORS (any failure without a specific code).
  */
 int rsm_intr_signal_wait(void *memseg, int timeout);
 
@@ -656,17 +651,17 @@ int rsm_intr_signal_wait(void *memseg, int timeout);
  * @timeout: milliseconds as for poll()
  * @numfdsp: out, may be NULL: number of entries with non-zero revents
  *
- * One event is consumed for each entry of a segment that reports POLLRDNORM. A
- * cancellation point, as poll() is.
+ * The function waits as poll() does, and consumes one event for each entry of a segment that
+ * reports POLLRDNORM. It is a cancellation point, as poll() is.
  *
  * An entry with POLLRDHUP among its events reports POLLRDHUP when its connection is
  * broken, so that a wait for the peer's events ends with the peer: when the exporter
  * unpublishes or destroys the segment or dies, when the path to its node is lost, and
- * when an administrator revokes the segment. On an export segment POLLRDHUP tells of an
- * end that the exporter did not ask for: a revocation, or memory that was unmapped. An
- * event that came before the end is reported with it, and the next wait tells of the end
- * again. Without POLLRDHUP the wait goes on. <poll.h> defines POLLRDHUP where _GNU_SOURCE
- * is defined.
+ * when an administrator revokes the segment. On an export segment POLLRDHUP reports an end that the
+ * exporter did not ask for: a revocation, or memory that was unmapped. The call reports an event
+ * that arrived before the end together with the end, and the next call reports the end again. For
+ * an entry without POLLRDHUP the wait goes on. <poll.h> defines POLLRDHUP where _GNU_SOURCE is
+ * defined.
  *
  * Example: examples/hangup.c
  *
@@ -681,11 +676,10 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t nfds, int timeout, i
  * @memseg: a connection or an export segment
  * @pollfd: out: fd and events; revents is left alone
  *
- * The descriptor is the library's: only poll it. It can be used with poll(),
- * select() and epoll, which don't consume the event. POLLRDHUP (EPOLLRDHUP) added to
- * the events tells of the peer's end: see rsm_intr_signal_wait_pollfd(). Each success
- * needs one rsm_memseg_release_pollfd() before the segment can be destroyed,
- * disconnected or unpublished.
+ * The library owns the descriptor: a program may only poll it. poll(), select() and epoll accept
+ * the descriptor and don't consume the event. Add POLLRDHUP (EPOLLRDHUP) to the events to learn of
+ * the end of the peer: see rsm_intr_signal_wait_pollfd(). Each success needs one
+ * rsm_memseg_release_pollfd() before the segment can be destroyed, disconnected or unpublished.
  *
  * Example: examples/events.c
  *
@@ -695,7 +689,7 @@ int rsm_memseg_get_pollfd(void *memseg, struct pollfd *pollfd);
 
 /**
  * rsm_memseg_release_pollfd - undo one rsm_memseg_get_pollfd()
- * @memseg: the same segment; calling it again has no effect
+ * @memseg: the same segment; a call without a matching rsm_memseg_get_pollfd() has no effect
  */
 int rsm_memseg_release_pollfd(void *memseg);
 
