@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uDAPL 1.2: types and functions (<dat/dat_functions.h>) that the kernel could have,
- * too. Included by <dat/udat.h>, which is what programs include.
+ * uDAPL 1.2: types and functions (<dat/dat_functions.h>) that kernel and user programs share in
+ * DAT. Included by <dat/udat.h>, which is what programs include.
  */
 #ifndef _DAT_H_
 #define _DAT_H_
@@ -29,7 +29,7 @@ typedef union dat_context {
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
-/** A string attribute. Both strings belong to whoever made them. */
+/** A string attribute. The side that made the strings owns them. */
 typedef struct dat_named_attr {
 	const char *name;
 	const char *value;
@@ -41,7 +41,7 @@ typedef char *DAT_NAME_PTR;
 typedef DAT_UINT32 DAT_TIMEOUT; /**< microseconds */
 #define DAT_TIMEOUT_INFINITE ((DAT_TIMEOUT)~0)
 
-/** Points at storage as large as sa_family needs; it belongs to whoever passes it. */
+/** Points at storage as large as sa_family needs, owned by the side that passes the pointer. */
 typedef DAT_SOCK_ADDR *DAT_IA_ADDRESS_PTR;
 
 typedef DAT_UINT64 DAT_CONN_QUAL; /**< what a service point listens on; never 0 */
@@ -71,7 +71,7 @@ typedef DAT_HANDLE DAT_SRQ_HANDLE; /**< shared receive queue */
 
 /** *async_evd_handle of dat_ia_open(): make none. */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
-/** There is an asynchronous EVD, but not here. */
+/** The asynchronous EVD belongs to another instance of the IA. */
 #define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
 
 /* ---- Flags and modes ------------------------------------------------------------------------- */
@@ -338,11 +338,11 @@ typedef struct dat_provider_attr {
 
 /* ---- Endpoint -------------------------------------------------------------------------------- */
 
-/* Counts with a meaning. */
+/* Counts with a special meaning. */
 #define DAT_WATERMARK_INFINITE ((DAT_COUNT)~0) /**< no limit, no report */
 #define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
 #define DAT_SRQ_LW_DEFAULT 0x0                 /**< no low watermark */
-#define DAT_VALUE_UNKNOWN (((DAT_COUNT)~0) - 1) /**< of a query: can't tell */
+#define DAT_VALUE_UNKNOWN (((DAT_COUNT)~0) - 1) /**< of a query: the count is not known */
 
 /** Attributes of an endpoint. dat_ep_create() without any takes the provider's. */
 typedef struct dat_ep_attr {
@@ -679,7 +679,7 @@ typedef struct dat_connection_event_data {
 	DAT_PVOID private_data;      /**< belongs to the endpoint */
 } DAT_CONNECTION_EVENT_DATA;
 
-/** An asynchronous error. The kind of handle says which enumeration reason is of. */
+/** An asynchronous error. The kind of the handle determines the enumeration of reason. */
 typedef struct dat_asynch_error_event_data {
 	DAT_HANDLE dat_handle; /**< the IA, or the object that is affected */
 	DAT_COUNT reason;
@@ -764,7 +764,7 @@ typedef enum pz_async_error_reason {
 	DAT_PZ_OTHER_ERROR
 } DAT_PZ_ASYNC_ERROR_REASON;
 
-/* Known to <dat/udat.h> in full. */
+/* <dat/udat.h> defines the structure. */
 typedef struct dat_evd_param DAT_EVD_PARAM;
 typedef struct dat_lmr_param DAT_LMR_PARAM;
 

@@ -31,11 +31,11 @@ typedef DAT_UINT32 DAT_RETURN;
 /** Types, without the class bits. */
 typedef enum dat_return_type {
 	DAT_SUCCESS = 0x00000000,
-	/** The waiter was let go: its IA was closed or its EVD destroyed. */
+	/** The wait ended because the IA was closed. */
 	DAT_ABORT = 0x00010000,
 	/** Another service point has the connection qualifier. */
 	DAT_CONN_QUAL_IN_USE = 0x00020000,
-	/** Something ran out; the subtype says what. */
+	/** A resource ran out; the subtype names it. */
 	DAT_INSUFFICIENT_RESOURCES = 0x00030000,
 	/** A failure below the provider, or in it. Any function may return it. */
 	DAT_INTERNAL_ERROR = 0x00040000,
@@ -47,22 +47,22 @@ typedef enum dat_return_type {
 	DAT_LENGTH_ERROR = 0x00080000,
 	/** An optional feature that the provider lacks. */
 	DAT_MODEL_NOT_SUPPORTED = 0x00090000,
-	/** The registry has no such IA; the subtype says what is missing. */
+	/** The registry has no such IA; the subtype names the reason. */
 	DAT_PROVIDER_NOT_FOUND = 0x000A0000,
 	/** Memory of the right Protection Zone, without the access right. */
 	DAT_PRIVILEGES_VIOLATION = 0x000B0000,
 	/** Protection Zones that don't match. */
 	DAT_PROTECTION_VIOLATION = 0x000C0000,
-	/** Nothing to dequeue; also what dat_cno_wait() says when time is up. */
+	/** The queue is empty; dat_cno_wait() also returns this on time-out. */
 	DAT_QUEUE_EMPTY = 0x000D0000,
 	/** dat_evd_post_se() on a full EVD. */
 	DAT_QUEUE_FULL = 0x000E0000,
-	/** dat_evd_wait(): time is up. */
+	/** dat_evd_wait(): the time-out expired. */
 	DAT_TIMEOUT_EXPIRED = 0x000F0000,
 	DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000,
 	/** An IA is open through the registry's entry. */
 	DAT_PROVIDER_IN_USE = 0x00110000,
-	/** The remote address was refused without asking anybody. */
+	/** The provider refused the remote address without sending a request. */
 	DAT_INVALID_ADDRESS = 0x00120000,
 	/** A signal ended dat_evd_wait() or dat_cno_wait(). */
 	DAT_INTERRUPTED_CALL = 0x00130000,
@@ -194,7 +194,7 @@ typedef enum dat_return_subtype {
 	DAT_NAME_NOT_REGISTERED, /**< no such name, or its library can't be loaded */
 	DAT_MAJOR_NOT_FOUND, /**< not in that major version */
 	DAT_MINOR_NOT_FOUND, /**< only in smaller minor versions */
-	DAT_THREAD_SAFETY_NOT_FOUND, /**< what there is is not thread-safe */
+	DAT_THREAD_SAFETY_NOT_FOUND, /**< no matching provider is thread-safe */
 
 	/* DAT_INVALID_PARAMETER */
 	DAT_INVALID_RO_COOKIE /**< Solaris: relaxed ordering refused */

@@ -12,15 +12,15 @@
  * - DAT_INSUFFICIENT_RESOURCES (MEMORY) of functions that make something;
  * - of *_query: INVALID_PARAMETER, ARG2 (undefined bits in the mask) and ARG3 (no
  *   result pointer). At least the fields that the mask names are filled.
- * A function that fails has changed nothing, but may have written to its results.
- * A name without a reason in brackets means what <dat/dat_error.h> says of it. "As F(), and"
- * takes over the errors of F, but for those that are named again.
+ * A function that fails has changed nothing, but may have written to its results. <dat/dat_error.h>
+ * gives the meaning of a name without a reason in brackets. "As F(), and" stands for the errors of
+ * F, except those that the list names again.
  *
  * The manual pages of section 3 are made of the comments below, which are the contract in short,
  * and of Documentation/man3/NAME.txt, which explains: tools/make-man3.
  *
- * Threads: unless the provider is thread-safe (DAT_THREADSAFE), functions marked
- * "MT: unsafe" must not be called at once on the same object.
+ * Threads: unless the provider is thread-safe (DAT_THREADSAFE), several threads must not call
+ * functions marked "MT: unsafe" on the same object at the same time.
  *
  * Time is in microseconds, sizes are in bytes, queues in entries, and addresses in
  * the byte order of the host.
@@ -36,12 +36,12 @@ extern "C" {
 
 /**
  * dat_registry_list_providers - list the IAs of dat.conf
- * @max_to_return: structures in @dat_provider_list; 0 just counts
+ * @max_to_return: structures in @dat_provider_list; 0 only counts
  * @entries_returned: out: structures filled, or how many there are if that is more
  * @dat_provider_list: pointers to @max_to_return structures of the caller, filled in the
  *	order of the file
  *
- * All versions are listed. Without a file there are none, and that is a success.
+ * The list has all versions. If there is no file, the call succeeds with an empty list.
  *
  * INVALID_PARAMETER: ARG1 (@max_to_return is 0, negative or too small; the list is filled as
  * far as it goes), ARG2 (@entries_returned is NULL), ARG3 (the list or one of its elements is
@@ -56,7 +56,7 @@ DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return, DAT_COUNT *entri
  * @major_message: out: name of its type, such as "DAT_INVALID_HANDLE"
  * @minor_message: out: name of its subtype; "" if it has none
  *
- * The texts are static.
+ * The texts are constants of the library.
  *
  * Returns DAT_INVALID_PARAMETER itself, without class and subtype, if @value is not defined or
  * a pointer is NULL.
@@ -85,10 +85,10 @@ DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd_handl
  * dat_ia_close - close an IA
  * @ia_handle: the IA; dead afterwards
  * @ia_flags: DAT_CLOSE_GRACEFUL_FLAG: only if everything that was made through it is freed.
- *	DAT_CLOSE_ABRUPT_FLAG: frees all that, breaks its connections, and lets waiters go:
- *	dat_evd_wait() with DAT_ABORT, dat_cno_wait() and agents with a NULL EVD.
+ *	DAT_CLOSE_ABRUPT_FLAG: frees all that, breaks its connections, and ends waits:
+ *	dat_evd_wait() returns DAT_ABORT, and dat_cno_wait() and agents get a NULL EVD.
  *
- * The asynchronous EVD goes with the IA if dat_ia_open() made it. MT: unsafe.
+ * The call frees the asynchronous EVD of the IA if dat_ia_open() made it. MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (undefined flag). INVALID_STATE: IA_IN_USE (graceful), none (the
  * library was shut down).
@@ -98,16 +98,16 @@ DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS ia_flags);
 /* ---- Any object ------------------------------------------------------------------------------ */
 
 /**
- * dat_set_consumer_context - note something with an object
+ * dat_set_consumer_context - store a context with an object
  * @dat_handle: object of any kind
- * @context: what to note; all zeros is as if nothing were
+ * @context: the context; zeros are the same as none
  *
  * MT: unsafe.
  */
 DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
- * dat_get_consumer_context - look up what was noted with an object
+ * dat_get_consumer_context - return the context of an object
  * @dat_handle: object of any kind
  * @context: out: what was set, at first all zeros
  *
@@ -118,7 +118,7 @@ DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /**
- * dat_get_handle_type - tell the kind of an object
+ * dat_get_handle_type - return the kind of an object
  * @dat_handle: object of any kind
  * @handle_type: out: its kind
  *
@@ -163,16 +163,16 @@ DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
  * dat_cr_reject - reject a connection request
  * @cr_handle: the request; dead afterwards
  *
- * The peer gets DAT_CONNECTION_EVENT_PEER_REJECTED. An EP that a reserved service point
- * brought is unconnected again, one that the provider made is gone. MT: unsafe.
+ * The peer gets DAT_CONNECTION_EVENT_PEER_REJECTED. An EP of a reserved service point is
+ * unconnected again, and an EP that the provider made is freed. MT: unsafe.
  */
 DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
 
 /**
  * dat_cr_handoff - pass a connection request on
  * @cr_handle: the request; dead afterwards
- * @handoff: what another service point of the same IA listens on; the request comes to it as
- *	a new one. If there is none, the peer gets DAT_CONNECTION_EVENT_NON_PEER_REJECTED.
+ * @handoff: qualifier of another service point of the same IA, which gets the request as a new one.
+ *	If no service point listens on it, the peer gets DAT_CONNECTION_EVENT_NON_PEER_REJECTED.
  *
  * MT: unsafe.
  *
@@ -186,7 +186,7 @@ DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
  * dat_evd_query - ask for the parameters of an EVD
  * @evd_handle: the EVD
  * @evd_param_mask: DAT_EVD_FIELD_* that are wanted
- * @evd_param: out: the parameters; evd_qlen is what it really holds
+ * @evd_param: out: the parameters; evd_qlen is the real length of the queue
  *
  * MT: unsafe.
  */
@@ -233,8 +233,8 @@ DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
  *
  * MT: unsafe.
  *
- * INVALID_STATE: EVD_IN_USE (EPs or service points feed it, or it is an IA's own), EVD_WAITER
- * (a thread waits).
+ * INVALID_STATE: EVD_IN_USE (an EP or a service point uses it, or it is the asynchronous EVD of an
+ * IA), EVD_WAITER (a thread waits).
  */
 DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 
@@ -248,7 +248,7 @@ DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
  * @request_evd_handle: for completions of everything else; likewise
  * @connect_evd_handle: for events of its connection, or DAT_HANDLE_NULL until
  *	dat_ep_modify()
- * @ep_attributes: what it must be able to do, or NULL for the provider's defaults
+ * @ep_attributes: the least abilities of the EP, or NULL for the defaults of the provider
  * @ep_handle: out: the EP, unconnected
  *
  * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA), EVD_RECV or EVD_REQUEST or EVD_CONN
@@ -291,8 +291,8 @@ DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_hand
  * dat_ep_query - ask for the parameters of an EP
  * @ep_handle: the EP
  * @ep_param_mask: DAT_EP_FIELD_* that are wanted
- * @ep_param: out: the parameters. The remote ones mean something from the request of a
- *	connection until its end.
+ * @ep_param: out: the parameters. The remote ones are valid from the connection request until the
+ *	end of the connection.
  *
  * MT: unsafe.
  */
@@ -320,17 +320,17 @@ DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mas
  * dat_ep_connect - ask a peer for a connection
  * @ep_handle: an unconnected EP with PZ and connection EVD
  * @remote_ia_address: address of the peer's IA, copied; a port in it does not matter
- * @remote_conn_qual: what the peer's service point listens on
+ * @remote_conn_qual: qualifier on which the peer's service point listens
  * @timeout: microseconds, not 0, or DAT_TIMEOUT_INFINITE
  * @private_data_size: bytes for the peer, 0 to max_private_data_size of the provider
  * @private_data: the bytes, copied; may be NULL if there are none
  * @quality_of_service: DAT_QOS_BEST_EFFORT, or what the provider supports
  * @connect_flags: DAT_CONNECT_DEFAULT_FLAG, or multipath if the provider supports it
  *
- * The EP becomes DAT_EP_STATE_ACTIVE_CONNECTION_PENDING. Its connection EVD gets
- * DAT_CONNECTION_EVENT_ESTABLISHED with the peer's private data later, or one of _PEER_REJECTED,
- * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect().
- * MT: unsafe.
+ * The EP becomes DAT_EP_STATE_ACTIVE_CONNECTION_PENDING. Later, its connection EVD gets
+ * DAT_CONNECTION_EVENT_ESTABLISHED with the private data of the peer, or one of _PEER_REJECTED,
+ * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect(). MT:
+ * unsafe.
  *
  * Example: examples/demo-dat-client.c
  *
@@ -369,10 +369,9 @@ DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_hand
 
 /**
  * dat_ep_disconnect - end a connection
- * @ep_handle: an EP that is connected or about to be; on one that is disconnected nothing
- *	happens
+ * @ep_handle: an EP that is connected or connecting; on a disconnected one the call has no effect
  * @disconnect_flags: DAT_CLOSE_ABRUPT_FLAG: everything outstanding is flushed.
- *	DAT_CLOSE_GRACEFUL_FLAG: requests that are posted are carried out first.
+ *	DAT_CLOSE_GRACEFUL_FLAG: the posted requests complete first.
  *
  * Both sides get DAT_CONNECTION_EVENT_DISCONNECTED. MT: unsafe.
  *
@@ -382,9 +381,9 @@ DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS disconnect
 
 /**
  * dat_ep_reset - make a disconnected EP unconnected, so that it can be used again
- * @ep_handle: the EP; if it is unconnected, nothing happens
+ * @ep_handle: the EP; if it is unconnected, the call has no effect
  *
- * Completions that were not dequeued may vanish. May block. MT: unsafe.
+ * The call drops completions that the program has not dequeued. It may block. MT: unsafe.
  *
  * INVALID_STATE: that of the EP.
  */
@@ -394,14 +393,14 @@ DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
  * dat_ep_free - free an EP
  * @ep_handle: the EP, neither reserved nor passive nor tentative; dead afterwards
  *
- * A connection is ended; completions that were not dequeued may vanish. MT: unsafe.
+ * The call ends a connection, and drops completions that the program has not dequeued. MT: unsafe.
  *
  * INVALID_STATE: that of the EP.
  */
 DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 
 /**
- * dat_ep_get_status - tell the state of an EP
+ * dat_ep_get_status - return the state of an EP
  * @ep_handle: the EP
  * @ep_state: out: its state
  * @recv_idle: out: no receive is outstanding
@@ -421,9 +420,10 @@ DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state,
  * @completion_flags: SUPPRESS, SOLICITED_WAIT, UNSIGNALLED, BARRIER_FENCE
  *
  * The posts of transfers neither block nor allocate. One thread at a time may post receives to an
- * EP, one requests. Segments with length 0 are skipped; no segment at all is a message of no
- * bytes. Whether the vector may be used again after the post says iov_ownership_on_return of the
- * provider; the memory belongs to the transfer until it completes. MT: unsafe.
+ * EP, and one thread at a time may post requests. Segments with length 0 are skipped; a post
+ * without segments is a message of 0 bytes. The provider attribute iov_ownership_on_return tells
+ * whether the program may use the vector again after the post. The program must not change or free
+ * the memory before the transfer completes. MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (more segments than the EP takes), ARG3 (no vector, or a segment beyond
  * its LMR), ARG5 (undefined flags, or not for this). PROTECTION_VIOLATION (the PZ of a segment is
@@ -438,7 +438,7 @@ DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
  * dat_ep_post_recv - provide memory for a message
  * @ep_handle: an EP in any state; on one that is disconnected the receive is flushed at once
  * @num_segments: segments in @local_iov
- * @local_iov: memory with local write privilege, to be filled from the front
+ * @local_iov: memory with local write privilege, which the message fills from the start
  * @user_cookie: for the completion
  * @completion_flags: UNSIGNALLED
  *
@@ -457,13 +457,14 @@ DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
  * dat_ep_post_rdma_read - read a peer's memory
  * @ep_handle: as for dat_ep_post_send()
  * @num_segments: segments in @local_iov
- * @local_iov: where to, memory with local write privilege, filled from the front
+ * @local_iov: destination: memory with local write privilege, filled from the start
  * @user_cookie: for the completion
  * @remote_iov: one piece of the peer's memory, all of which is read; copied
  * @completion_flags: SUPPRESS, UNSIGNALLED, BARRIER_FENCE
  *
- * The remote side is judged by the peer: DAT_DTO_ERR_REMOTE_ACCESS, and the connection breaks.
- * Otherwise the rules are those of dat_ep_post_send(). MT: unsafe.
+ * The peer checks the remote side: if the check fails, the completion has
+ * DAT_DTO_ERR_REMOTE_ACCESS and the connection breaks. Otherwise the rules are those of
+ * dat_ep_post_send(). MT: unsafe.
  *
  * As dat_ep_post_send(), and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (undefined flags, or
  * not for this). LENGTH_ERROR (the local side is smaller).
@@ -477,15 +478,16 @@ DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments
  * dat_ep_post_rdma_write - write a peer's memory
  * @ep_handle: as for dat_ep_post_send()
  * @num_segments: segments in @local_iov
- * @local_iov: what to write, memory with local read privilege
+ * @local_iov: source: memory with local read privilege
  * @user_cookie: for the completion
  * @remote_iov: one piece of the peer's memory, written from its start; copied
  * @completion_flags: SUPPRESS, UNSIGNALLED, BARRIER_FENCE
  *
  * The peer sees the data before it sees the completion of a receive that matches a later send.
  *
- * The remote side is judged by the peer: DAT_DTO_ERR_REMOTE_ACCESS, and the connection breaks.
- * Otherwise the rules are those of dat_ep_post_send(). MT: unsafe.
+ * The peer checks the remote side: if the check fails, the completion has
+ * DAT_DTO_ERR_REMOTE_ACCESS and the connection breaks. Otherwise the rules are those of
+ * dat_ep_post_send(). MT: unsafe.
  *
  * As dat_ep_post_send(), and INVALID_PARAMETER: ARG5 (no @remote_iov), ARG6 (undefined flags, or
  * not for this). LENGTH_ERROR (the remote side is smaller).
@@ -540,8 +542,8 @@ DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
  * @local_segments: the memory; LMRs may differ
  * @num_segments: number of them; 0 is nothing to do
  *
- * To be called after writing and before the peer reads, if the provider says lmr_sync_req.
- * MT: unsafe.
+ * If the provider attribute lmr_sync_req is DAT_TRUE, call the function after writing and before
+ * the peer reads. MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (a segment that is not registered).
  */
@@ -554,8 +556,9 @@ DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET
  * @local_segments: the memory; LMRs may differ
  * @num_segments: number of them; 0 is nothing to do
  *
- * To be called after the peer wrote and before the memory is read or written, and between
- * writing it and the peer's next write, if the provider says lmr_sync_req. MT: unsafe.
+ * If the provider attribute lmr_sync_req is DAT_TRUE, call the function after the peer wrote and
+ * before reading or writing the memory, and between a local write and the next write of the peer.
+ * MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (a segment that is not registered).
  */
@@ -590,8 +593,8 @@ DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param
  * @ep_handle: a connected EP, on whose request queue the bind is posted; same PZ as RMR and LMR
  * @user_cookie: for the completion, DAT_RMR_BIND_COMPLETION_EVENT
  * @completion_flags: SUPPRESS, UNSIGNALLED, BARRIER_FENCE
- * @rmr_context: out: new context for the peer, good once the bind has completed, and for a peer
- *	that learns it by a later send on the same EP; may be NULL
+ * @rmr_context: out: new context for the peer, valid when the bind has completed, and for a peer
+ *	that gets it by a later send on the same EP; may be NULL
  *
  * MT: unsafe.
  *
@@ -619,9 +622,9 @@ DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 /**
  * dat_psp_create - listen on a connection qualifier
  * @ia_handle: the IA
- * @conn_qual: what to listen on, not 0
+ * @conn_qual: qualifier to listen on, not 0
  * @evd_handle: EVD with DAT_EVD_CR_FLAG; its length is the backlog
- * @psp_flags: who makes the EP for a request
+ * @psp_flags: the side that makes the EP for a request
  * @psp_handle: out: the service point. Requests may come before the call returns.
  *
  * Example: examples/demo-dat-server.c
@@ -640,7 +643,7 @@ DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
  * @ia_handle: as for dat_psp_create(), like the rest
  * @conn_qual: out: the qualifier
  * @evd_handle: EVD with DAT_EVD_CR_FLAG
- * @psp_flags: who makes the EP for a request
+ * @psp_flags: the side that makes the EP for a request
  * @psp_handle: out: the service point
  *
  * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
@@ -672,7 +675,7 @@ DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 /**
  * dat_rsp_create - listen for one request, for one EP
  * @ia_handle: the IA
- * @conn_qual: what to listen on, not 0
+ * @conn_qual: qualifier to listen on, not 0
  * @ep_handle: an unconnected EP, reserved from now on; DAT_HANDLE_NULL: one that the provider
  *	makes, if it makes any
  * @evd_handle: EVD with DAT_EVD_CR_FLAG
@@ -741,7 +744,7 @@ DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
  * dat_srq_create - make a queue of receives for several endpoints
  * @ia_handle: the IA
  * @pz_handle: PZ of the memory that will be posted to it
- * @srq_attr: how long it must be at least; dat_srq_query() tells what it is
+ * @srq_attr: the least length and segments; dat_srq_query() returns the real ones
  * @srq_handle: out: the SRQ, empty
  *
  * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA). INVALID_PARAMETER: ARG3 (NULL, a
@@ -752,7 +755,7 @@ DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 			  DAT_SRQ_ATTR *srq_attr, DAT_SRQ_HANDLE *srq_handle);
 
 /**
- * dat_srq_set_lw - ask to be told when buffers run short
+ * dat_srq_set_lw - request a warning when buffers run short
  * @srq_handle: the SRQ
  * @low_watermark: fewer buffers than that give one asynchronous event per call of this function,
  *	at once if there are fewer already; DAT_SRQ_LW_DEFAULT: none
@@ -777,7 +780,7 @@ DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
  * dat_srq_query - ask for the parameters of an SRQ
  * @srq_handle: the SRQ
  * @srq_param_mask: DAT_SRQ_FIELD_* that are wanted
- * @srq_param: out: the parameters; a count that can't be told is DAT_VALUE_UNKNOWN
+ * @srq_param: out: the parameters; a count that is not known is DAT_VALUE_UNKNOWN
  *
  * MT: unsafe.
  */

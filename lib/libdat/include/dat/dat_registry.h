@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uDAPL 1.2: what providers and the registry offer each other. For providers,
- * after <dat/udat.h>.
+ * uDAPL 1.2: the interface between providers and the registry. Providers include it after
+ * <dat/udat.h>.
  */
 #ifndef _DAT_REGISTRY_H_
 #define _DAT_REGISTRY_H_
@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /**
- * dat_registry_add_provider - make an IA known
+ * dat_registry_add_provider - register a provider for an IA
  * @provider: its functions; must stay where it is until it is removed
  * @provider_info: name, version and thread safety that it is opened by; copied
  *
@@ -29,7 +29,7 @@ DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
 				     const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * dat_registry_remove_provider - forget an IA
+ * dat_registry_remove_provider - remove a provider for an IA
  * @provider: as it was added
  * @provider_info: as it was added
  *
@@ -47,14 +47,17 @@ DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
 #define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
 
 /**
- * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). It
- * leaves undone what it can't do. instance_data is the seventh field of the line of dat.conf. Runs
- * with the registry locked, so no IA can be opened or listed here.
+ * Registers provider_info->ia_name, and nothing else, by dat_registry_add_provider(). If it can't
+ * register the name, it returns without doing so. instance_data is the seventh field of the line of
+ * dat.conf. Runs with the registry locked, so no IA can be opened or listed here.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
 				       const char *instance_data);
 
-/** Undoes that, after the last IA of the name was closed. Both may be called again. */
+/**
+ * Removes that registration, after the last IA of the name was closed. The registry may call both
+ * functions again.
+ */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
 void DAT_PROVIDER_INIT_FUNC_NAME(const DAT_PROVIDER_INFO *provider_info, const char *instance_data);

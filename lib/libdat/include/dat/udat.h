@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uDAPL 1.2: user Direct Access Programming Library. This is the header that
- * programs include; link with -ldat. Common rules of all functions are told
- * in <dat/dat_functions.h>.
+ * uDAPL 1.2: user Direct Access Programming Library. This is the header that programs include; link
+ * with -ldat. <dat/dat_functions.h> has the rules common to all functions.
  */
 #ifndef _UDAT_H_
 #define _UDAT_H_
@@ -87,8 +86,8 @@ struct dat_evd_param {
 };
 
 /**
- * Called by a thread of the provider when an EVD triggers a CNO; must not block. A NULL EVD
- * says that the CNO is going away.
+ * A thread of the provider calls the function when an EVD triggers a CNO. The function must
+ * not block. A NULL EVD means that the library is freeing the CNO.
  */
 typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
 
@@ -236,28 +235,28 @@ DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 /**
  * dat_evd_wait - wait for events and take the first
  * @evd_handle: the EVD; one thread at a time can wait
- * @timeout: microseconds; 0 only looks; DAT_TIMEOUT_INFINITE
+ * @timeout: microseconds; 0 only polls; DAT_TIMEOUT_INFINITE
  * @threshold: events that must be queued, from 1 to the length of the queue
  * @event: out: the event
- * @nmore: out: events left; also if time is up or a signal came
+ * @nmore: out: events left; also on time-out and on a signal
  *
  * INVALID_PARAMETER: ARG3 (threshold out of range), ARG4 (@event is NULL), ARG5 (@nmore is
  * NULL). INVALID_STATE: EVD_WAITER (another thread waits), EVD_UNWAITABLE (waiting is forbidden,
  * or was while the thread waited), EVD_CONFIG_NOTIFY or EVD_CONFIG_SOLICITED (threshold above
- * 1), none (drained after an overflow). TIMEOUT_EXPIRED. INTERRUPTED_CALL (a signal). ABORT (the
- * EVD is going away).
+ * 1), none (drained after an overflow). TIMEOUT_EXPIRED. INTERRUPTED_CALL (a signal). ABORT (the IA
+ * is being closed).
  */
 DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
 			DAT_EVENT *event, DAT_COUNT *nmore);
 
 /**
- * dat_evd_set_unwaitable - forbid to wait for events; a thread that waits is let go
+ * dat_evd_set_unwaitable - forbid waiting for events, and end the wait of a thread
  * @evd_handle: the EVD
  */
 DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * dat_evd_clear_unwaitable - allow to wait for events
+ * dat_evd_clear_unwaitable - allow waiting for events
  * @evd_handle: the EVD
  */
 DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
@@ -307,13 +306,13 @@ DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /**
  * dat_cno_wait - wait for a trigger
- * @cno_handle: the CNO; a trigger that nobody waited for counts
- * @timeout: microseconds; 0 only looks; DAT_TIMEOUT_INFINITE
+ * @cno_handle: the CNO; it remembers a trigger that came while no thread waited
+ * @timeout: microseconds; 0 only polls; DAT_TIMEOUT_INFINITE
  * @evd_handle: out: EVD that may have events; DAT_HANDLE_NULL: the last EVD left the CNO, or an
  *	error
  *
- * INVALID_PARAMETER: ARG3 (@evd_handle is NULL). QUEUE_EMPTY (time is up). INTERRUPTED_CALL (a
- * signal). INVALID_STATE: CNO_DEAD (the CNO is going away).
+ * INVALID_PARAMETER: ARG3 (@evd_handle is NULL). QUEUE_EMPTY (the time-out expired).
+ * INTERRUPTED_CALL (a signal). INVALID_STATE: CNO_DEAD (the CNO is being freed).
  */
 DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
 			DAT_EVD_HANDLE *evd_handle);
@@ -334,7 +333,7 @@ DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
  * @registered_size: out: bytes that are really registered, at least @length
  * @registered_address: out: where they begin
  *
- * The memory is pinned. It must stay allocated until dat_lmr_free().
+ * The call pins the memory. The program must not free the memory before dat_lmr_free().
  *
  * INVALID_HANDLE: PZ (@pz_handle is no live PZ of this IA), LMR (the one in @region_description
  * is no live LMR of this IA). INVALID_PARAMETER: ARG3 (an address that is NULL or not mapped, or
