@@ -15,7 +15,7 @@
 
 /**
  * enum rsm_node_state - life of a link to a node
- * @RSM_NODE_STATE_DOWN: Nobody is there, or nobody that we talk to
+ * @RSM_NODE_STATE_DOWN: No node answers, or one that this node refuses
  * @RSM_NODE_STATE_GREETING: Something is there that has not answered yet
  * @RSM_NODE_STATE_ACTIVE: Connections can be made
  * @RSM_NODE_STATE_ENDING: It has failed or left, and its connections are being aborted

@@ -12,8 +12,8 @@ namespace rsmdat {
 EpAttributes to_attributes(const DAT_EP_ATTR &attr) noexcept;
 DAT_EP_ATTR to_attr(const EpAttributes &attributes) noexcept;
 
-// DAT_SUCCESS, or what is wrong with them: the argument at `position`, or something that could be
-// and is not supported. With an SRQ the receive side's are those of the SRQ, but for the
+// DAT_SUCCESS, or the error of the attributes: the argument at `position`, or a feature that the
+// provider lacks. With an SRQ the attributes of the receive side are those of the SRQ, except the
 // watermarks.
 DAT_RETURN check_attributes(const LimitSet &limits, const DAT_EP_ATTR &attr, bool with_srq,
                             int position) noexcept;

@@ -73,7 +73,7 @@ bool is_provider_version(std::string_view text) {
 
 enum class Use { load, leave, drop };
 
-// Leaves alone what is right but nothing for this library.
+// Ignores valid lines that are not for this library.
 Use read_record(std::vector<std::string> &field, ConfRecord &record) {
     if (field.size() != fields || field[ia_name].size() > longest_name ||
         field[library_path].empty() || !is_provider_version(field[provider_version]))
@@ -114,13 +114,13 @@ std::vector<ConfRecord> parse_conf(std::string_view text) {
         ConfRecord record;
         const auto use = read_line(line, record);
         if (use == Use::drop)
-            say_dropped(number, ": not a record of eight good fields, dropped");
+            say_dropped(number, ": not a record of eight valid fields, ignored");
         if (use != Use::load)
             continue;
         if (seen.insert(record.key).second)
             records.push_back(std::move(record));
         else
-            say_dropped(number, ": an earlier line has the same name and version, dropped");
+            say_dropped(number, ": an earlier line has the same name and version, ignored");
     }
     return records;
 }

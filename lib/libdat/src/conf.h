@@ -18,8 +18,7 @@ struct ConfRecord {
 };
 
 // The records of a file that programs can open: for user space, marked as
-// default, the first of their key. Others are passed over, whatever is wrong
-// with them.
+// default, the first of their key. The function ignores all other lines, valid or not.
 std::vector<ConfRecord> parse_conf(std::string_view text);
 
 // Reads and parses the file that the environment names, else the first of

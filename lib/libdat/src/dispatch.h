@@ -11,8 +11,8 @@
 
 namespace dat {
 
-// Any provider, any mistake. A function of its own, so that the usual case has
-// nothing to save across the search for the provider.
+// Handles every provider and every invalid handle. It is a function of its own, so that the usual
+// case saves no registers for the search.
 template <auto slot, DAT_RETURN_SUBTYPE bad_handle, class... Arguments>
 [[gnu::noinline, gnu::cold]] DAT_RETURN dispatch_any(DAT_HANDLE handle, Arguments... arguments) {
     const DAT_PROVIDER *provider = provider_of(handle);

@@ -12,8 +12,7 @@
 
 namespace dat {
 
-// NULL and the special values of an EVD are no handles; nor is anything that an
-// object can't begin at.
+// NULL, the special values of an EVD, and values at which no object can begin are no handles.
 inline bool is_handle(DAT_HANDLE handle) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(handle);
     return address != 0 && address % 4 == 0;
@@ -26,9 +25,8 @@ inline const DAT_PROVIDER *first_word(DAT_HANDLE handle) noexcept {
     return provider;
 }
 
-// The provider of an object, or NULL: not an object of anybody's who is
-// registered, or one that was freed and overwritten, or an address where nothing
-// can be read.
+// The provider of an object. NULL: no registered provider made the object, the object was freed and
+// overwritten, or the address can't be read.
 inline const DAT_PROVIDER *provider_of(DAT_HANDLE handle) noexcept {
     if (!is_handle(handle) || (!known_pages.contains(handle) && !is_readable(handle)))
         return nullptr;
@@ -39,7 +37,8 @@ inline const DAT_PROVIDER *provider_of(DAT_HANDLE handle) noexcept {
     return provider;
 }
 
-// The same for the usual case, in a few instructions: NULL says nothing.
+// The same for the usual case, in a few instructions: NULL does not mean that the handle is
+// invalid.
 inline const DAT_PROVIDER *first_provider_of(DAT_HANDLE handle) noexcept {
     if (!known_pages.contains(handle)) [[unlikely]]
         return nullptr;

@@ -21,7 +21,7 @@ inline bool is_boolean(const DAT_BOOLEAN &value) noexcept {
 // Nothing if the name does not end or the boolean is none.
 std::optional<Key> key_of(const DAT_PROVIDER_INFO &info);
 
-// The name fits: dat.conf and key_of() let no longer one in.
+// The name fits: dat.conf and key_of() refuse longer names.
 DAT_PROVIDER_INFO info_of(const Key &key) noexcept;
 
 } // namespace dat

@@ -22,14 +22,14 @@ class KnownProviders {
         return first_.slots[0].load(std::memory_order_acquire) == provider;
     }
 
-    // Callers of these two see to it that there is one at a time.
+    // The callers of these two functions ensure that only one thread executes them.
     void add(const DAT_PROVIDER *provider);
     void remove(const DAT_PROVIDER *provider) noexcept;
 
   private:
     using Slot = std::atomic<const DAT_PROVIDER *>;
 
-    // Chained, never taken off the chain: somebody may be reading it.
+    // An entry stays in the chain for ever, because another thread may be reading it.
     struct Chunk {
         std::array<Slot, 16> slots{};
         std::atomic<Chunk *> next{nullptr};

@@ -9,10 +9,10 @@
 
 namespace dat {
 
-// Is shown every entry, in any order, and remembers the best. An entry serves
-// who asks for its name, its major version and its or a smaller minor version.
-// One that is thread-safe also serves who does not ask for that, though one
-// that is no more than asked for is better; then the smallest minor version is.
+// The caller passes every entry, in any order, and the Matcher keeps the best. An entry serves a
+// request for its name, its major version and its or a smaller minor version. A thread-safe entry
+// also serves a request without thread safety, but an entry without thread safety serves it better;
+// among equals the smallest minor version is best.
 class Matcher {
   public:
     explicit Matcher(Key wanted) : wanted_(std::move(wanted)) {}
@@ -21,7 +21,7 @@ class Matcher {
 
     [[nodiscard]] const std::optional<Key> &best() const noexcept { return best_; }
 
-    // Why there is no best one: the subtype for DAT_PROVIDER_NOT_FOUND.
+    // The reason why no entry serves the request: the subtype for DAT_PROVIDER_NOT_FOUND.
     [[nodiscard]] DAT_RETURN_SUBTYPE reason() const noexcept { return reason_; }
 
   private:

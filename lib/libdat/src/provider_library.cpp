@@ -24,7 +24,7 @@ bool is_bare(const std::string &name) noexcept {
     return name.find('/') == std::string::npos;
 }
 
-// Any address within libdat: what is exported may be another's, preloaded.
+// An address within libdat. An exported name would not do: a preloaded library may define it.
 constexpr char inside = 0;
 
 void *open_beside(const std::string &name, std::string &error) {
@@ -49,8 +49,8 @@ void *open_library(const std::string &name, std::string &error) {
 
 } // namespace
 
-// A program's own name, which dladdr() gives for what is linked into it, is the
-// word of whoever started it: nothing for a set-user-id program to load from.
+// For a library that is linked into the program, dladdr() returns the name of the program, which
+// the user who started it has chosen: a set-user-id program must not load from there.
 std::string path_beside(const void *address, const std::string &name) {
     Dl_info info;
     if (::getauxval(AT_SECURE) != 0 || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr)

@@ -17,8 +17,8 @@ constexpr std::array usual_files{"/etc/dat/dat.conf", "/etc/dat.conf"};
 
 constinit std::atomic<bool> torn_down = false;
 
-// Before there can be a thread that forks while another is in the middle of it.
-// Without memory now, the first call tries again.
+// Make the registry before a thread can fork while another one makes it. If memory is short now,
+// the first call tries again.
 [[gnu::constructor]] void set_up() noexcept {
     static_cast<void>(guarded([] {
         Registry::instance();
@@ -27,8 +27,8 @@ constinit std::atomic<bool> torn_down = false;
     }));
 }
 
-// After the program's own handlers of exit() and the destructors of the
-// libraries that need this one.
+// Runs after the program's own handlers of exit() and the destructors of the libraries that need
+// libdat.
 [[gnu::destructor]] void tear_down() noexcept {
     torn_down.store(true, std::memory_order_release);
 }

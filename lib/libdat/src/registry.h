@@ -22,7 +22,7 @@
 
 namespace dat {
 
-// Whether the provider is registered now. Costs no more than a look.
+// Whether the provider is registered now. The function only reads a table.
 inline bool known_provider(const DAT_PROVIDER *provider) noexcept {
     return known_providers.contains(provider);
 }

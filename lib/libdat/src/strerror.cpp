@@ -166,7 +166,7 @@ const char *name_of(DAT_RETURN value, const std::array<Name, size> &names) noexc
 DAT_RETURN dat_strerror(DAT_RETURN value, const char **major_message, const char **minor_message) {
     const char *type = dat::name_of(DAT_GET_TYPE(value), dat::types);
     const char *subtype = dat::name_of(DAT_GET_SUBTYPE(value), dat::subtypes);
-    // Bare, as programs compare it, and nowhere else.
+    // Return the type without the class bits, as programs compare it.
     if (type == nullptr || subtype == nullptr || major_message == nullptr ||
         minor_message == nullptr)
         return DAT_INVALID_PARAMETER;

@@ -45,7 +45,7 @@ int query(const ControllerName &name, rsmapi_controller_attr_t &attributes) noex
         status = table->ask_attributes(name.data(), attr);
     if (status == RSM_SUCCESS)
         attributes = attributes_of(attr);
-    // Other errors mean for the caller that there is no such controller, too.
+    // The caller learns of all other errors as a missing controller.
     return status == RSM_SUCCESS || status == RSMERR_INSUFFICIENT_MEM ? status
                                                                       : RSMERR_CTLR_NOT_PRESENT;
 }

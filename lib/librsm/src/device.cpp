@@ -11,7 +11,7 @@ namespace rsm {
 constinit const rsmdev::Policy device_policy = {
     .segments = {.lowest = 256, .raises_limit = false, .closed_in_children = nullptr},
     .control = {.lowest = 3, .raises_limit = false, .closed_in_children = nullptr},
-    // Without the kernel agent the program gets no resource.
+    // The status of a process that finds no kernel agent.
     .status_of_absence = RSMERR_INSUFFICIENT_RESOURCES,
     .repeats_interrupted = false,
     .children_inherit_mappings = true,

@@ -112,7 +112,7 @@ int rsm_memseg_export_destroy(rsm_memseg_export_handle_t memseg) {
             return RSMERR_POLLFD_IN_USE;
         if (segment->memory.in_window())
             rsm::bring_contents_home(segment->memory);
-        // While the handle lives: a child that is forked during the command has handle and segment.
+        // End the export while the handle is live: a child that is forked meanwhile then has both.
         segment->memory.destroy();
         rsm::destroy(segment);
         return RSM_SUCCESS;

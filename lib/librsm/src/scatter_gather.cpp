@@ -87,7 +87,7 @@ int take_request(const ImportSegment &segment, Direction direction, const rsm_sc
         return RSMERR_BAD_ADDR;
     if ((segment.rights() & right_for(direction)) == 0)
         return RSMERR_PERM_DENIED;
-    // Each entry is copied, for the same reason.
+    // Copy each entry: the program can't change the copy after the check.
     for (const auto entry : std::span(io.iovec, io.io_request_count)) {
         Piece &piece = request.pieces[request.count];
         if (const int status = take_entry(segment, entry, piece); status != RSM_SUCCESS)

@@ -21,7 +21,7 @@ struct Text {
 constexpr std::array texts{
     TEXT(RSM_SUCCESS, "success"),
     TEXT(RSMERR_BAD_LIBRARY_VERSION, "wrong version of the library"),
-    TEXT(RSMERR_BAD_TOPOLOGY_PTR, "no place for the topology"),
+    TEXT(RSMERR_BAD_TOPOLOGY_PTR, "the pointer for the topology is NULL"),
     TEXT(RSMERR_BAD_CTLR_HNDL, "not an open controller"),
     TEXT(RSMERR_CTLR_NOT_PRESENT,
          "no such controller, or /dev/rsm cannot be opened: run \"rsmctl doctor\""),

@@ -17,10 +17,10 @@ inline namespace v1 {
 /**
  * An interval in which a put may return before its data has arrived.
  *
- * close() says whether everything since the scope began, or since the last order(), has: call it.
- * The destructor closes a scope that was left, for example by an exception, and drops the result.
- * A connection takes one scope at a time; other threads may put and get meanwhile, and belong to
- * it.
+ * Call close(): it reports whether all data since the scope began, or since the last order(), has
+ * arrived. The destructor closes a scope that was left, for example by an exception, and drops the
+ * result. A connection takes one scope at a time; other threads may put and get meanwhile, and
+ * belong to it.
  */
 class [[nodiscard]] BarrierScope {
   public:
@@ -43,7 +43,7 @@ class [[nodiscard]] BarrierScope {
         return detail::code(rsm_memseg_import_order_barrier(barrier()));
     }
 
-    /** Ends the scope: everything has arrived, or the error is as of order(). */
+    /** Ends the scope. All data has arrived, or the call throws the errors of order(). */
     void close() { detail::check(try_close(), "rsm_memseg_import_close_barrier"); }
     [[nodiscard]] std::error_code try_close() noexcept {
         const int status = rsm_memseg_import_close_barrier(barrier());

@@ -22,7 +22,7 @@ using NodeId = rsm_node_id_t;
 using SegmentId = rsm_memseg_id_t;
 
 /**
- * An open controller: what segments are exported and imported through.
+ * An open controller: a program exports and imports segments through it.
  *
  * May be used by several threads at once. Segments stay when their controller goes.
  */

@@ -182,7 +182,7 @@ class [[nodiscard]] Result {
   private:
     std::optional<T> value_;
     std::error_code error_;
-    const char *call_ = nullptr; // a literal; what error_ came from
+    const char *call_ = nullptr; // a literal: the function that returned error_
 };
 
 } // namespace v1

@@ -40,7 +40,7 @@ int milliseconds(std::chrono::duration<Rep, Period> time) noexcept {
 constexpr short hangup = 0x2000;
 
 /**
- * Waits as rsm_intr_signal_wait() does, but not for what can't come any more.
+ * Waits as rsm_intr_signal_wait() does, but not for an event that can't come any more.
  *
  * @entry: of the segment's pollfd
  *
@@ -178,7 +178,7 @@ class EventSource {
  * @entries: of EventDescriptor::entry() and others; revents is filled in
  * @limit: as for wait_for()
  *
- * Return: how many entries have something to tell; 0 when the time is up.
+ * Return: the number of ready entries; 0 when the time-out has expired.
  * Errc::interrupted: by a signal.
  */
 template <class Rep, class Period>

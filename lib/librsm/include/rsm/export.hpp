@@ -62,7 +62,7 @@ class Export : public EventSource<Export> {
         : Export(try_create(controller, memory, rebind).value()) {}
     Export(Export &&) noexcept = default;
     Export &operator=(Export &&) noexcept = default;
-    // Descriptors share what is behind it, other segments do not.
+    // Event descriptors share the state of a segment; two segments do not.
     Export(const Export &) = delete;
     Export &operator=(const Export &) = delete;
     ~Export() = default;

@@ -77,7 +77,7 @@ class Import : public EventSource<Import> {
         }
     }
 
-    // They change, or read again, what others see, though no member.
+    // These functions access shared memory, although they change no member.
     // NOLINTBEGIN(readability-make-member-function-const)
 
     /**

@@ -45,8 +45,8 @@ struct ImportState {
 /**
  * Part of a segment in this process's memory: Mapping, or ReadMapping for loads only.
  *
- * If the connection breaks it shows zeroes and swallows stores; it never faults. It keeps the
- * connection alive. Spans of it are dead when it is.
+ * If the connection breaks, the mapping shows zeros and discards stores; it never faults. The
+ * mapping keeps the connection alive. Its spans are invalid after its end.
  */
 template <class Byte>
 class BasicMapping {

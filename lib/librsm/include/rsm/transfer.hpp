@@ -70,7 +70,7 @@ template <class Range>
 concept ItemRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     Item<std::ranges::range_value_t<Range>>;
 
-// The functions of RSMAPI say in words, not in types, that they leave alone what is put.
+// The prototypes of RSMAPI lack const, but the functions do not modify data that is put.
 template <class Width, class T>
 Width *as(T *items) noexcept {
     return reinterpret_cast<Width *>(const_cast<std::remove_const_t<T> *>(items));
