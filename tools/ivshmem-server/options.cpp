@@ -89,12 +89,12 @@ std::string shm_name_in(const std::string &text) {
 }
 
 void define(CLI::App &app, Options &options) {
-    app.add_option("--socket", options.socket, "where clients connect, unless systemd passes it")
+    app.add_option("--socket", options.socket, "socket to listen on, unless systemd passes one")
         ->each(check_socket)
         ->capture_default_str();
     app.add_option_function<std::string>(
            "--mode", [&](const std::string &text) { options.mode = mode_in(text); },
-           "who may connect, as octal mode of the socket")
+           "octal mode of the socket, which decides who may connect")
         ->default_str("0660");
     app.add_option_function<std::string>(
         "--group", [&](const std::string &text) { options.group = group_in(text); },

@@ -159,7 +159,7 @@ void warn_of_believed_nodes(const Records &nodes) {
     for (const auto &node : nodes) {
         if (node.contains("secret") && !node["secret"].get<bool>()) {
             std::cerr << "rsmctl: warning: " << node.value("controller", "")
-                      << ": there is no secret, nodes are taken at their word "
+                      << ": there is no secret, nodes are not authenticated "
                          "(rsmctl node secret)\n";
             return;
         }

@@ -258,7 +258,7 @@ void check_secrets(std::vector<Finding> &findings, const std::vector<Json> &node
                 {"secret", Verdict::ok, name + ": nodes have to know the secret", ""});
         } else {
             findings.push_back({"secret", Verdict::note,
-                                name + ": there is no secret, nodes are taken at their word",
+                                name + ": there is no secret, nodes are not authenticated",
                                 "rsmctl node secret FILE -c " + name +
                                     " on all nodes; at boot rsm-nodes.service takes it from "
                                     "/etc/rsm/rdma-secret"});

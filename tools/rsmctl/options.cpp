@@ -98,15 +98,15 @@ CLI::App &add_object(CLI::App &app, Options &options, const std::string &object,
     auto *command = app.add_subcommand(object, description);
     command->callback([&options, object] { options.object = object; });
     command->require_subcommand(0, 1);
-    add_verb(*command, options, Verb::list, "list", "list them; what happens without a command");
-    add_key(add_verb(*command, options, Verb::show, "show", "show all of one"), options, object);
+    add_verb(*command, options, Verb::list, "list", "list them (the default)");
+    add_key(add_verb(*command, options, Verb::show, "show", "show one in detail"), options, object);
     return *command;
 }
 
 void add_node_changes(CLI::App &node, Options &options) {
     auto &add = add_verb(node, options, Verb::add, "add", "let a controller reach one more node");
-    auto &set = add_verb(node, options, Verb::set, "set", "give a node another address");
-    auto &del = add_verb(node, options, Verb::del, "del", "forget a node");
+    auto &set = add_verb(node, options, Verb::set, "set", "change the address of a node");
+    auto &del = add_verb(node, options, Verb::del, "del", "remove a node");
     for (auto *command : {&add, &set, &del}) {
         add_number(*command, options, "ID", "the node's id");
         add_controller(*command, options);
@@ -120,10 +120,11 @@ void add_node_changes(CLI::App &node, Options &options) {
 
 void add_secret(CLI::App &node, Options &options) {
     auto &command = add_verb(node, options, Verb::secret, "secret",
-                             "set the secret that nodes prove to know, or take it away");
-    auto *file = command.add_option("FILE", options.file, "where it is; only its owner may read it")
-                     ->check(no_longer_than(longest_path));
-    command.add_flag("--none", options.none, "there is no secret any more")->excludes(file);
+                             "set the secret that nodes prove to know, or remove it");
+    auto *file =
+        command.add_option("FILE", options.file, "where it is; only its owner may read it")
+            ->check(no_longer_than(longest_path));
+    command.add_flag("--none", options.none, "remove the secret")->excludes(file);
     add_controller(command, options);
     command.callback([&options] {
         if (!options.none && options.file.empty()) {
@@ -140,13 +141,13 @@ void add_objects(CLI::App &app, Options &options) {
     add_secret(node, options);
     auto &segment = add_object(app, options, "segment", "exported segments");
     add_segment_key(add_verb(segment, options, Verb::revoke, "revoke",
-                             "end a segment as if its memory had gone away"),
+                             "end a segment as if its memory had been unmapped"),
                     options);
     add_object(app, options, "import", "imported segments");
     add_object(app, options, "process", "processes that have segments, and their limits");
     app.add_subcommand("stats", "counters of this node")
         ->callback([&options] { options.object = "stats"; })
-        ->add_subcommand("list", "show them; what happens without a command");
+        ->add_subcommand("list", "show them (the default)");
 }
 
 CLI::Validator is_event(std::vector<std::string> names) {
@@ -164,7 +165,7 @@ std::vector<std::string> event_names() {
 }
 
 void add_show(CLI::App &app, Options &options) {
-    auto *show = app.add_subcommand("show", "show all of a segment, and who imports it here");
+    auto *show = app.add_subcommand("show", "show a segment and its imports here");
     add_segment_key(*show, options);
     show->callback([&options] {
         options.verb = Verb::show;
@@ -282,11 +283,11 @@ void define(CLI::App &app, Options &options) {
     add_list_options(app, options);
     add_objects(app, options);
     add_show(app, options);
-    add_verb(app, options, Verb::monitor, "monitor", "show what happens as it happens")
+    add_verb(app, options, Verb::monitor, "monitor", "show events as they happen")
         .add_option("EVENT", options.events, "only these")
         ->check(is_event(event_names()));
     add_verb(app, options, Verb::doctor, "doctor",
-             "say whether this machine and this session can use RSM, and what to do if not");
+             "check whether this machine and session can use RSM, and name remedies");
     add_metrics(app, options);
     add_verb(app, options, Verb::top, "top", "segments and imports, those with most traffic first");
 }

@@ -87,7 +87,7 @@ void print(const std::string &text) {
 void replace_file(const std::string &path, const std::string &content) {
     struct stat status {};
     if (lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        throw std::runtime_error(path + ": is no regular file");
+        throw std::runtime_error(path + ": is not a regular file");
     }
     Replacement replacement(path);
     replacement.write(content);

@@ -70,7 +70,7 @@ void check_rights(int fd) {
         throw std::system_error(errno, std::generic_category());
     }
     if (!S_ISREG(status.st_mode)) {
-        throw std::runtime_error("is no regular file");
+        throw std::runtime_error("is not a regular file");
     }
     if ((status.st_mode & others) != 0 || (status.st_uid != 0 && status.st_uid != geteuid())) {
         throw std::runtime_error("others than its owner may read or write it, or its owner is "

@@ -44,7 +44,7 @@ std::map<std::string, double> earlier_ratios(std::istream &report) {
     std::map<std::string, double> ratios;
     const auto document = nlohmann::json::parse(report, nullptr, false);
     if (!document.is_object() || !document.contains("figures") || !document["figures"].is_array()) {
-        throw std::runtime_error("the earlier report is none: rsmperf --json writes reports");
+        throw std::runtime_error("the earlier file is not a report: rsmperf --json writes reports");
     }
     for (const auto &figure : document["figures"]) {
         if (!figure.is_object() || !figure.contains("ratio")) {

@@ -52,11 +52,11 @@ struct Options {
 };
 
 void add_measuring_options(CLI::App &app, Settings &settings) {
-    app.add_option("--processes", settings.processes, "measure each figure in so many processes")
+    app.add_option("--processes", settings.processes, "processes that measure each figure")
         ->check(CLI::Range(1, 1000))
         ->take_last()
         ->capture_default_str();
-    app.add_option("--rounds", settings.rounds, "measure in so many rounds in each process")
+    app.add_option("--rounds", settings.rounds, "number of rounds in each process")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
     app.add_option("--batch-ms", settings.batch_ms, "least time of a batch of short operations")
@@ -111,14 +111,14 @@ void add_options(CLI::App &app, Options &options) {
     auto *peer =
         app.add_option("--peer", options.settings.peer,
                        "measure with this node, where rsmperf --serve runs, not over loopback");
-    app.add_flag("--serve", options.serve, "serve a node that measures with --peer, for ever")
+    app.add_flag("--serve", options.serve, "serve a node that measures with --peer, until killed")
         ->excludes(peer);
     app.add_flag("--dat", options.dat, "measure uDAPL over loopback, not RSMAPI")->excludes(peer);
     app.add_option(
            "--rdma", options.settings.host,
            "measure over RDMA with the host at this address, where rsmperf --serve-rdma runs")
         ->excludes(peer);
-    app.add_flag("--serve-rdma", options.serve_rdma, "serve a host that measures, for ever");
+    app.add_flag("--serve-rdma", options.serve_rdma, "serve a host that measures, until killed");
     app.add_flag("--native", options.settings.native,
                  "measure what needs no kernel, over the fake of /dev/rsm: no rsm.ko is loaded")
         ->excludes(peer);

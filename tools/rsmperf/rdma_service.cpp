@@ -91,7 +91,7 @@ void carry_out(Channel &channel) {
     auto order = channel.expect<RdmaOrder>();
     order.test.back() = '\0';
     if (order.size == 0 || order.size > rdma_half) {
-        throw std::runtime_error("an order makes no sense");
+        throw std::runtime_error("the other side sent an invalid order");
     }
     if (order.role == RdmaRole::program) {
         const Program server(Place::peer, server_of(order));

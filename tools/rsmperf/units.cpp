@@ -48,16 +48,16 @@ std::vector<std::string> split(const std::string &text, char separator) {
 void append_range(std::vector<std::size_t> &list, const std::string &text) {
     const auto parts = split(text, ':');
     if (parts.size() > 3) {
-        refuse(text, "is no range: write FIRST:LAST or FIRST:LAST:FACTOR");
+        refuse(text, "is not a range: write FIRST:LAST or FIRST:LAST:FACTOR");
     }
     const auto first = parse_size(parts[0]);
     const auto last = parts.size() > 1 ? parse_size(parts[1]) : first;
     const auto factor = parts.size() > 2 ? parse_size(parts[2]) : 2;
     if (first == 0 || first > last) {
-        refuse(text, "is no range: numbers are above 0, and the first is not above the last");
+        refuse(text, "is not a range: numbers are above 0, and the first is not above the last");
     }
     if (factor < 2) {
-        refuse(text, "is no range: its factor is at least 2");
+        refuse(text, "is not a range: its factor is at least 2");
     }
     for (auto value = first; value < last; value *= factor) {
         list.push_back(value);
@@ -104,7 +104,7 @@ std::size_t parse_size(const std::string &text) {
     }
     const int power = digits.ec == std::errc() ? power_of({digits.ptr, end}) : -1;
     if (power < 0) {
-        refuse(text, "is no size: write digits, and K, M or G behind them");
+        refuse(text, "is not a size: write digits, and K, M or G behind them");
     }
     for (int at = 0; at < power; at++) {
         if (value > most / 1024) {

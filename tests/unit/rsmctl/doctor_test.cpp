@@ -175,7 +175,7 @@ TEST_F(Doctor, KnowsAControllerWithoutSecret) {
     for (auto &known : machine.reported->nodes)
         known["secret"] = false;
     EXPECT_THAT(said("secret"),
-                StartsWith("note: rdma0: there is no secret, nodes are taken at their word -> "));
+                StartsWith("note: rdma0: there is no secret, nodes are not authenticated -> "));
     EXPECT_THAT(said("secret"), HasSubstr("-> rsmctl node secret FILE -c rdma0"));
     EXPECT_EQ(std::ranges::count(examine(machine), "secret", &Finding::check), 1);
     EXPECT_TRUE(usable(examine(machine)));

@@ -29,7 +29,7 @@ complete -c rsmctl -n '__rsmctl_at' -l version -d 'Show the version'
 for entry in 'controller:Interconnects that reach segments' 'node:Nodes that controllers know' \
         'segment:Exported segments' 'import:Imported segments' \
         'process:Processes that have segments, and their limits' 'stats:Counters of this node' \
-        'show:A segment and who imports it here' 'monitor:What happens as it happens' \
+        'show:A segment and who imports it here' 'monitor:Events as they happen' \
         'top:Segments and imports by traffic' \
         'doctor:Whether this machine can use RSM' 'metrics:The state in the text format of OpenMetrics' \
         'help:Explain a command'
