@@ -131,14 +131,14 @@ Finding check_group(const Machine &machine) {
     const auto group = group_rsm(machine);
     if (!group) {
         return {"group", Verdict::fail, "there is no group rsm",
-                "groupadd --system rsm, adduser " + caller.name +
-                    " rsm, and udevadm trigger --name-match=rsm"};
+                "groupadd --system rsm, usermod -aG rsm " + caller.name +
+                    ", and udevadm trigger --name-match=rsm"};
     }
     if (in_session(machine, group->id) || std::ranges::count(group->members, caller.name) != 0) {
         return {"group", Verdict::ok, caller.name + " is in group rsm", ""};
     }
     return {"group", Verdict::fail, caller.name + " is not in group rsm",
-            "adduser " + caller.name + " rsm, then log in again"};
+            "usermod -aG rsm " + caller.name + ", then log in again"};
 }
 
 // A session gets its groups when it begins.

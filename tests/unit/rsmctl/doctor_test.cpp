@@ -113,11 +113,12 @@ TEST_F(Doctor, SaysHowToJoinTheGroup) {
     machine.caller.groups = {1000};
     machine.device_error = EACCES;
     EXPECT_EQ(said("group"),
-              "fail: carol is not in group rsm -> adduser carol rsm, then log in again");
+              "fail: carol is not in group rsm -> usermod -aG rsm carol, then log in again");
     EXPECT_THAT(said("login"), StartsWith("ok: "));
     EXPECT_THAT(said("device"), StartsWith("fail: /dev/rsm: Permission denied"));
     write("etc/group", "root:x:0:\n");
-    EXPECT_THAT(said("group"), StartsWith("fail: there is no group rsm"));
+    EXPECT_EQ(said("group"), "fail: there is no group rsm -> groupadd --system rsm, usermod -aG rsm carol, "
+                             "and udevadm trigger --name-match=rsm");
 }
 
 TEST_F(Doctor, SaysToLogInAgain) {
