@@ -3,6 +3,7 @@
 
 #include "engine/event/evd.h"
 #include "engine/loop/alarms.h"
+#include "engine/loop/blocking.h"
 #include "engine/loop/doorbell.h"
 #include "engine/loop/thread_pool.h"
 #include "engine/loop/watches.h"
@@ -33,8 +34,16 @@ int milliseconds_until(Clock::time_point when) noexcept {
 
 // Connects that wait for different nodes.
 constexpr std::size_t MOST_HELPERS = 8;
+// Ends that wait for different nodes. One thread is there from the start.
+constexpr std::size_t MOST_ENDERS = 8;
 
 thread_local bool is_engine = false;
+
+std::unique_ptr<ThreadPool> make_enders(Lock &lock) {
+    auto made = std::make_unique<ThreadPool>(MOST_ENDERS, [&lock] { const Guard once(lock); });
+    made->start();
+    return made;
+}
 
 } // namespace
 
@@ -189,7 +198,7 @@ Engine::Engine(Ia &ia) : Engine(ia.lock) {}
 
 Engine::Engine(Lock &lock)
     : inside_(std::make_shared<Inside>(lock)), helpers_(std::make_unique<ThreadPool>(MOST_HELPERS)),
-      caller_(std::make_unique<ThreadPool>(1)),
+      caller_(std::make_unique<ThreadPool>(1)), enders_(make_enders(lock)),
       thread_(make_thread([inside = inside_] { inside->run(); })) {}
 
 Engine::~Engine() {
@@ -200,9 +209,11 @@ void Engine::stop() noexcept {
     if (!thread_.joinable())
         return;
     inside_->stop();
+    about_to_block("end of the engine");
     thread_.join();
     helpers_->stop();
     caller_->stop();
+    enders_->stop();
 }
 
 void Engine::watch(int fd, std::uint32_t events, Source &source) {
@@ -229,6 +240,10 @@ void Engine::later(std::function<void()> what) {
 
 void Engine::aside(std::function<void()> what) {
     helpers_->run(std::move(what));
+}
+
+void Engine::end_aside(std::unique_ptr<Job> last) noexcept {
+    enders_->run(std::move(last));
 }
 
 bool Engine::is_this_thread() noexcept {

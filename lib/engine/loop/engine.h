@@ -15,6 +15,7 @@ namespace rsmengine {
 
 class Doorbell;
 class Feeder;
+class Job;
 class ThreadPool;
 
 // An object with a descriptor that the engine watches.
@@ -59,6 +60,10 @@ class Engine {
     // The same for work of the library that may block; other work does not wait for it. `what` is
     // destroyed without Ia::lock.
     void aside(std::function<void()> what);
+    // Runs and destroys a job without Ia::lock on another thread, when the calling thread has given
+    // Ia::lock up: for the end of objects, which may take long. Does not fail, and waits for no
+    // work of aside(). stop() destroys the jobs that have not begun.
+    void end_aside(std::unique_ptr<Job> last) noexcept;
     // True on the thread of an engine, which must not block.
     [[nodiscard]] static bool is_this_thread() noexcept;
 
@@ -76,6 +81,7 @@ class Engine {
     std::shared_ptr<Inside> inside_; // the thread's, too
     std::unique_ptr<ThreadPool> helpers_;
     std::unique_ptr<ThreadPool> caller_;
+    std::unique_ptr<ThreadPool> enders_;
     std::thread thread_;
 };
 

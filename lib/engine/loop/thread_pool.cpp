@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "engine/loop/thread_pool.h"
 
+#include "engine/loop/blocking.h"
+
 #include <condition_variable>
 #include <csignal>
-#include <deque>
 #include <mutex>
 #include <new>
 #include <pthread.h>
@@ -45,40 +46,51 @@ std::thread make_thread(std::function<void()> body) {
     }
 }
 
-struct ThreadPool::Shared {
-    void work();
-    bool take(Job &job);
+namespace {
 
+class FunctionJob final : public Job {
+  public:
+    explicit FunctionJob(ThreadPool::Function what) noexcept : what_(std::move(what)) {}
+    void run() noexcept override { what_(); }
+
+  private:
+    ThreadPool::Function what_;
+};
+
+} // namespace
+
+struct ThreadPool::Shared {
+    explicit Shared(Function its) noexcept : before(std::move(its)) {}
+    void work();
+    std::unique_ptr<Job> take();
+
+    const Function before;
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<Job> jobs;
+    JobQueue jobs;
     std::size_t idle = 0;
     bool stopped = false;
 };
 
 void ThreadPool::Shared::work() {
-    for (;;) {
-        Job job;
-        if (!take(job))
-            return;
-        job();
+    while (const auto job = take()) {
+        if (before)
+            before();
+        job->run();
     }
 }
 
-// False when the pool has stopped.
-bool ThreadPool::Shared::take(Job &job) {
+// Null when the pool has stopped.
+std::unique_ptr<Job> ThreadPool::Shared::take() {
     std::unique_lock guard(mutex);
     ++idle;
-    changed.wait(guard, [this] { return stopped || !jobs.empty(); });
+    changed.wait(guard, [this] { return stopped || jobs.size() > 0; });
     --idle;
-    if (stopped)
-        return false;
-    job = std::move(jobs.front());
-    jobs.pop_front();
-    return true;
+    return stopped ? nullptr : jobs.pop();
 }
 
-ThreadPool::ThreadPool(std::size_t most) : most_(most), shared_(std::make_shared<Shared>()) {
+ThreadPool::ThreadPool(std::size_t most, Function before)
+    : most_(most), shared_(std::make_shared<Shared>(std::move(before))) {
     threads_.reserve(most);
 }
 
@@ -88,7 +100,7 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::stop() noexcept {
     std::vector<std::thread> threads;
-    std::deque<Job> dropped;
+    JobQueue dropped;
     {
         const std::scoped_lock guard(shared_->mutex);
         shared_->stopped = true;
@@ -96,6 +108,7 @@ void ThreadPool::stop() noexcept {
         dropped.swap(shared_->jobs);
     }
     shared_->changed.notify_all();
+    about_to_block("end of helpers");
     for (std::thread &thread : threads)
         if (thread.get_id() == std::this_thread::get_id())
             thread.detach();
@@ -103,17 +116,30 @@ void ThreadPool::stop() noexcept {
             thread.join();
 }
 
-void ThreadPool::run(Job job) {
-    {
-        const std::scoped_lock guard(shared_->mutex);
-        if (shared_->stopped)
-            return;
-        if (threads_.empty())
-            start_thread();
-        shared_->jobs.push_back(std::move(job));
-        if (shared_->jobs.size() > shared_->idle && threads_.size() < most_)
-            start_another_thread();
-    }
+void ThreadPool::start() {
+    const std::scoped_lock guard(shared_->mutex);
+    if (!shared_->stopped && threads_.empty())
+        start_thread();
+}
+
+void ThreadPool::run(Function what) {
+    auto job = std::make_unique<FunctionJob>(std::move(what));
+    start();
+    run(std::move(job));
+}
+
+// The job of a pool that has stopped is destroyed when the mutex is free.
+void ThreadPool::run(std::unique_ptr<Job> job) noexcept {
+    const std::scoped_lock guard(shared_->mutex);
+    if (shared_->stopped)
+        return;
+    put(std::move(job));
+}
+
+void ThreadPool::put(std::unique_ptr<Job> job) noexcept {
+    shared_->jobs.push(std::move(job));
+    if (shared_->jobs.size() > shared_->idle && threads_.size() < most_)
+        start_another_thread();
     shared_->changed.notify_one();
 }
 

@@ -3,6 +3,8 @@
 // them.
 #pragma once
 
+#include "engine/loop/job.h"
+
 #include <functional>
 #include <memory>
 #include <thread>
@@ -12,22 +14,27 @@ namespace rsmengine {
 
 class ThreadPool {
   public:
-    using Job = std::function<void()>;
+    using Function = std::function<void()>;
 
-    explicit ThreadPool(std::size_t most); // throws std::bad_alloc
-    ~ThreadPool();                         // stops
+    // `before`, which must not throw, runs before each job. Throws std::bad_alloc.
+    explicit ThreadPool(std::size_t most, Function before = {});
+    ~ThreadPool(); // stops
     ThreadPool(const ThreadPool &) = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
 
-    // Jobs begin in the order of the calls; a job, which must not throw, is destroyed on the thread
-    // that ran it. Throws std::bad_alloc; the job has not been taken then.
-    void run(Job job);
-    // Jobs that have not begun, and those to come, are dropped. Waits for those that have begun,
-    // but for the one that calls this.
+    // Jobs begin in the order of the calls; a job is destroyed on the thread that ran it. `what`
+    // must not throw. Throws std::bad_alloc; nothing has been taken then.
+    void run(Function what);
+    // A thread exists from now on: run() of a Job needs no memory then. Throws std::bad_alloc.
+    void start();
+    void run(std::unique_ptr<Job> job) noexcept;
+    // Destroys jobs that have not begun, and those to come, on the calling thread. Waits for those
+    // that have begun, but for the one that calls this.
     void stop() noexcept;
 
   private:
     struct Shared;
+    void put(std::unique_ptr<Job> job) noexcept;
     void start_thread();
     void start_another_thread() noexcept;
 

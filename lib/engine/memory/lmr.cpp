@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/memory/lmr.h"
 
+#include "engine/loop/engine.h"
 #include "engine/memory/pz.h"
 #include "engine/transport.h"
 
@@ -9,7 +10,8 @@
 namespace rsmengine {
 
 Lmr::Lmr(Ia &ia, const MemoryOrigin &from, Region &its)
-    : Object(KIND, ia), origin(from), region(&its) {
+    : Object(KIND, ia), origin(from), region(&its),
+      end_(std::make_unique<SharedJob<Pinned>>(its.pinned)) {
     if (origin.kind == MemoryKind::SHARED)
         ia.transport->contexts.shared.emplace(origin.id, this);
     its.lmr = this;
@@ -25,6 +27,12 @@ Lmr::~Lmr() {
         contexts.shared.erase(own);
     --region->pz->users;
     contexts.destroy(*region);
+    if (end_)
+        ia().engine->end_aside(std::move(end_));
+}
+
+std::unique_ptr<Job> Lmr::take_end() noexcept {
+    return std::move(end_);
 }
 
 } // namespace rsmengine

@@ -4,6 +4,7 @@
 
 #include "engine/core/ia.h"
 #include "engine/core/types.h"
+#include "engine/loop/job.h"
 #include "engine/memory/contexts.h"
 
 namespace rsmengine {
@@ -23,11 +24,17 @@ class Lmr final : public Object {
 
     // Takes over the region if it does not throw (std::bad_alloc).
     Lmr(Ia &ia, const MemoryOrigin &from, Region &its);
-    ~Lmr() override;
+    ~Lmr() override; // its pages are given back without Ia::lock, soon
+    // The same, for a caller that destroys the result without Ia::lock: the pages are given back by
+    // then.
+    [[nodiscard]] std::unique_ptr<Job> take_end() noexcept;
 
     MemoryOrigin origin;
     Region *region;
     int bound_rmrs = 0; // and binds posted
+
+  private:
+    std::unique_ptr<SharedJob<Pinned>> end_; // the pages' last owner
 };
 
 } // namespace rsmengine

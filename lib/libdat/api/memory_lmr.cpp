@@ -81,13 +81,13 @@ DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM 
 }
 
 DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr) noexcept {
-    std::shared_ptr<Pinned> pinned; // destroyed without the lock, because unpinning can take long
+    std::unique_ptr<Job> last; // destroyed without the lock, because unpinning can take long
     const auto locked = enter<Lmr>(lmr);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_LMR);
     if (locked->bound_rmrs > 0)
         return invalid_state(DAT_INVALID_STATE_LMR_IN_USE);
-    pinned = locked->region->pinned;
+    last = locked->take_end();
     locked->ia().destroy(*locked);
     return DAT_SUCCESS;
 }
