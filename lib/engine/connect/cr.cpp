@@ -3,8 +3,8 @@
 
 namespace rsmengine {
 
-Cr::Cr(Ia &ia, std::unique_ptr<Link> its_link, std::span<const std::byte> data)
-    : Object(KIND, ia), link(std::move(its_link)), private_data(data.begin(), data.end()) {}
+Cr::Cr(Ia &ia, std::span<const std::byte> data)
+    : Object(KIND, ia), private_data(data.begin(), data.end()) {}
 
 Cr::~Cr() {
     release_ep();

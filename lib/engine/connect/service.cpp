@@ -27,7 +27,12 @@ Ep &make_endpoint(Ia &ia, const Link &link) {
 Sp::Sp(ObjectKind kind, Ia &ia, Qualifier its_qualifier, Evd &its_evd,
        std::unique_ptr<ServicePointListener> listener)
     : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd), listener_(std::move(listener)) {
-    listener_->serve(*this);
+    try {
+        listener_->serve(*this);
+    } catch (...) {
+        ia.engine->end_aside(stop_listening());
+        throw;
+    }
     ++evd->users;
 }
 
@@ -36,7 +41,8 @@ Sp::~Sp() {
 }
 
 void Sp::leave_evd() noexcept {
-    (void)stop_listening();
+    if (auto last = stop_listening())
+        ia().engine->end_aside(std::move(last));
     if (Evd *left = std::exchange(evd, nullptr))
         --left->users;
 }
@@ -55,18 +61,22 @@ std::unique_ptr<ServicePointListener> Sp::stop_listening() noexcept {
 void Sp::take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
     if (!listening() || !evd->has_room())
         return ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+    ia().transport->acknowledge(*link);
+    received(std::move(link), private_data);
+}
+
+void Sp::present(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
     Cr *cr = nullptr;
     try {
-        cr = &ia().adopt(std::make_unique<Cr>(ia(), std::move(link), private_data));
-        cr->take_ep(endpoint(*cr->link));
+        cr = &ia().adopt(std::make_unique<Cr>(ia(), private_data));
+        cr->take_ep(endpoint(*link));
     } catch (const std::bad_alloc &) {
         if (cr != nullptr)
             ia().destroy(*cr);
-        return;
+        return ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
     }
-    ia().transport->acknowledge(*cr->link);
+    cr->link = std::move(link);
     announce(*cr);
-    arrived();
 }
 
 void Sp::announce(Cr &cr) noexcept {
@@ -88,9 +98,32 @@ Ep *Psp::endpoint(const Link &link) {
     return endpoints == EndpointsBy::ENGINE ? &make_endpoint(ia(), link) : nullptr;
 }
 
+// Made with the Rsp, because the end of the listener must not need memory.
+class Rsp::ListenerEnd final : public Job {
+  public:
+    explicit ListenerEnd(Rsp &rsp) noexcept : ia_(rsp.ia()), rsp_(rsp.handle()) {}
+    void run() noexcept override;
+
+    std::unique_ptr<ServicePointListener> listener;
+
+  private:
+    Ia &ia_;
+    const Handle rsp_;
+};
+
+// The Rsp may be freed meanwhile.
+void Rsp::ListenerEnd::run() noexcept {
+    listener.reset();
+    const Guard guard(ia_.lock);
+    if (Rsp *rsp = find<Rsp>(rsp_, ia_))
+        rsp->listener_ended();
+    ia_.listener_ended.wake();
+}
+
 Rsp::Rsp(Ia &ia, Qualifier its_qualifier, Ep *its_ep, Evd &its_evd,
          std::unique_ptr<ServicePointListener> listener)
-    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)) {
+    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)),
+      end_(std::make_unique<ListenerEnd>(*this)) {
     if (its_ep == nullptr)
         return;
     reserve(*its_ep);
@@ -98,6 +131,8 @@ Rsp::Rsp(Ia &ia, Qualifier its_qualifier, Ep *its_ep, Evd &its_evd,
 }
 
 Rsp::~Rsp() {
+    if (request_)
+        ia().transport->refuse(ia(), std::move(request_), Refusal::BY_PROVIDER);
     if (ep == nullptr)
         return;
     ep->rsp = nullptr;
@@ -121,9 +156,35 @@ Ep *Rsp::endpoint(const Link &link) {
     return ep;
 }
 
-// Stop at once: a consumer that gets the event may use the qualifier again.
-void Rsp::arrived() noexcept {
-    (void)stop_listening();
+void Rsp::received(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept {
+    try {
+        private_data_.assign(private_data.begin(), private_data.end());
+    } catch (const std::bad_alloc &) {
+        return ia().transport->refuse(ia(), std::move(link), Refusal::BY_PROVIDER);
+    }
+    request_ = std::move(link);
+    end_->listener = stop_listening();
+    ia().engine->end_aside(std::move(end_));
+}
+
+// The EVD may be full now, or have gone with the open that it belonged to.
+void Rsp::listener_ended() noexcept {
+    if (evd == nullptr || !evd->has_room())
+        return ia().transport->refuse(ia(), std::move(request_), Refusal::BY_PROVIDER);
+    present(std::move(request_), private_data_);
+}
+
+Rsp *Rsp::settled(Handle rsp, Ia &ia, Guard &guard) noexcept {
+    Rsp *found = find<Rsp>(rsp, ia);
+    while (found != nullptr && found->request_) {
+        const auto ticket = ia.listener_ended.ticket();
+        {
+            const UnlockedScope unlocked(ia, guard);
+            (void)ia.listener_ended.sleep(ticket, {});
+        }
+        found = find<Rsp>(rsp, ia);
+    }
+    return found;
 }
 
 } // namespace rsmengine

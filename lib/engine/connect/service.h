@@ -17,10 +17,10 @@ class Sp : public Object {
 
     [[nodiscard]] bool listening() const noexcept { return listener_ != nullptr; }
     [[nodiscard]] ServicePointListener *listener() const noexcept { return listener_.get(); }
-    // Takes a request: makes a CR and its event, or refuses the request.
+    // Takes a request, which leads to a CR and its event, or refuses the request.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
-    // Takes no more requests. Stops the listener, if there is one, and returns it
-    // (service_point_listener.h).
+    // Takes no more requests. Stops the listener, if there is one, and returns it; the caller
+    // destroys it without Ia::lock (service_point_listener.h).
     [[nodiscard]] std::unique_ptr<ServicePointListener> stop_listening() noexcept;
     // Takes no more requests if its EVD is one of those.
     void leave_evds_of(const Ia &closing) noexcept override;
@@ -31,12 +31,15 @@ class Sp : public Object {
   protected:
     Sp(ObjectKind kind, Ia &ia, Qualifier qualifier, Evd &evd,
        std::unique_ptr<ServicePointListener> listener);
+    // Makes the CR and its event. Refuses the request if memory is short.
+    void present(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
 
   private:
     // Returns the Ep that a request is to use, if any.
     virtual Ep *endpoint(const Link &link) = 0;
-    // A request was put on the EVD.
-    virtual void arrived() noexcept {}
+    // A request has come, and the requester knows that this service point has it.
+    virtual void received(std::unique_ptr<Link> link,
+                          std::span<const std::byte> private_data) noexcept = 0;
 
     void announce(Cr &cr) noexcept;
     void leave_evd() noexcept;
@@ -55,8 +58,14 @@ class Psp final : public Sp {
 
   private:
     Ep *endpoint(const Link &link) override;
+    void received(std::unique_ptr<Link> link,
+                  std::span<const std::byte> private_data) noexcept override {
+        present(std::move(link), private_data);
+    }
 };
 
+// Takes one request. A consumer that gets its event may use the qualifier again: so the request
+// waits here until the listener has ended, which another thread does.
 class Rsp final : public Sp {
   public:
     static constexpr ObjectKind KIND = ObjectKind::RSP;
@@ -68,18 +77,29 @@ class Rsp final : public Sp {
 
     Ep *ep = nullptr; // none yet, or freed
 
+    // The Rsp of a handle when no end of its listener is under way any more: until then this waits
+    // without the lock that `guard` holds. Null if the Rsp has been freed meanwhile.
+    static Rsp *settled(Handle rsp, Ia &ia, Guard &guard) noexcept;
+
   private:
+    class ListenerEnd;
     void reserve(Ep &its_ep) noexcept;
     Ep *endpoint(const Link &link) override;
-    void arrived() noexcept override;
+    void received(std::unique_ptr<Link> link,
+                  std::span<const std::byte> private_data) noexcept override;
+    void listener_ended() noexcept;
+
+    std::unique_ptr<ListenerEnd> end_; // null when it is under way or over
+    std::unique_ptr<Link> request_;    // waits for that end
+    std::vector<std::byte> private_data_;
 };
 
 class Cr final : public Object {
   public:
     static constexpr ObjectKind KIND = ObjectKind::CR;
 
-    // Throws std::bad_alloc.
-    Cr(Ia &ia, std::unique_ptr<Link> link, std::span<const std::byte> private_data);
+    // Has no link yet. Throws std::bad_alloc.
+    Cr(Ia &ia, std::span<const std::byte> private_data);
     ~Cr() override; // refuses unless it was answered
     void take_ep(Ep *ep) noexcept;
 

@@ -5,11 +5,11 @@
 // Locking: Ia::lock guards every object of the Ia, and of the Ias that it is joined to (joined.h):
 // theirs stands for the same mutex. API functions take it with enter() (object.h); functions of
 // classes expect it held unless they say otherwise. A thread drops the lock, with an UnlockedScope,
-// only while it sleeps (Evd::wait, Cno::wait), during an ioctl or mmap that can take long (pinning,
-// connecting: marked where it happens), and while it calls an agent of the consumer. It must look
-// up all objects again afterwards. The engine's thread takes the lock like all others. Below
-// Ia::lock are only the locks inside malloc, the handle cells, the list of asynchronous EVDs and
-// the thread pools; there is none above it.
+// only while it sleeps (Evd::wait, Cno::wait, Rsp::settled), during an ioctl or mmap that can take
+// long (pinning, connecting: marked where it happens), and while it calls an agent of the consumer.
+// It must look up all objects again afterwards. No thread waits for another node with the lock. The
+// engine's thread takes the lock like all others. Below Ia::lock are only the locks inside malloc,
+// the handle cells, the list of asynchronous EVDs and the thread pools; there is none above it.
 #pragma once
 
 #include "engine/core/async_evds.h"
@@ -102,6 +102,7 @@ class Ia final : public Object {
     Handle async_handle = nullptr;  // of the EVD that gets async events; null: none
     bool closing = false;
     Futex agent_returned; // woken when an agent of a Cno has returned
+    Futex listener_ended; // woken when the listener of an Rsp has ended
 
   private:
     friend class UnlockedScope;

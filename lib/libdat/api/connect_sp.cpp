@@ -39,6 +39,7 @@ template <class Make>
 DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        ListenerPointer listener; // destroyed without the lock if there is no service point
         join_for(ia, evd, Stream::REQUESTS);
         const auto locked = enter<Ia>(ia);
         if (!locked)
@@ -54,7 +55,6 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
             return invalid_parameter(4);
         if (!found->accepts(Stream::REQUESTS))
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
-        ListenerPointer listener;
         const DAT_RETURN result = to_return(make(*locked, listener));
         if (result == DAT_SUCCESS)
             *psp = locked
@@ -131,6 +131,7 @@ DAT_RETURN psp_free(DAT_PSP_HANDLE psp) noexcept {
 DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE ep,
                       DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp) noexcept {
     return guarded([&]() -> DAT_RETURN {
+        ListenerPointer listener; // likewise
         join_for(ia, evd, Stream::REQUESTS);
         const auto locked = enter<Ia>(ia);
         if (!locked)
@@ -142,7 +143,6 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         Evd *found = find_evd(evd, *locked);
         if (found == nullptr)
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
-        ListenerPointer listener;
         result = check_rsp(qualifier, its_ep, *found, rsp);
         if (result == DAT_SUCCESS)
             result = to_return(locked->transport->listen(*locked, qualifier, listener));
@@ -168,11 +168,15 @@ DAT_RETURN rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM 
 
 DAT_RETURN rsp_free(DAT_RSP_HANDLE rsp) noexcept {
     ListenerPointer last; // likewise
-    const auto locked = enter<Rsp>(rsp);
+    auto locked = enter<Rsp>(rsp);
     if (!locked)
         return invalid_handle(DAT_INVALID_HANDLE_RSP);
-    last = locked->stop_listening();
-    locked->ia().destroy(*locked);
+    Ia &ia = locked->ia();
+    Rsp *settled = Rsp::settled(rsp, ia, locked.guard);
+    if (settled == nullptr)
+        return invalid_handle(DAT_INVALID_HANDLE_RSP);
+    last = settled->stop_listening();
+    ia.destroy(*settled);
     return DAT_SUCCESS;
 }
 
