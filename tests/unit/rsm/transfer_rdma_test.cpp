@@ -275,8 +275,11 @@ TEST_F(DaplTransferRdma, RegionsOfThePeerAreClosedByAHelper) {
     expect(*one.request, 1, CompletionStatus::OK, 8);
     region_closed_by = std::thread::id();
     ASSERT_EQ(one.ep->disconnect(Close::ABRUPT), Status::OK);
+    EXPECT_EQ(region_closed_by.load(), std::thread::id()); // functions with the lock may use it
+    guard.unlock();
     while (region_closed_by.load() == std::thread::id())
         std::this_thread::yield();
+    guard.lock();
     EXPECT_NE(region_closed_by.load(), std::this_thread::get_id());
 }
 

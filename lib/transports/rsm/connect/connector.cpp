@@ -57,23 +57,24 @@ Status RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t node,
         ep_.fail(EventKind::UNREACHABLE);
         return Status::OK;
     }
+    std::unique_ptr<Link> base = std::make_unique<RsmLink>();
+    const UnusedLink unused(engine(), base);
+    auto &fresh = own<RsmLink>(*base);
     std::unique_ptr<Channel> channel;
     const int status =
         Channel::create(*its.device, its.options.controller, node, its.options.ring, channel);
+    fresh.channel = std::move(channel);
     if (status != RSM_SUCCESS)
         return status == RSMERR_INSUFFICIENT_MEM ? Status::NO_MEMORY : Status::NO_CONNECTIONS;
-    auto fresh = std::make_unique<RsmLink>();
-    fresh->channel = std::move(channel);
-    fresh->active = true;
-    fresh->local_port = new_port();
-    fresh->qualifier = qualifier;
-    fresh->remote = remote;
-    fresh->remote_node = node;
-    write_terms(fresh->channel->ours().offer, *fresh,
+    fresh.active = true;
+    fresh.local_port = new_port();
+    fresh.qualifier = qualifier;
+    fresh.remote = remote;
+    fresh.remote_node = node;
+    write_terms(fresh.channel->ours().offer, fresh,
                 static_cast<std::uint32_t>(ep_.attributes.max_rdma_read_in),
                 static_cast<std::uint32_t>(ep_.attributes.max_rdma_read_out), private_data);
     ep_.prepare();
-    std::unique_ptr<Link> base = std::move(fresh);
     start(base, timeout, EventKind::TIMED_OUT);
     try {
         call();
@@ -100,7 +101,6 @@ Status RsmConnector::accept(std::unique_ptr<Link> &from, std::span<const std::by
 // Takes over a link; leaves it where it was if something throws. After `timeout` the attempt has
 // failed with the event `late`.
 void RsmConnector::start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late) {
-    ended_channel_.reset();
     ep_.link = std::move(from);
     Channel &channel = *link().channel;
     try {
@@ -133,29 +133,33 @@ void RsmConnector::stop() noexcept {
 void RsmConnector::call_off() noexcept {
     engine().cancel(std::exchange(link().resend, 0));
     if (std::exchange(link().watches_listener, false))
-        engine().forget(link().call->fd());
-    try {
-        if (link().call)
-            engine().aside([call = link().call] {});
-    } catch (const std::bad_alloc &) {
-        // Closes it on this thread if memory for the job is short.
-    }
-    link().call.reset();
+        engine().forget(link().call->object->fd());
+    if (link().call)
+        engine().end_aside(std::move(link().call));
+}
+
+// The call of before, if there was one, has found no listener.
+void RsmConnector::call() {
+    auto fresh = std::make_unique<SharedJob<Call>>(
+        std::make_shared<Call>(link().channel->address(), link().qualifier));
+    call_off();
+    link().call = std::move(fresh);
+    run([](Call &call, const RsmTransport &transport, std::uint32_t node) {
+        return call.place(*transport.device, transport.options.controller, node);
+    });
 }
 
 // Without the lock, because a node that does not answer blocks this thread. The Ep may be destroyed
 // meanwhile.
-void RsmConnector::call() {
-    link().call = std::make_shared<Call>(link().channel->address(), link().qualifier);
-    engine().aside(
-        [&its = ep_.ia(), self = ep_.handle(), call = link().call, node = link().remote_node] {
-            const RsmTransport &transport = transport_of(its);
-            const int status = call->place(*transport.device, transport.options.controller, node);
-            const Guard guard(its.lock);
-            Ep *ep = find<Ep>(self, its);
-            if (ep != nullptr && ep->link && link_of(*ep).call == call)
-                connector_of(*ep).called(status);
-        });
+void RsmConnector::run(CallFunction what) {
+    engine().aside([&its = ep_.ia(), self = ep_.handle(), call = link().call->object, what,
+                    node = link().remote_node] {
+        const int status = what(*call, transport_of(its), node);
+        const Guard guard(its.lock);
+        Ep *ep = find<Ep>(self, its);
+        if (ep != nullptr && ep->link && link_of(*ep).call && link_of(*ep).call->object == call)
+            connector_of(*ep).called(status);
+    });
 }
 
 void RsmConnector::called(int status) noexcept {
@@ -164,7 +168,7 @@ void RsmConnector::called(int status) noexcept {
     if (status != RSM_SUCCESS)
         return unheard(status);
     try {
-        if (link().call->needs_repetition())
+        if (link().call->object->needs_repetition())
             link().resend = engine().at(Engine::Clock::now() + RESEND, [this] { call_again(); });
         else
             watch_listener();
@@ -196,7 +200,7 @@ void RsmConnector::look_up_again() noexcept {
 }
 
 void RsmConnector::watch_listener() {
-    engine().watch(link().call->fd(), EPOLLRDHUP, *this);
+    engine().watch(link().call->object->fd(), EPOLLRDHUP, *this);
     link().watches_listener = true;
 }
 
@@ -211,8 +215,15 @@ void RsmConnector::unheard(int status) noexcept {
 void RsmConnector::call_again() noexcept {
     link().resend = 0;
     step();
-    if (ep_.link && link().call)
-        called(link().call->repeat());
+    if (!ep_.link || !link().call)
+        return;
+    try {
+        run([](Call &call, const RsmTransport & /*transport*/, std::uint32_t /*node*/) {
+            return call.repeat();
+        });
+    } catch (const std::bad_alloc &) {
+        ep_.fail(EventKind::NON_PEER_REJECTED);
+    }
 }
 
 void RsmConnector::set_up_active(LinkState said, bool gone) noexcept {
@@ -234,7 +245,6 @@ void RsmConnector::set_up_active(LinkState said, bool gone) noexcept {
 void RsmConnector::arrived() noexcept {
     link().arrived = true;
     call_off();
-    link().channel->close_door();
     Credentials from{};
     std::memcpy(&from, &link().channel->ours().answer_from, sizeof from);
     link().attaching = true;
@@ -248,6 +258,7 @@ void RsmConnector::arrived() noexcept {
 
 void RsmConnector::attach(const SegmentAddress &peer) {
     engine().aside([&its = ep_.ia(), self = ep_.handle(), channel = link().channel, peer] {
+        channel->close_door();
         const int status = channel->attach(peer);
         const Guard guard(its.lock);
         Ep *ep = find<Ep>(self, its);
@@ -287,10 +298,29 @@ void RsmConnector::accepted() noexcept {
 void RsmConnector::set_up_passive(LinkState said, bool gone) noexcept {
     const bool established =
         said == LinkState::ESTABLISHED || said == LinkState::CLOSED || said == LinkState::BROKEN;
-    if (established) {
-        link().channel->close_door();
+    if (established && !link().closed_door && !link().channel->local())
+        close_door();
+    else if (established)
         establish({});
-    } else if (said != LinkState::OFFERED || gone) {
+    else if (said != LinkState::OFFERED || gone)
+        ep_.fail(EventKind::ACCEPT_FAILED);
+}
+
+// The connection is established when no other process can attach to this side's segment any more.
+void RsmConnector::close_door() noexcept {
+    if (std::exchange(link().closing_door, true))
+        return;
+    try {
+        engine().aside([&its = ep_.ia(), self = ep_.handle(), channel = link().channel] {
+            channel->close_door();
+            const Guard guard(its.lock);
+            Ep *ep = find<Ep>(self, its);
+            if (ep == nullptr || !ep->link || link_of(*ep).channel != channel)
+                return;
+            link_of(*ep).closed_door = true;
+            connector_of(*ep).step();
+        });
+    } catch (const std::bad_alloc &) {
         ep_.fail(EventKind::ACCEPT_FAILED);
     }
 }
@@ -391,18 +421,9 @@ void RsmConnector::notify_peer(LinkState what) const noexcept {
         say_to_peer(*link().channel, what);
 }
 
-// A helper destroys the channel: that takes long, and the caller may be using the channel.
 void RsmConnector::drop_link() noexcept {
     stop();
-    ended_channel_ = std::move(link().channel);
-    ep_.link.reset();
-    try {
-        engine().aside(
-            [&lock = ep_.ia().lock, channel = ended_channel_] { const Guard until_free(lock); });
-        ended_channel_.reset();
-    } catch (const std::bad_alloc &) {
-        // The channel is destroyed when the Ep is used again or freed.
-    }
+    end_link(engine(), std::move(ep_.link));
 }
 
 void RsmConnector::hang_up(Ending ending) noexcept {

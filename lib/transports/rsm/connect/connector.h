@@ -14,6 +14,8 @@
 
 namespace rsmengine {
 
+class RsmTransport;
+
 class RsmConnector final : public Connector, public Source {
   public:
     explicit RsmConnector(Ep &ep) noexcept : ep_(ep) {}
@@ -37,7 +39,9 @@ class RsmConnector final : public Connector, public Source {
                    Timeout timeout, std::span<const std::byte> private_data);
     void start(std::unique_ptr<Link> &from, Timeout timeout, EventKind late);
     void stop() noexcept;
+    using CallFunction = int (*)(Call &call, const RsmTransport &transport, std::uint32_t node);
     void call();
+    void run(CallFunction what);
     void called(int status) noexcept;
     void call_again() noexcept;
     void call_off() noexcept;
@@ -51,6 +55,7 @@ class RsmConnector final : public Connector, public Source {
     void set_up_active(LinkState said, bool gone) noexcept;
     void set_up_passive(LinkState said, bool gone) noexcept;
     void accepted() noexcept;
+    void close_door() noexcept;
     void establish(std::span<const std::byte> private_data) noexcept;
 
     // Not inline, because poll() is shorter without them.
@@ -66,7 +71,6 @@ class RsmConnector final : public Connector, public Source {
 
     Ep &ep_;
     unsigned polls_ = 0;
-    std::shared_ptr<Channel> ended_channel_; // ended, but not destroyed yet for want of memory
 };
 
 inline RsmConnector &connector_of(const Ep &ep) noexcept {

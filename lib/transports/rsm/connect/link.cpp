@@ -28,15 +28,14 @@ void acknowledge(RsmLink &link) noexcept {
     say_to_peer(channel, LinkState::ARRIVED);
 }
 
-void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept {
-    say_to_peer(*link.channel,
+void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept {
+    say_to_peer(*own<RsmLink>(*link).channel,
                 how == Refusal::BY_CONSUMER ? LinkState::REJECTED : LinkState::REFUSED);
-    try {
-        // A helper destroys the channel, which takes long.
-        ia.engine->aside([channel = std::move(link.channel)] {});
-    } catch (const std::bad_alloc &) {
-        // Destroys the channel on this thread if memory for the job is short.
-    }
+    end_link(*ia.engine, std::move(link));
+}
+
+void end_link(Engine &engine, std::unique_ptr<Link> link) noexcept {
+    engine.end_aside(std::unique_ptr<Job>(&own<RsmLink>(*link.release())));
 }
 
 void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::uint32_t read_out,

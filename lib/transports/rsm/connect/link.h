@@ -14,14 +14,17 @@
 
 namespace rsmengine {
 
-class RsmLink final : public Link {
+// The end of a link, which ends its channel, may wait for the peer's node: see end_link().
+class RsmLink final : public Link, public Job {
   public:
     std::shared_ptr<Channel> channel; // a job of Engine::aside may share it
     std::uint32_t remote_node = 0;
-    Engine::Alarm resend = 0;   // active: until the listener has seen the request
-    std::shared_ptr<Call> call; // likewise
-    bool arrived = false;       // active: the listener has seen it
-    bool attaching = false;     // active: a job runs Channel::attach and owns the channel meanwhile
+    Engine::Alarm resend = 0;              // active: until the listener has seen the request
+    std::unique_ptr<SharedJob<Call>> call; // likewise
+    bool arrived = false;                  // active: the listener has seen it
+    bool attaching = false;    // active: a job runs Channel::attach and owns the channel meanwhile
+    bool closing_door = false; // passive: a job runs Channel::close_door
+    bool closed_door = false;  // passive: has run it
     bool watches_bell = false;
     bool watches_listener = false; // active: likewise
     bool watches_peer = false;
@@ -42,7 +45,27 @@ void say_to_peer(Channel &channel, LinkState what) noexcept; // and rings the be
 // reserved service point, which the requester would otherwise take for an answer.
 void acknowledge(RsmLink &link) noexcept;
 // Tells a requester that its request will not be accepted.
-void refuse(Ia &ia, RsmLink &link, Refusal how) noexcept;
+void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept;
+
+// Ends a link on another thread, when Ia::lock is free: the caller may be using the channel.
+void end_link(Engine &engine, std::unique_ptr<Link> link) noexcept;
+
+// Ends a link that the scope leaves where it is.
+class UnusedLink {
+  public:
+    UnusedLink(Engine &engine, std::unique_ptr<Link> &link) noexcept
+        : engine_(engine), link_(link) {}
+    ~UnusedLink() {
+        if (link_)
+            end_link(engine_, std::move(link_));
+    }
+    UnusedLink(const UnusedLink &) = delete;
+    UnusedLink &operator=(const UnusedLink &) = delete;
+
+  private:
+    Engine &engine_;
+    std::unique_ptr<Link> &link_;
+};
 
 // The offer of a side. Private data is at most limits::PRIVATE_DATA bytes.
 void write_terms(Terms &terms, const RsmLink &link, std::uint32_t read_in, std::uint32_t read_out,

@@ -110,24 +110,20 @@ SegmentAddress address_of(const Credentials &credentials) noexcept {
 // Publish the label last: what it names exists by then.
 int Listener::open(const Device &device, std::string_view controller, std::uint64_t qualifier,
                    Listener &result) noexcept {
-    Listener fresh;
-    fresh.node_ = device.node();
-    fresh.qualifier_ = qualifier;
+    result.node_ = device.node();
+    result.qualifier_ = qualifier;
     Label label{LABEL_MAGIC, LAYOUT_VERSION, qualifier, {0, 0}, 0, 0};
     Ticket ticket{};
-    int status = fresh.make(device, controller);
+    int status = result.make(device, controller);
     if (status == RSM_SUCCESS)
-        status = fresh.letters_.handle().grant_letters(ticket);
-    if (status == RSM_SUCCESS && fresh.slots_.handle())
-        status = fresh.publish_slots(device, label.slots);
+        status = result.letters_.handle().grant_letters(ticket);
+    if (status == RSM_SUCCESS && result.slots_.handle())
+        status = result.publish_slots(device, label.slots);
     if (status != RSM_SUCCESS)
         return status;
     std::ranges::copy(ticket, label.ticket);
-    std::memcpy(fresh.label_.bytes().data(), &label, sizeof label);
-    status = publish_label(device, controller, fresh.label_, label_id(qualifier));
-    if (status == RSM_SUCCESS)
-        result = std::move(fresh);
-    return status;
+    std::memcpy(result.label_.bytes().data(), &label, sizeof label);
+    return publish_label(device, controller, result.label_, label_id(qualifier));
 }
 
 int Listener::make(const Device &device, std::string_view controller) noexcept {

@@ -39,7 +39,7 @@ SegmentAddress address_of(const Credentials &credentials) noexcept;
 class Listener {
   public:
     // RSM_SUCCESS, RSMERR_SEGID_IN_USE if the qualifier's id is another exporter's, or why else
-    // there is no listener.
+    // there is no listener: then the result holds what has been made, whose end may wait.
     static int open(const Device &device, std::string_view controller, std::uint64_t qualifier,
                     Listener &result) noexcept;
 

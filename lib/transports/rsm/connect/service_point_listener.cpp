@@ -79,7 +79,7 @@ void offer_to(Ia &ia, Handle self, std::unique_ptr<RsmLink> link, const Terms &o
     const Guard guard(ia.lock);
     Sp *sp = find_sp(self, ia);
     if (sp == nullptr || sp->qualifier != offer.qualifier)
-        return refuse(ia, own<RsmLink>(*link), Refusal::BY_PROVIDER);
+        return refuse(ia, std::move(link), Refusal::BY_PROVIDER);
     sp->take(std::move(link), private_data_of(offer));
 }
 
@@ -117,10 +117,8 @@ void RsmServicePointListener::watch(int fd, bool &watches) {
     watches = true;
 }
 
-// The listener was stopped or never served: the engine watches nothing of it.
-RsmServicePointListener::~RsmServicePointListener() {
-    stop();
-}
+// It was stopped or never served: the engine watches nothing of it.
+RsmServicePointListener::~RsmServicePointListener() = default;
 
 void RsmServicePointListener::stop() noexcept {
     if (retry_ != 0)

@@ -13,10 +13,14 @@ namespace rsmengine {
 
 class RsmServicePointListener final : public ServicePointListener, public Source {
   public:
-    RsmServicePointListener(Ia &ia, Listener listener) noexcept
-        : ia_(ia), listener_(std::move(listener)) {}
+    explicit RsmServicePointListener(Ia &ia) noexcept : ia_(ia) {}
     // Requesters whose letters have been taken are refused.
     ~RsmServicePointListener() override;
+
+    // As Listener::open. After an error the listener can only be destroyed.
+    int open(const Device &device, std::string_view controller, Qualifier qualifier) noexcept {
+        return Listener::open(device, controller, qualifier, listener_);
+    }
 
     void serve(Sp &sp) override;
     void stop() noexcept override;

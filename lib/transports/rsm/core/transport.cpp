@@ -96,14 +96,14 @@ std::unique_ptr<Connector> RsmTransport::make_connector(Ep &ep) {
 
 Status RsmTransport::listen(Ia &ia, Qualifier qualifier,
                             std::unique_ptr<ServicePointListener> &listener) {
-    Listener made;
-    const int status = Listener::open(*device, options.controller, qualifier, made);
-    if (status == RSMERR_SEGID_IN_USE)
-        return Status::QUALIFIER_IN_USE;
-    if (status != RSM_SUCCESS)
-        return Status::NO_MEMORY;
-    listener = std::make_unique<RsmServicePointListener>(ia, std::move(made));
-    return Status::OK;
+    auto made = std::make_unique<RsmServicePointListener>(ia);
+    const int status = made->open(*device, options.controller, qualifier);
+    if (status == RSM_SUCCESS) {
+        listener = std::move(made);
+        return Status::OK;
+    }
+    ia.engine->end_aside(std::move(made));
+    return status == RSMERR_SEGID_IN_USE ? Status::QUALIFIER_IN_USE : Status::NO_MEMORY;
 }
 
 void RsmTransport::acknowledge(Link &link) noexcept {
@@ -111,7 +111,7 @@ void RsmTransport::acknowledge(Link &link) noexcept {
 }
 
 void RsmTransport::refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept {
-    rsmengine::refuse(ia, own<RsmLink>(*link), how);
+    rsmengine::refuse(ia, std::move(link), how);
 }
 
 // The pages are the same; only the right to write may be missing.

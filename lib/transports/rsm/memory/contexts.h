@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "engine/core/own.h"
 #include "engine/core/types.h"
+#include "engine/loop/job.h"
 #include "engine/memory/contexts.h"
 #include "wire/device.h"
 #include "wire/layout.h"
@@ -161,14 +162,12 @@ class RsmContexts final : public Contexts {
 };
 
 // Initiator side, same node: memory of the peer that a Grant gives access to.
-class RemoteRegion {
+class RemoteRegion final : public Job {
   public:
     // Null if the ticket is revoked (the region has ended) or the grant is malformed. Throws
     // std::bad_alloc.
     static std::unique_ptr<RemoteRegion> open(const Device &device, const Grant &grant);
-    ~RemoteRegion();
-    RemoteRegion(const RemoteRegion &) = delete;
-    RemoteRegion &operator=(const RemoteRegion &) = delete;
+    ~RemoteRegion() override;
 
     // DENIED: outside what was granted. GONE: the region, or the peer. FAULT: our own memory can't
     // be read or written any more.

@@ -252,13 +252,8 @@ void RsmRequests::drop_bind() noexcept {
 
 // To unmap memory of the peer can take long: a helper does it, without Ia::lock.
 void RsmRequests::drop(std::unique_ptr<RemoteRegion> region) noexcept {
-    if (!region)
-        return;
-    try {
-        ep_.ia().engine->aside([gone = std::shared_ptr<RemoteRegion>(std::move(region))] {});
-    } catch (const std::bad_alloc &) {
-        // Unmaps on this thread if memory for the job is short.
-    }
+    if (region)
+        ep_.ia().engine->end_aside(std::move(region));
 }
 
 // Only the target may report why its memory cannot be reached: send the request through the ring,

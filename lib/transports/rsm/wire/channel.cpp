@@ -138,16 +138,12 @@ int Channel::create(const Device &device, std::string_view controller, std::uint
     // Between nodes responses carry what RDMA reads ask for.
     const std::size_t response = inside->local ? MIN_RING : ring;
     const auto interconnect = inside->local ? std::string_view() : controller;
-    int status = OwnSegment::create(device, interconnect, RINGS + ring + response, inside->own);
-    if (status != RSM_SUCCESS)
-        return status;
-    std::unique_ptr<Channel> made(new Channel(std::move(inside)));
-    status = made->furnish(ring, response);
+    result.reset(new Channel(std::move(inside)));
+    int status =
+        OwnSegment::create(device, interconnect, RINGS + ring + response, result->inside_->own);
     if (status == RSM_SUCCESS)
-        status = made->open_door();
-    if (status == RSM_SUCCESS)
-        result = std::move(made);
-    return status;
+        status = result->furnish(ring, response);
+    return status == RSM_SUCCESS ? result->open_door() : status;
 }
 
 const SegmentAddress &Channel::address() const noexcept {

@@ -29,7 +29,8 @@ class Channel final : public Doorbell {
   public:
     // Creates this side's segment for a peer on `node`: local memory and a ticket if that is this
     // node; otherwise the segment is published on `controller` to that node under a random id.
-    // RSMERR status. Throws std::bad_alloc.
+    // RSMERR status; in case of an error the result holds what has been made, if anything. The end
+    // of a channel may wait for the peer's node. Throws std::bad_alloc.
     static int create(const Device &device, std::string_view controller, std::uint32_t node,
                       std::size_t ring, std::unique_ptr<Channel> &result);
     ~Channel();
@@ -44,7 +45,8 @@ class Channel final : public Doorbell {
                      Import &import) noexcept;
     int attach(const SegmentAddress &peer, Import &import) noexcept;
     [[nodiscard]] bool attached() const noexcept;
-    // The peer has attached: no other process can attach to this side's segment from now on.
+    // The peer has attached: no other process can attach to this side's segment from now on. May
+    // wait for the peer's node, unless the channel is local(). Without Ia::lock.
     void close_door() noexcept;
     // The peer is on this node, so its memory may be reached directly.
     [[nodiscard]] bool local() const noexcept;

@@ -32,20 +32,15 @@ int OwnSegment::create(const Device &device, std::string_view controller, std::s
                        OwnSegment &result) noexcept {
     const bool local = controller.empty();
     const std::size_t size = whole_pages(length);
-    OwnSegment made;
-    made.memory_ =
+    result.memory_ =
         rsmdev::Mapping(::mmap(nullptr, size, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
-    if (!made.memory_)
+    if (!result.memory_)
         return RSMERR_INSUFFICIENT_MEM;
-    made.memory_.keep_from_children();
-    int status =
-        Export::bind(device, local ? NO_INTERCONNECT : controller, made.memory_.bytes().data(),
-                     size, local ? RSM_BIND_LOCAL : 0, made.handle_);
-    if (status == RSM_SUCCESS && made.handle_.in_window())
-        status = made.show();
-    if (status == RSM_SUCCESS)
-        result = std::move(made);
-    return status;
+    result.memory_.keep_from_children();
+    const int status =
+        Export::bind(device, local ? NO_INTERCONNECT : controller, result.memory_.bytes().data(),
+                     size, local ? RSM_BIND_LOCAL : 0, result.handle_);
+    return status == RSM_SUCCESS && result.handle_.in_window() ? result.show() : status;
 }
 
 } // namespace rsmengine

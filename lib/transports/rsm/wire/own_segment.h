@@ -10,7 +10,8 @@ namespace rsmengine {
 class OwnSegment {
   public:
     // `controller` empty: for a holder of a ticket on this node. Otherwise to be published. The
-    // memory is zero, `length` rounded up to whole pages. RSMERR status.
+    // memory is zero, `length` rounded up to whole pages. RSMERR status; the result holds what has
+    // been made.
     static int create(const Device &device, std::string_view controller, std::size_t length,
                       OwnSegment &result) noexcept;
 
