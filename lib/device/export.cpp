@@ -35,7 +35,14 @@ int Export::bind(const Policy &policy, const Table *table, std::string_view cont
     return RSM_SUCCESS;
 }
 
+// Without a slot there is nothing yet that ends: RSM_IOC_BIND has failed.
+void Export::announce(const char *command) const noexcept {
+    if (policy_->before_wait != nullptr && slot_ != RSM_NO_SLOT)
+        policy_->before_wait(command);
+}
+
 int Export::rebind(const void *address, std::size_t length) const noexcept {
+    announce("rebind");
     rsm_rebind rebind{};
     rebind.vaddr = address_of(address);
     rebind.length = length;
@@ -52,11 +59,13 @@ int Export::publish(std::uint32_t &id, const AccessList &acl) const noexcept {
 }
 
 int Export::republish(const AccessList &acl) const noexcept {
+    announce("republish");
     auto publish = publish_argument(acl);
     return give(RSM_IOC_REPUBLISH, publish);
 }
 
 int Export::unpublish() const noexcept {
+    announce("unpublish");
     rsm_unpublish unpublish{};
     return give(RSM_IOC_UNPUBLISH, unpublish);
 }
@@ -68,8 +77,7 @@ int Export::range(rsm_range &range) const noexcept {
 void Export::destroy() const noexcept {
     if (!*this)
         return;
-    if (policy_->before_wait != nullptr)
-        policy_->before_wait("destroy");
+    announce("destroy");
     rsm_destroy destroy{};
     (void)persistent_command(fd(), RSM_IOC_DESTROY, destroy);
 }

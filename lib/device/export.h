@@ -54,6 +54,7 @@ class Export : public Handle {
         made.descriptor_ = std::move(descriptor);
         return made;
     }
+    // rebind, republish, unpublish and destroy may wait for other nodes.
     [[nodiscard]] int rebind(const void *address, std::size_t length) const noexcept;
     int publish(std::uint32_t &id, const AccessList &acl) const noexcept;
     int publish(std::uint32_t &id, std::span<const rsm_acl_entry> acl) const noexcept {
@@ -66,7 +67,7 @@ class Export : public Handle {
     [[nodiscard]] int unpublish() const noexcept;
     // Where the segment was bound, and whether the program sees it there. Signals do not end it.
     int range(rsm_range &range) const noexcept;
-    // Ends the export for all processes at once. May wait for other nodes; signals do not end it.
+    // Ends the export for all processes at once. Signals do not end it.
     void destroy() const noexcept;
 
     int grant(std::uint64_t offset, std::uint64_t length, std::uint32_t permission, TicketUse use,
@@ -81,6 +82,7 @@ class Export : public Handle {
 
   private:
     int grant(rsm_grant &grant, Ticket &ticket) const noexcept;
+    void announce(const char *command) const noexcept; // by the policy, that the command may wait
 
     bool window_ = false;
 };

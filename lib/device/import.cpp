@@ -45,6 +45,7 @@ int Import::connect(const Table &table, std::string_view controller, std::uint32
         return status;
     made.take(connect);
     made.facts_.mappable = connect.mappable != 0;
+    made.facts_.connected = true;
     result = std::move(made);
     return RSM_SUCCESS;
 }
@@ -102,6 +103,7 @@ void Import::unmap(std::byte *begin, std::size_t length) const noexcept {
 int Import::transfer(Direction direction, std::span<rsm_transfer_entry> entries,
                      rsm_transfer &request) const noexcept {
     const auto number = direction == Direction::put ? RSM_IOC_PUTV : RSM_IOC_GETV;
+    announce("copy");
     return rsmdev::transfer(fd(), number, entries, request);
 }
 

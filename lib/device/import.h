@@ -23,9 +23,9 @@ class Import : public Handle {
         std::swap(mapping_, other.mapping_);
         return *this;
     }
-    ~Import() = default;
+    ~Import() { announce("disconnect"); }
 
-    // May wait for another node.
+    // This and, after it, the end of the import and copies by the kernel may wait for another node.
     static int connect(const Table &table, std::string_view controller, std::uint32_t node,
                        std::uint32_t id, std::uint32_t permission, Import &result) noexcept;
     static int redeem(const Table &table, const Ticket &ticket, Import &result) noexcept;
@@ -83,12 +83,20 @@ class Import : public Handle {
     void close_handle() noexcept { const Descriptor closed = std::move(descriptor_); }
 
   private:
+    // Announces by the policy that a command may wait for another node. A ticket is redeemed on the
+    // exporter's node.
+    void announce(const char *command) const noexcept {
+        if (facts_.connected && *this && policy_->before_wait != nullptr)
+            policy_->before_wait(command);
+    }
+
     struct Facts {
         const std::uint32_t *generation_word = nullptr;
         std::uint64_t length = 0;
         std::uint32_t generation = 0;
         std::uint32_t permission = 0;
         bool mappable = true;
+        bool connected = false; // by connect()
     };
     // The answer of CONNECT or REDEEM.
     template <class Answer>

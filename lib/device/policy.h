@@ -26,7 +26,8 @@ struct Policy {
     bool repeats_interrupted;
     // A forked child inherits the mappings of the tables, of exports and of imports.
     bool children_inherit_mappings;
-    // Called before a command that may wait for another node; nullptr: nothing is called.
+    // Called before a command, or a close, that may wait for another node; nullptr: nothing is
+    // called.
     void (*before_wait)(const char *command) noexcept;
 };
 

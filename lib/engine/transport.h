@@ -18,7 +18,14 @@
 //
 // Locks: the engine calls a transport with Ia::lock held, and a transport calls the engine with
 // Ia::lock held, unless a function says otherwise. A transport gives the lock up nowhere but on
-// threads of Engine::aside, which start without it.
+// threads of Engine::aside and Engine::end_aside, which start without it.
+//
+// Waiting: nothing waits for another node or for another thread on the engine's thread, or while
+// Ia::lock is held. A transport does by Engine::aside what may wait. A class of the transport whose
+// destructor may wait derives from Job (loop/job.h), and Engine::end_aside ends its objects;
+// functions of the transport that are under way may use such an object until they give the lock up.
+// Each function that may wait calls about_to_block() (loop/blocking.h) first, which enforces this
+// in builds with tests.
 //
 // Errors: a function that returns a Status may fail with what its comment names, and has changed
 // nothing then. std::bad_alloc comes only from functions that are not noexcept, and these have
@@ -79,11 +86,11 @@ class Transport {
     virtual std::unique_ptr<Transfer> make_transfer(Ep &ep) = 0;
     virtual std::unique_ptr<Connector> make_connector(Ep &ep) = 0; // Transfer is there
 
-    // Occupies a qualifier. OK, QUALIFIER_IN_USE, or another error.
+    // Occupies a qualifier. OK, QUALIFIER_IN_USE, or another error. Waits for no other node.
     virtual Status listen(Ia &ia, Qualifier qualifier,
                           std::unique_ptr<ServicePointListener> &listener) = 0;
     // A service point has taken a request: the transport may notify the requester before the
-    // answer.
+    // answer. Called before the listener of a reserved service point ends.
     virtual void acknowledge(Link &link) noexcept = 0;
     // Ends a request that will not be accepted.
     virtual void refuse(Ia &ia, std::unique_ptr<Link> link, Refusal how) noexcept = 0;

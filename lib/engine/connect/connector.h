@@ -42,7 +42,8 @@ class Connector : public Feeder {
     virtual Status accept(std::unique_ptr<Link> &from, std::span<const std::byte> private_data) = 0;
 
     // Drops the Ep's link, which is not established, or has ended. Calls Ep::unlimit and
-    // Ep::unfeed; Ep::link is empty on return. Notifies the peer if it is reachable.
+    // Ep::unfeed; Ep::link is empty on return. Notifies the peer if it is reachable. Waits for no
+    // peer.
     virtual void give_up() noexcept = 0;
     virtual void hang_up(Ending ending) noexcept = 0;
 

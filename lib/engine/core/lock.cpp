@@ -9,6 +9,10 @@
 
 namespace rsmengine {
 
+#ifdef RSM_CHECKED
+constinit thread_local int mutexes_held [[gnu::tls_model("initial-exec")]] = 0;
+#endif
+
 namespace {
 
 // Most critical sections are shorter than a sleep and a wake-up.

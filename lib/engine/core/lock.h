@@ -8,6 +8,11 @@
 
 namespace rsmengine {
 
+#ifdef RSM_CHECKED
+// How many mutexes of this file the thread holds (loop/blocking.h).
+extern constinit thread_local int mutexes_held [[gnu::tls_model("initial-exec")]];
+#endif
+
 // Uncontended lock and unlock are an instruction each, inline: they are a good part of what a small
 // transfer costs.
 //
@@ -27,8 +32,10 @@ class Mutex {
         if (!word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire,
                                            std::memory_order_relaxed)) [[unlikely]]
             wait();
+        count(1);
     }
     void unlock() noexcept {
+        count(-1);
         std::uint32_t expected = HELD;
         if (!word_.compare_exchange_strong(expected, FREE, std::memory_order_release,
                                            std::memory_order_relaxed)) [[unlikely]]
@@ -43,6 +50,11 @@ class Mutex {
     static constexpr std::uint32_t STARVING = 3;
     static constexpr std::uint32_t GIVEN = 4; // free for those who have slept, and nobody else
 
+    static void count([[maybe_unused]] int more) noexcept {
+#ifdef RSM_CHECKED
+        mutexes_held += more;
+#endif
+    }
     void wait() noexcept;
     bool spin() noexcept;
     bool take_or_sleep(int &sleeps) noexcept;

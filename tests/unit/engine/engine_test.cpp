@@ -4,8 +4,10 @@
 #include "engine/loop/alarms.h"
 #include "engine/loop/blocking.h"
 #include "engine/loop/engine.h"
+#include "engine/loop/job.h"
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <gtest/gtest.h>
@@ -290,6 +292,81 @@ TEST_F(DaplRsmEngineDeathTest, TheEnginesThreadMayNotBlock) {
             ::pause();
     };
     EXPECT_DEATH(block_on_the_engine(), "the engine's thread may not block: this test");
+}
+
+// The engine's thread would wait for the lock.
+TEST_F(DaplRsmEngineDeathTest, AThreadThatHoldsTheLockMayNotBlock) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto block_with_the_lock = [this] {
+        const Guard guard(lock);
+        about_to_block("this test");
+    };
+    EXPECT_DEATH(block_with_the_lock(), "a thread with Ia::lock may not block: this test");
+}
+
+TEST_F(EngineTest, AThreadThatHasGivenTheLockUpMayBlock) {
+    Lock second;
+    {
+        const rsmengine::BothLocks both(lock, second);
+    }
+    Guard guard(lock);
+    guard.unlock();
+    about_to_block("this test");
+}
+
+// An object that takes its time to end.
+class Slow final : public rsmengine::Job {
+  public:
+    explicit Slow(std::function<void()> at_end) : at_end_(std::move(at_end)) {}
+    ~Slow() override { at_end_(); }
+
+  private:
+    std::function<void()> at_end_;
+};
+
+TEST_F(EngineTest, AnObjectEndsElsewhereWhenTheLockIsFree) {
+    Guard guard(lock);
+    bool ended = false;
+    engine->end_aside(std::make_unique<Slow>([&] {
+        about_to_block("this test");
+        const Guard inner(lock);
+        ended = true;
+        changed.notify_all();
+    }));
+    EXPECT_FALSE(ended);
+    changed.wait(guard, [&] { return ended; });
+}
+
+TEST_F(EngineTest, AnEndWaitsForNoHelperAndForNoOtherEnd) {
+    Gate gate;
+    Guard guard(lock);
+    for (int i = 0; i < 100; ++i)
+        engine->aside([&] { gate.pass(); });
+    engine->end_aside(std::make_unique<Slow>([&] { gate.pass(); }));
+    bool ended = false;
+    engine->end_aside(std::make_unique<Slow>([&] {
+        const Guard inner(lock);
+        ended = true;
+        changed.notify_all();
+    }));
+    changed.wait(guard, [&] { return ended; });
+    gate.open();
+    guard.unlock();
+    engine.reset();
+}
+
+TEST_F(EngineTest, NoEndIsLostWhenTheEngineStops) {
+    constexpr int OBJECTS = 100;
+    std::atomic<int> ended = 0;
+    {
+        const Guard guard(lock);
+        for (int i = 0; i < OBJECTS; ++i)
+            engine->end_aside(std::make_unique<Slow>([&] { ++ended; }));
+    }
+    engine->stop();
+    EXPECT_EQ(ended, OBJECTS);
+    engine->end_aside(std::make_unique<Slow>([&] { ++ended; }));
+    EXPECT_EQ(ended, OBJECTS + 1);
 }
 
 TEST_F(EngineTest, HelpersMayBlock) {
