@@ -92,8 +92,12 @@ Status VerbsConnector::connect_like(const Link &model, Timeout timeout,
 Identifier VerbsConnector::make_identifier() const noexcept {
     Identifier id = transport_of(ep_.ia()).manager->create();
     sockaddr_storage address = with_port(ep_.ia().transport->address(), 0);
-    if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0)
+    if (!id)
         return {};
+    if (::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0) {
+        transport_of(ep_.ia()).manager->release(std::move(id), false);
+        return {};
+    }
     limit_silence(id);
     return id;
 }
@@ -103,10 +107,16 @@ std::unique_ptr<VerbsLink> VerbsConnector::make_link() const {
     Identifier id = make_identifier();
     if (!id)
         return nullptr;
-    auto link = std::make_unique<VerbsLink>(*transport_of(ep_.ia()).manager, std::move(id));
-    link->active = true;
-    link->local_port = ntohs(::rdma_get_src_port(link->id.get()));
-    return link;
+    Manager &manager = *transport_of(ep_.ia()).manager;
+    try {
+        auto link = std::make_unique<VerbsLink>(manager, std::move(id));
+        link->active = true;
+        link->local_port = ntohs(::rdma_get_src_port(link->id.get()));
+        return link;
+    } catch (...) {
+        manager.release(std::move(id), false);
+        throw;
+    }
 }
 
 // Set the terms before the accept that announces them to the requester.
@@ -148,6 +158,7 @@ Status VerbsConnector::start(std::unique_ptr<Link> &from, Timeout timeout, Event
         ep_.limit(timeout, late);
     } catch (...) {
         ep_.unfeed();
+        transfer_of(ep_).abandon();
         throw;
     }
     ep_.link = std::move(from);

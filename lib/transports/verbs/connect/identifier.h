@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An rdma_cm_id and the channel on which its events come, which must outlive it.
+// An rdma_cm_id and the channel on which its events come, which must outlive it. Its end may wait:
+// where Ia::lock is held, Manager::release() ends it.
 #pragma once
+
+#include "engine/loop/job.h"
 
 #include <memory>
 #include <rdma/rdma_cma.h>
-#include <span>
 #include <utility>
 
 namespace rsmengine {
@@ -26,36 +28,32 @@ class Identifier {
     using Events = std::shared_ptr<rdma_event_channel>;
 
     Identifier() noexcept = default;
-    Identifier(Events events, rdma_cm_id *id) noexcept : events_(std::move(events)), id_(id) {}
-    Identifier(Identifier &&other) noexcept
-        : events_(std::move(other.events_)), id_(std::exchange(other.id_, nullptr)) {}
-    Identifier &operator=(Identifier &&other) noexcept {
-        std::swap(events_, other.events_);
-        std::swap(id_, other.id_);
-        return *this;
-    }
-    // All events of the identifier must have been acknowledged: rdma_destroy_id() waits for that.
-    ~Identifier() {
-        if (id_ != nullptr)
-            (void)::rdma_destroy_id(id_);
-    }
-
     // A new identifier; empty, and errno, on failure.
-    static Identifier create(const Events &events) noexcept {
-        rdma_cm_id *id = nullptr;
-        const bool made = ::rdma_create_id(events.get(), &id, nullptr, RDMA_PS_TCP) == 0;
-        return made ? Identifier(events, id) : Identifier();
-    }
+    static Identifier create(const Events &events) noexcept;
+    // Takes over that of a request for a connection. Empty if memory is short: the requester is
+    // refused then.
+    static Identifier adopt(const Events &events, rdma_cm_id *id) noexcept;
+    // Ends the identifier, once all of its events have been acknowledged.
+    [[nodiscard]] std::unique_ptr<Job> take_end() &&noexcept { return std::move(inside_); }
 
     // Sets the listener that gets events from now on; null: events are dropped.
-    void set_listener(CmListener *listener) const noexcept { id_->context = listener; }
-    [[nodiscard]] rdma_cm_id *get() const noexcept { return id_; }
-    rdma_cm_id *operator->() const noexcept { return id_; }
-    explicit operator bool() const noexcept { return id_ != nullptr; }
+    void set_listener(CmListener *listener) const noexcept { get()->context = listener; }
+    [[nodiscard]] rdma_cm_id *get() const noexcept { return inside_->id; }
+    rdma_cm_id *operator->() const noexcept { return get(); }
+    explicit operator bool() const noexcept { return inside_ != nullptr; }
 
   private:
-    Events events_;
-    rdma_cm_id *id_ = nullptr;
+    // rdma_destroy_id() waits: for acknowledgements, and in the kernel for messages in flight.
+    struct Inside final : Job {
+        explicit Inside(Events its) noexcept : events(std::move(its)) {}
+        ~Inside() override;
+
+        const Events events;
+        rdma_cm_id *id = nullptr;
+    };
+    explicit Identifier(std::unique_ptr<Inside> inside) noexcept : inside_(std::move(inside)) {}
+
+    std::unique_ptr<Inside> inside_;
 };
 
 } // namespace rsmengine

@@ -57,20 +57,22 @@ void Manager::look() noexcept {
     }
 }
 
-// Acknowledge the event before dispatching it: rdma_destroy_id() waits for the acknowledgement.
+// Acknowledge the event before dispatching it: rdma_destroy_id() waits for the acknowledgement. The
+// identifier of a request that nobody wants is left.
 bool Manager::take() noexcept {
     rdma_cm_event *event = nullptr;
     if (::rdma_get_cm_event(events_.get(), &event) != 0)
         return false;
     const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
     auto *listener = static_cast<CmListener *>(event->id->context);
-    const rdma_cm_id *id = event->id;
+    rdma_cm_id *id = event->id;
     CmEvent cm_event;
-    if (request)
-        cm_event.request = Identifier(events_, event->id);
     copy(*event, cm_event);
     (void)::rdma_ack_cm_event(event);
+    if (request)
+        cm_event.request = Identifier::adopt(events_, id);
     dispatch(listener, id, cm_event);
+    drop(std::move(cm_event.request));
     return true;
 }
 
@@ -86,23 +88,21 @@ void Manager::dispatch(CmListener *listener, const rdma_cm_id *id, CmEvent &even
 }
 
 void Manager::release(Identifier id, bool answer_expected) noexcept {
+    if (!id)
+        return;
     id.set_listener(nullptr);
     if (!answer_expected)
         return drop(std::move(id));
     try {
         leaving_.try_emplace(id.get(), std::move(id));
     } catch (const std::bad_alloc &) {
-        // Destroy it at once if memory is short: the peer may then learn of the end late.
+        drop(std::move(id)); // the peer may then learn of the end late
     }
 }
 
-// On a helper, without Ia::lock: the kernel may wait for messages in flight.
 void Manager::drop(Identifier id) noexcept {
-    try {
-        engine_->aside([last = std::make_shared<Identifier>(std::move(id))] {});
-    } catch (const std::bad_alloc &) {
-        // Likewise.
-    }
+    if (id)
+        engine_->end_aside(std::move(id).take_end());
 }
 
 } // namespace rsmengine

@@ -36,8 +36,8 @@ class Manager final : public Source {
     [[nodiscard]] Identifier create() const noexcept { return Identifier::create(events_); }
     // Dispatches pending events, up to a limit, so that other threads get the lock.
     void look() noexcept;
-    // Destroys an identifier; if `answer_expected`, only when the peer has answered the end of the
-    // connection.
+    // Destroys an identifier on another thread; if `answer_expected`, only when the peer has
+    // answered the end of the connection. No effect on an empty one.
     void release(Identifier id, bool answer_expected) noexcept;
 
     void ready(std::uint32_t events) noexcept override;

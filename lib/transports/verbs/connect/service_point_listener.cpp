@@ -44,16 +44,18 @@ std::unique_ptr<VerbsLink> link_from(Ia &ia, CmEvent &event, Qualifier qualifier
 
 } // namespace
 
-Status listen(const Ia &ia, Qualifier qualifier, Identifier &listener) noexcept {
+Status VerbsServicePointListener::listen(const Ia &ia, Qualifier qualifier) noexcept {
     if (port_of(qualifier) == 0)
         return Status::BAD_QUALIFIER;
-    Identifier id = transport_of(ia).manager->create();
+    Manager &manager = *transport_of(ia).manager;
+    id_ = manager.create();
     sockaddr_storage address = with_port(ia.transport->address(), port_of(qualifier));
-    if (!id || ::rdma_bind_addr(id.get(), reinterpret_cast<sockaddr *>(&address)) != 0 ||
-        ::rdma_listen(id.get(), BACKLOG) != 0)
-        return why_not(errno);
-    listener = std::move(id);
-    return Status::OK;
+    if (id_ && ::rdma_bind_addr(id_.get(), reinterpret_cast<sockaddr *>(&address)) == 0 &&
+        ::rdma_listen(id_.get(), BACKLOG) == 0)
+        return Status::OK;
+    const Status result = why_not(errno);
+    manager.release(std::move(id_), false);
+    return result;
 }
 
 void VerbsServicePointListener::serve(Sp &sp) {
@@ -61,18 +63,13 @@ void VerbsServicePointListener::serve(Sp &sp) {
     id_.set_listener(this);
 }
 
-// At once, so that the qualifier is free.
-VerbsServicePointListener::~VerbsServicePointListener() {
-    stop();
-}
-
 void VerbsServicePointListener::stop() noexcept {
     id_.set_listener(nullptr);
 }
 
-// A service point that has what it waited for ends the hearing.
+// A service point that has what it waited for stops the listener.
 void VerbsServicePointListener::on_cm_event(CmEvent &event) noexcept {
-    if (event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+    if (event.type != RDMA_CM_EVENT_CONNECT_REQUEST || !event.request)
         return;
     try {
         auto link = link_from(sp_->ia(), event, sp_->qualifier);

@@ -10,13 +10,10 @@
 
 namespace rsmengine {
 
-// OK, QUALIFIER_IN_USE, or why else there is no listener.
-Status listen(const Ia &ia, Qualifier qualifier, Identifier &listener) noexcept;
-
 class VerbsServicePointListener final : public ServicePointListener, public CmListener {
   public:
-    explicit VerbsServicePointListener(Identifier id) noexcept : id_(std::move(id)) {}
-    ~VerbsServicePointListener() override;
+    // OK, QUALIFIER_IN_USE, or why else it does not listen.
+    Status listen(const Ia &ia, Qualifier qualifier) noexcept;
 
     void serve(Sp &sp) override;
     void stop() noexcept override;

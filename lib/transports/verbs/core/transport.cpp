@@ -69,10 +69,10 @@ std::unique_ptr<Connector> VerbsTransport::make_connector(Ep &ep) {
 
 Status VerbsTransport::listen(Ia &ia, Qualifier qualifier,
                               std::unique_ptr<ServicePointListener> &listener) {
-    Identifier id;
-    const Status result = rsmengine::listen(ia, qualifier, id);
+    auto made = std::make_unique<VerbsServicePointListener>();
+    const Status result = made->listen(ia, qualifier);
     if (result == Status::OK)
-        listener = std::make_unique<VerbsServicePointListener>(std::move(id));
+        listener = std::move(made);
     return result;
 }
 

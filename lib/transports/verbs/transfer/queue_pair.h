@@ -3,8 +3,9 @@
 #pragma once
 
 #include "engine/core/types.h"
-#include "memory/pz.h"
-#include "wire/rdma_device.h"
+#include "wire/completion_queue.h"
+
+#include <memory>
 
 namespace rsmengine {
 
@@ -24,29 +25,53 @@ inline std::uint32_t at_least_one(Count count) noexcept {
 
 constexpr std::uint32_t PINGS = 1; // beside the consumer's requests
 
+// The places where the completions of both directions go. No second one: all go to the first.
+struct CompletionPlaces {
+    CompletionQueue::Place requests;
+    CompletionQueue::Place receives;
+
+    [[nodiscard]] ibv_cq &request_queue() const noexcept { return *requests->queue(); }
+    [[nodiscard]] ibv_cq &receive_queue() const noexcept {
+        return receives ? *receives->queue() : request_queue();
+    }
+    void take_all() const noexcept {
+        requests->take_all();
+        if (receives)
+            receives->take_all();
+    }
+    // The queues may have other completions instead; they stay.
+    void vacate() noexcept {
+        requests.vacate();
+        receives.vacate();
+    }
+};
+
+// A queue pair ends in two steps: stop() and reset() make the device leave it alone, which waits
+// for no peer, and after close() another thread destroys it: that may wait until a peer has
+// answered (iWARP) or until the engine has acknowledged events.
 class QueuePair {
   public:
-    QueuePair() noexcept = default;
+    QueuePair() noexcept;
+    ~QueuePair();
 
-    // False, and errno, if it can't be had; then there is none.
-    [[nodiscard]] bool open(Ep &ep, ibv_cq &requests, ibv_cq &receives,
-                            const QueueSizes &sizes) noexcept;
-    // Nothing touches the program's memory any more. The completions stay where they are.
-    void close() noexcept;
+    // False, and errno, if it can't be had; then there is none. Throws std::bad_alloc.
+    [[nodiscard]] bool open(Ep &ep, const CompletionPlaces &places, const QueueSizes &sizes);
     // The device is to stop, and to say what it has done.
     void stop() noexcept;
+    // Nothing touches the program's memory any more. The completions so far stay where they are.
+    // True if no more will come.
+    [[nodiscard]] bool reset() noexcept;
+    // There is none any more. The places are kept until the device has none, either.
+    void close(Engine &engine, CompletionPlaces places) noexcept;
 
-    [[nodiscard]] ibv_qp &operator*() const noexcept { return *pair_; }
-    explicit operator bool() const noexcept { return static_cast<bool>(pair_); }
+    [[nodiscard]] ibv_qp &operator*() const noexcept;
+    explicit operator bool() const noexcept { return inside_ != nullptr; }
     // Messages up to this length need not be in registered memory.
     [[nodiscard]] std::uint32_t inline_limit() const noexcept { return inline_limit_; }
 
   private:
-    [[nodiscard]] bool create(ibv_pd &domain, ibv_qp_init_attr &wanted) noexcept;
-    [[nodiscard]] bool initialize(std::uint8_t port) noexcept;
-
-    Owned<ibv_qp, ibv_destroy_qp> pair_;
-    std::shared_ptr<ibv_pd> domain_;
+    class Inside;
+    std::unique_ptr<Inside> inside_;
     std::uint32_t inline_limit_ = 0;
 };
 

@@ -8,15 +8,17 @@
 namespace rsmengine {
 namespace {
 
-ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes) {
+// Queue pairs may outlive the Srq by a moment, and it the protection zone.
+std::shared_ptr<ibv_srq> new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes) {
     ibv_srq_init_attr asked{};
     asked.srq_context = &srq;
     asked.attr.max_wr = static_cast<std::uint32_t>(attributes.max_recv_dtos);
     asked.attr.max_sge = static_cast<std::uint32_t>(attributes.max_recv_iov);
-    ibv_srq *made = ::ibv_create_srq(own<VerbsPz>(pz).domain.get(), &asked);
-    if (made == nullptr)
+    const auto &domain = own<VerbsPz>(pz).domain;
+    Owned<ibv_srq, ibv_destroy_srq> made(::ibv_create_srq(domain.get(), &asked));
+    if (!made)
         throw std::bad_alloc();
-    return made;
+    return {made.release(), [domain](ibv_srq *last) { (void)::ibv_destroy_srq(last); }};
 }
 
 } // namespace
@@ -24,7 +26,10 @@ ibv_srq *new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes)
 VerbsSrq::VerbsSrq(Pz &its, const SrqAttributes &asked)
     : Srq(its, asked), queue_(new_queue(*this, its, asked)) {}
 
-VerbsSrq::~VerbsSrq() = default;
+// Events of the queue may still come: they must not name the Srq.
+VerbsSrq::~VerbsSrq() {
+    queue_->srq_context = nullptr;
+}
 
 Status VerbsSrq::posted() noexcept {
     const ReceiveQueue::Slot slot = buffers.take();

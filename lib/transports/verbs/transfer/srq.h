@@ -29,7 +29,8 @@ class VerbsSrq final : public Srq {
     ReceiveQueue::Slot taken(ReceiveQueue::Slot slot) noexcept;
     // The device says that the low watermark is passed.
     void limit_reached() noexcept;
-    [[nodiscard]] ibv_srq &queue() const noexcept { return *queue_; }
+    // Queue pairs keep it until they are destroyed.
+    [[nodiscard]] const std::shared_ptr<ibv_srq> &queue() const noexcept { return queue_; }
 
     Feeders takers; // the attached EPs
 
@@ -38,7 +39,7 @@ class VerbsSrq final : public Srq {
     void check_low_watermark() noexcept override;
     void limit_by_device() noexcept;
 
-    Owned<ibv_srq, ibv_destroy_srq> queue_;
+    const std::shared_ptr<ibv_srq> queue_;
     Count available_ = 0;
     Count limit_ = 0; // of which the device is to tell us
 };

@@ -45,7 +45,6 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     [[nodiscard]] bool has_backlog() const noexcept;
     void hand_over() noexcept;
     void progress() noexcept;
-    void take_all() const noexcept;
     void take_all_of_evds() const noexcept;
     void take_early() noexcept;
     void take(const ibv_wc &completion) noexcept;
@@ -56,8 +55,7 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     Ep &ep;
     VerbsRequests out;
     VerbsReceives in;
-    CompletionQueue::Place requests; // where they complete
-    CompletionQueue::Place receives; // none where that is the same channel
+    CompletionPlaces places; // where both directions complete
     QueuePair pair;
     QueueSizes most{};         // that the device has of each direction at a time
     std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
@@ -114,30 +112,29 @@ bool VerbsTransfer::Inside::find_channels(const QueueSizes &wanted) {
         room = {.entries = room.entries + in_room.entries,
                 .srq = in_room.srq,
                 .shared = in_room.shared};
-    requests = queues.get(engine, request_evd, room);
-    if (!requests || together)
-        return static_cast<bool>(requests);
-    receives = queues.get(engine, recv_evd, in_room);
-    return static_cast<bool>(receives);
+    places.requests = queues.get(engine, request_evd, room);
+    if (!places.requests || together)
+        return static_cast<bool>(places.requests);
+    places.receives = queues.get(engine, recv_evd, in_room);
+    return static_cast<bool>(places.receives);
 }
 
 bool VerbsTransfer::Inside::open() {
     const QueueSizes wanted = sizes();
-    if (!find_channels(wanted))
+    if (!find_channels(wanted) || !pair.open(ep, places, wanted))
         return false;
-    ibv_cq &in_queue = receives ? *receives->queue() : *requests->queue();
-    if (!pair.open(ep, *requests->queue(), in_queue, wanted))
-        return false;
-    requests->add((*pair).qp_num, *this);
-    if (receives)
-        receives->add((*pair).qp_num, *this);
+    places.requests->add((*pair).qp_num, *this);
+    if (places.receives)
+        places.receives->add((*pair).qp_num, *this);
     most = {wanted.requests - PINGS, wanted.receives, 0, 0};
     return in.start(*pair, most.receives);
 }
 
 // There was no connection with it.
 void VerbsTransfer::Inside::abandon() noexcept {
-    close();
+    if (pair)
+        close();
+    places = {};
     in.withdraw();
 }
 
@@ -184,14 +181,8 @@ void VerbsTransfer::Inside::progress() noexcept {
         return;
     if (!early.empty()) [[unlikely]]
         take_early();
-    take_all();
+    places.take_all();
     update_state();
-}
-
-void VerbsTransfer::Inside::take_all() const noexcept {
-    requests->take_all();
-    if (receives)
-        receives->take_all();
 }
 
 // Takes those of other endpoints, too: this one may have no place in the channels.
@@ -241,34 +232,30 @@ void VerbsTransfer::Inside::update_state() noexcept {
         ep.drained();
 }
 
-// The queue pair's last completions come until it is destroyed, and none of its number is left in
-// the queues then. Buffers of an SRQ come back even if there never was a connection.
+// The queue pair's last completions come until it has stopped. Buffers of an SRQ come back even if
+// there never was a connection.
 void VerbsTransfer::Inside::close() noexcept {
-    const std::uint32_t number = pair ? (*pair).qp_num : 0;
-    pair.close();
-    if (requests) {
-        take_all();
-        requests->remove(number);
-    }
-    if (receives)
-        receives->remove(number);
+    const std::uint32_t number = (*pair).qp_num;
+    pair.stop();
+    places.take_all();
+    if (pair.reset())
+        places.vacate();
+    places.take_all();
+    places.requests->remove(number);
+    if (places.receives)
+        places.receives->remove(number);
+    pair.close(*ep.ia().engine, std::move(places));
     for (ibv_wc completion : std::exchange(early, {}))
         if (kind_of(completion.wr_id) == Work::RECEIVE && ep.srq != nullptr) {
             completion.status = IBV_WC_WR_FLUSH_ERR;
             in.completed(completion);
         }
-    requests = {};
-    receives = {};
 }
 
 // Work that the device has done until it stops counts, the rest is flushed: behind the events of
 // other endpoints on its EVDs whose causes came before.
 void VerbsTransfer::Inside::flush() noexcept {
     if (pair) {
-        if (live) {
-            pair.stop();
-            take_all();
-        }
         close();
         live = false;
     } else {
@@ -297,11 +284,20 @@ Status VerbsTransfer::prepare() {
     Inside &inside = *inside_;
     if (inside.ep.pz == nullptr)
         return inside.ep.wrong_state();
-    if (inside.open())
-        return Status::OK;
+    try {
+        if (inside.open())
+            return Status::OK;
+    } catch (...) {
+        inside.abandon();
+        throw;
+    }
     const int error = errno;
     inside.abandon();
     return error == ENOMEM ? Status::NO_MEMORY : Status::NO_CONNECTIONS;
+}
+
+void VerbsTransfer::abandon() noexcept {
+    inside_->abandon();
 }
 
 ibv_qp &VerbsTransfer::qp() const noexcept {
@@ -353,9 +349,9 @@ void VerbsTransfer::connected() noexcept {
     inside.out.connected();
     inside.in.connected();
     inside.backlogged = inside.has_backlog();
-    inside.requests->arm();
-    if (inside.receives)
-        inside.receives->arm();
+    inside.places.requests->arm();
+    if (inside.places.receives)
+        inside.places.receives->arm();
 }
 
 bool VerbsTransfer::has_backlog() const noexcept {
@@ -396,9 +392,9 @@ void VerbsTransfer::ping() noexcept {
 }
 
 void VerbsTransfer::disarm() noexcept {
-    inside_->requests->disarm();
-    if (inside_->receives)
-        inside_->receives->disarm();
+    inside_->places.requests->disarm();
+    if (inside_->places.receives)
+        inside_->places.receives->disarm();
 }
 
 bool VerbsTransfer::recv_idle() const noexcept {

@@ -2,7 +2,7 @@
 // Data transfer of one Ep: a queue pair, and the bookkeeping that turns its completions, which come
 // to the channels of the Ep's EVDs, into events.
 //
-// The queue pair is made when a connection is asked for or accepted, and destroyed when that ends:
+// The queue pair is made when a connection is asked for or accepted, and stopped when that ends:
 // so nothing of an old connection can reach a new one, and memory is the program's again when the
 // event that tells of the end is delivered. Receives that are posted before wait here.
 #pragma once
@@ -37,6 +37,8 @@ class VerbsTransfer final : public Transfer {
     // receives are posted to it. OK or what Connector::connect is to answer. Throws
     // std::bad_alloc.
     Status prepare();
+    // Undoes prepare(): the receives wait here again.
+    void abandon() noexcept;
     [[nodiscard]] ibv_qp &qp() const noexcept; // after prepare(), until disconnected() or flush()
 
     // The Ep is CONNECTED, the queue pair is in state RTS: completions are taken from now on, by
@@ -45,8 +47,9 @@ class VerbsTransfer final : public Transfer {
     // Takes everything that has completed. Calls Ep::broken on errors and Ep::drained when the last
     // request of a DISCONNECT_PENDING Ep has completed.
     void progress() noexcept override;
-    // The connection has ended, or is about to: takes what has completed, destroys the queue pair,
-    // and completes all that is outstanding with FLUSHED, in order, requests and receives.
+    // The connection has ended, or is about to: takes what has completed, stops the queue pair,
+    // which another thread destroys, and completes all that is outstanding with FLUSHED, in order,
+    // requests and receives.
     void disconnected() noexcept override;
     // Posted receives and requests complete FLUSHED (failed connection attempts).
     void flush() noexcept override;

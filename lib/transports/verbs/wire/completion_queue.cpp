@@ -41,12 +41,16 @@ CompletionQueue::Place CompletionQueue::reserve(const Room &room) {
     return {*this, room};
 }
 
-void CompletionQueue::release(const Room &room) noexcept {
+void CompletionQueue::vacate(const Room &room) noexcept {
     reserved_ -= room.entries;
     if (room.srq != nullptr && --srqs_[room.srq] == 0) {
         srqs_.erase(room.srq);
         reserved_ -= room.shared;
     }
+}
+
+void CompletionQueue::release(const Room &room) noexcept {
+    vacate(room);
     if (--users_ > 0)
         return;
     armed_ = false;

@@ -66,6 +66,11 @@ class CompletionQueue final : public Doorbell, public Feeder {
         [[nodiscard]] CompletionQueue *operator->() const noexcept { return channel_; }
         [[nodiscard]] CompletionQueue &operator*() const noexcept { return *channel_; }
         explicit operator bool() const noexcept { return channel_ != nullptr; }
+        // Gives up the room, but uses the queue: there will be no more completions.
+        void vacate() noexcept {
+            if (channel_ != nullptr)
+                channel_->vacate(std::exchange(room_, {}));
+        }
         [[nodiscard]] bool same_queue(const Place &other) const noexcept {
             return channel_ == other.channel_;
         }
@@ -112,6 +117,7 @@ class CompletionQueue final : public Doorbell, public Feeder {
   private:
     static constexpr std::size_t BATCH = 16; // completions that are taken at a time
 
+    void vacate(const Room &room) noexcept;
     void release(const Room &room) noexcept;
     [[nodiscard]] bool grow_to(int size) noexcept;
     void refill() noexcept;

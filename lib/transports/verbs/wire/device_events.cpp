@@ -23,13 +23,13 @@ void make_nonblocking(int fd) {
         throw Unavailable("the device's events can't be polled");
 }
 
-// The Ep of a queue pair, which is destroyed before its Ep.
-Ep &ep_of(const ibv_qp &qp) noexcept {
-    return *static_cast<Ep *>(qp.qp_context);
+// Null if the queue pair, or the queue, is about to be destroyed.
+Ep *ep_of(const ibv_qp &qp) noexcept {
+    return static_cast<Ep *>(qp.qp_context);
 }
 
-VerbsSrq &srq_of(const ibv_srq &srq) noexcept {
-    return *static_cast<VerbsSrq *>(srq.srq_context);
+VerbsSrq *srq_of(const ibv_srq &srq) noexcept {
+    return static_cast<VerbsSrq *>(srq.srq_context);
 }
 
 } // namespace
@@ -66,13 +66,15 @@ bool DeviceEvents::CompletionChannel::take() noexcept {
     return true;
 }
 
+// Acknowledge an event after using it: until then another thread that destroys the queue pair
+// waits.
 void DeviceEvents::AsyncEventHandler::ready(std::uint32_t /*events*/) noexcept {
     for (int i = 0; i < EVENTS_PER_LOOK; ++i) {
         ibv_async_event event{};
         if (::ibv_get_async_event(&from_, &event) != 0)
             return;
-        ::ibv_ack_async_event(&event);
         take(event);
+        ::ibv_ack_async_event(&event);
     }
 }
 
@@ -81,20 +83,35 @@ void DeviceEvents::AsyncEventHandler::on_cm_event(CmEvent &event) noexcept {
         device_gone();
 }
 
+void DeviceEvents::AsyncEventHandler::take(ibv_event_type type, Ep &ep) noexcept {
+    if (type == IBV_EVENT_COMM_EST)
+        connector_of(ep).communication_established();
+    else
+        ep.broken();
+}
+
+void DeviceEvents::AsyncEventHandler::take(ibv_event_type type, VerbsSrq &srq) const noexcept {
+    if (type == IBV_EVENT_SRQ_LIMIT_REACHED)
+        srq.limit_reached();
+    else
+        ia->report(EventKind::INTERNAL_ERROR, srq.handle(), Reason::FAILURE);
+}
+
 void DeviceEvents::AsyncEventHandler::take(const ibv_async_event &event) noexcept {
     switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_PATH_MIG_ERR:
-        return ep_of(*event.element.qp).broken();
     case IBV_EVENT_COMM_EST:
-        return connector_of(ep_of(*event.element.qp)).communication_established();
+        if (Ep *ep = ep_of(*event.element.qp))
+            take(event.event_type, *ep);
+        return;
     case IBV_EVENT_SRQ_LIMIT_REACHED:
-        return srq_of(*event.element.srq).limit_reached();
     case IBV_EVENT_SRQ_ERR:
-        return ia->report(EventKind::INTERNAL_ERROR, srq_of(*event.element.srq).handle(),
-                          Reason::FAILURE);
+        if (VerbsSrq *srq = srq_of(*event.element.srq))
+            take(event.event_type, *srq);
+        return;
     case IBV_EVENT_CQ_ERR:
         return static_cast<CompletionQueue *>(event.element.cq->cq_context)->failed();
     case IBV_EVENT_DEVICE_FATAL:

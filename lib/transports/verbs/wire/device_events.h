@@ -10,7 +10,9 @@
 
 namespace rsmengine {
 
+class Ep;
 class RdmaDevice;
+class VerbsSrq;
 
 class DeviceEvents {
   public:
@@ -39,6 +41,8 @@ class DeviceEvents {
 
       private:
         void take(const ibv_async_event &event) noexcept;
+        static void take(ibv_event_type type, Ep &ep) noexcept;
+        void take(ibv_event_type type, VerbsSrq &srq) const noexcept;
         void device_gone() noexcept;
         ibv_context &from_;
         bool gone_ = false;
