@@ -5,12 +5,12 @@
  *
  * Locking
  * -------
- * Membership (window->incarnation, which links are started, what was seen in the node table)
- * belongs to the tick, a work item of which one instance runs at a time. probe() uses it before
- * the tick starts, and remove() after the tick has ended for good. Two stores tell the tick what
- * others have done, and window_wake_tick() follows each: a link's down() sets peer->dead and then
- * clears peer->running (release), and remove() sets window->leaving.
+ * The LOOKs of membership belong to the tick, a work item of which one instance runs at a time. remove()
+ * takes its last step after the tick has ended for good. A link's down() takes a step beside the tick.
+ * remove() sets window->leaving for the tick. window_wake_tick() follows both.
  *
+ * window->membership_lock: guards window->membership, which the tick alone may read without it.
+ *	Process context; no lock is taken under it.
  * peer->receive_lock: serialises the takers of a peer's messages: the interrupt, the tick, and the
  * agent's resume(). Taken before the agent's link->lock.
  * peer->send_lock: serialises the senders to a peer. No lock is taken under it.
@@ -19,7 +19,6 @@
  * chunks->lock: guards what this node does with each chunk. Innermost mutex.
  * shares->lock: guards how many chunks each user has. Innermost, too: neither mutex is held
  * when the other is taken.
- * the other is taken.
  * Other guests may write to the window at any time. Code reads a value once, with READ_ONCE() or
  * into a copy, checks it, and then uses it. Values that must not be wrong (which chunks this node
  * holds, where its queues stand) are kept in private memory. Other guests are other machines, and a
@@ -31,9 +30,9 @@
 #include "../rsm_controller.h"
 #include "../rsm_link.h"
 #include "layout.h"
+#include "membership.h"
 
 #include <linux/kref.h>
-#include <linux/minmax.h>
 #include <linux/pci.h>
 #include <linux/uidgid.h>
 #include <asm/barrier.h>
@@ -78,19 +77,10 @@ struct window_shares {
  * @receive_lock: guards @head and @stalled
  * @head: messages taken out of this peer's queue to us, likewise
  * @stalled: the agent has refused a message and will call resume()
- * @running: the link was started and is not down yet
- * @keep: this node ends the link, so the peer must not be taken for dead
+ * @running: messages of the peer are taken: the link is set up for it and not down yet
  * @started: incarnation that the link was started to
- * @node: node id of the peer
- * @dead: incarnation whose link is not started again
- * @refused: incarnation that was logged as unusable
- * @seen: incarnation that the last look found in the slot
- * @since: when it was found there first, in jiffies
  * @heard_beat: sign of life that the link's timer found last; used by the timer only
  *	while the link is started
- * @suspect: incarnation that has our node id and may be dead
- * @suspect_beat: sign of life of @suspect that was found last
- * @silence: how long @suspect has been silent
  */
 struct window_peer {
 	struct window *w;
@@ -102,17 +92,8 @@ struct window_peer {
 	u32 head;
 	bool stalled;
 	bool running;
-	bool keep;
 	u64 started;
-	u32 node;
-	u64 dead;
-	u64 refused;
-	u64 seen;
-	unsigned long since;
 	u64 heard_beat;
-	u64 suspect;
-	u64 suspect_beat;
-	struct rsm_silence silence;
 };
 
 /**
@@ -126,12 +107,13 @@ struct window_peer {
  * @phys: physical address of that
  * @layout: offsets in the window
  * @slot: our slot
- * @incarnation: ours while we are a member, else 0
+ * @incarnation: ours while we are a member and others can see it in our slot, else 0
+ * @membership_lock: guards @membership
+ * @membership: who is in which slot
+ * @view: the node table as the tick has read it; only the tick uses it
  * @leaving: the tick must do nothing any more
  * @closed: no message may be sent any more; read under rcu_read_lock()
  * @tick: watches the node table
- * @looked: when the tick last looked at the node table, in jiffies
- * @next_sweep: when to look for chunks of dead nodes, in jiffies
  * @chunks: the data area
  * @shares: how much of it each user has
  * @peer: all slots, ours included
@@ -147,11 +129,12 @@ struct window {
 	struct rsm_window_layout layout;
 	u32 slot;
 	u64 incarnation;
+	spinlock_t membership_lock; /* see above */
+	struct rsm_membership membership;
+	struct rsm_slot_view view[RSM_WINDOW_SLOTS_MAX];
 	bool leaving;
 	bool closed;
 	struct delayed_work tick;
-	unsigned long looked;
-	unsigned long next_sweep;
 	struct window_chunks chunks;
 	struct window_shares shares;
 	struct window_peer peer[];
@@ -170,14 +153,6 @@ static inline u64 window_incarnation(const struct window *w, u32 slot)
 {
 	/* Pairs with member_join(): the rest of the slot is that node's, too. */
 	return le64_to_cpu(virt_load_acquire(&window_node(w, slot)->incarnation));
-}
-
-/* The interval in a slot: hostile input, clamped to those that a node can have. */
-static inline u32 window_interval_ms(const struct window *w, u32 slot)
-{
-	u32 ms = le32_to_cpu(READ_ONCE(window_node(w, slot)->interval_ms));
-
-	return clamp(ms, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
 }
 
 /* The sign of life of the guest in a slot: any change of this value is one. */
@@ -254,8 +229,7 @@ void window_tick(struct work_struct *work);
 void window_leave(struct window *w);
 
 /* sweep.c */
-unsigned long window_grace(const struct window *w);
-void window_sweep(struct window *w);
+void window_sweep(struct window *w, unsigned long grace);
 
 /* segment.c */
 rsm_status_t window_place(struct rsm_link *link, struct rsm_mem *mem, u32 rights,

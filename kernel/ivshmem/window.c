@@ -100,6 +100,7 @@ static int check_window(struct window *w)
 			w->layout.slots);
 		return -ENOSPC;
 	}
+	rsm_membership_init(&w->membership, w->layout.slots, w->slot, jiffies);
 	return 0;
 }
 
@@ -147,7 +148,6 @@ static void init_peers(struct window *w)
 
 		peer->w = w;
 		peer->slot = slot;
-		peer->since = jiffies;
 		spin_lock_init(&peer->send_lock);
 		spin_lock_init(&peer->receive_lock);
 	}
@@ -171,8 +171,7 @@ static struct window *window_alloc(struct pci_dev *pdev)
 	w->pdev = pdev;
 	w->layout = layout;
 	window_shares_init(&w->shares);
-	w->looked = jiffies;
-	w->next_sweep = jiffies;
+	spin_lock_init(&w->membership_lock);
 	INIT_DELAYED_WORK(&w->tick, window_tick);
 	init_peers(w);
 	return w;

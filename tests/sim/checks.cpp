@@ -44,6 +44,8 @@ void World::check_step(Owner *owner)
     for (const auto &peer : static_cast<Node *>(owner)->peers) {
         if (!peer || !is_active(*peer) || !peer->channel)
             continue;
+        if (!scenario_.keys && peer->link.machine.peer == peer->started)
+            continue;
         const auto &incarnation = peer->channel->incarnation;
         if (peer->link.machine.peer != incarnation[1 - peer->end()] ||
             peer->link.machine.incarnation != incarnation[peer->end()])
@@ -250,7 +252,8 @@ void World::begin()
             boot(*node);
             join(*node);
         });
-    runtime_.at(ms, nullptr, [this] { connect_all(); });
+    if (scenario_.keys)
+        runtime_.at(ms, nullptr, [this] { connect_all(); });
     runtime_.at(ms, nullptr, [this] { watch(); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Connections between nodes: of two nodes the one with the lower id connects and the other accepts.
+// Connections between nodes, unless they share a window (window.cpp): of two nodes the one with the lower id connects and the other accepts.
 // Messages arrive whole, once and in order, at any time, or the connection breaks.
 #include "world.hpp"
 
@@ -50,7 +50,8 @@ int World::send(Peer &peer, const void *message, std::size_t length)
     if (peer.node->exaggeration && is_greeting(type))
         reinterpret_cast<rsm_msg_hello *>(entry.data.data())->interval_ms *= peer.node->exaggeration;
     entry.arrives = out.last = std::max(out.last, runtime_.time() + delay());
-    if (peer.other->alive)
+    // An interrupt may be lost in a window.
+    if (peer.other->alive && (scenario_.keys || !runtime_.random.one_in(16)))
         schedule_pump(this->peer(*peer.other, *peer.node), entry.arrives);
     return 0;
 }
@@ -67,6 +68,10 @@ void World::schedule_pump(Peer &peer, Time when)
 void World::pump(Peer &peer, const std::shared_ptr<Channel> &channel)
 {
     Direction &in = channel->to[peer.end()];
+    if (!scenario_.keys && !peer.running) {
+        wake_tick(*peer.node, runtime_.time());
+        return;
+    }
     while (channel->open && !in.refused && !in.messages.empty() &&
            in.messages.front().arrives <= runtime_.time() && !is_cut(*peer.node, *peer.other)) {
         Direction::Message &message = in.messages.front();
@@ -99,6 +104,10 @@ void World::fail_later(Peer &peer, const char *why, Time most)
 
 void World::down(Peer &peer)
 {
+    if (!scenario_.keys) {
+        link_is_down(peer);
+        return;
+    }
     const auto channel = std::move(peer.channel);
     peer.channel.reset();
     if (!channel)
@@ -234,6 +243,11 @@ static void sim_down(rsm_link *link, u64)
     world().down(to_peer(link));
 }
 
+static bool sim_stirs(rsm_link *link)
+{
+    return world().stirs(to_peer(link));
+}
+
 static u32 sim_place(rsm_link *link, rsm_mem *mem, u32 rights, rsm_place *place, void **keys)
 {
     return world().place(to_peer(link), mem, rights, *place, keys);
@@ -276,7 +290,7 @@ rsm_link_ops without_keys = {
     .leave = nullptr,
     .attach = sim_attach,
     .detach = nullptr,
-    .stirs = nullptr,
+    .stirs = sim_stirs,
     .address = nullptr,
 };
 

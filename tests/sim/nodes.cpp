@@ -66,6 +66,8 @@ void World::boot(Node &node)
         peer.node = &node;
         peer.other = other.get();
         rsm_link_init(&peer.link, &node.ctl, scenario_.keys ? &with_keys : &without_keys);
+        if (!scenario_.keys)
+            peer.channel = queues(node, *other);
     }
 }
 
@@ -80,6 +82,8 @@ std::uint64_t World::messages() const
 void World::join(Node &node)
 {
     node.joined = true;
+    if (!scenario_.keys)
+        join_window(node);
 }
 
 // All that the node is made of is gone at once, and its agent says nothing about it.
@@ -89,7 +93,7 @@ void World::die(Node &node)
         if (!peer)
             continue;
         list_del(&peer->link.entry);
-        if (peer->channel && peer->other->alive && runtime_.random.one_in(2))
+        if (scenario_.keys && peer->channel && peer->other->alive && runtime_.random.one_in(2))
             fail_later(this->peer(*peer->other, node), "connection lost", 10 * scenario_.delay);
     }
     node.alive = false;
@@ -127,6 +131,8 @@ void World::exit_links(Node &node)
 void World::leave(Node &node)
 {
     node.joined = false;
+    if (!scenario_.keys)
+        leave_window(node);
     for (const auto &peer : node.peers)
         if (peer)
             rsm_link_stop(&peer->link, "leaving");
@@ -193,10 +199,13 @@ void World::act(const Action &action)
         });
         break;
     case Kind::cut:
-        cut(action.value | 1, action.time);
+        if (scenario_.keys)
+            cut(action.value | 1, action.time);
         break;
     case Kind::break_connection:
-        if (&node != &other && other.alive && peer(node, other).channel) {
+        if (!scenario_.keys)
+            scribble(action);
+        else if (&node != &other && other.alive && peer(node, other).channel) {
             fail_later(peer(node, other), "connection lost", scenario_.delay);
             fail_later(peer(other, node), "connection lost", scenario_.delay);
         }
@@ -209,6 +218,7 @@ void World::act(const Action &action)
     case Kind::slow:
         trouble(node, 2 * action.time);
         node.lag = action.time;
+        node.slow_until = std::max(node.slow_until, runtime_.time() + 3 * action.time);
         later(2 * action.time, node, [&node] { node.lag = 0; });
         break;
     case Kind::lie:

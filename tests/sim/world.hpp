@@ -11,6 +11,7 @@
 
 extern "C" {
 #include "kernel/agent/agent.h"
+#include "kernel/ivshmem/membership.h"
 }
 
 namespace sim {
@@ -44,6 +45,10 @@ struct Peer {
     Node *other;
     std::shared_ptr<Channel> channel;
     bool connecting;
+    // In a window: messages are taken, and what the link was started to.
+    bool running;
+    u64 started;
+    u64 heard_beat;
     int end() const;
 };
 
@@ -75,6 +80,23 @@ struct Import {
     bool busy;
 };
 
+// All guests share it. The slot of a node is its index.
+struct Window {
+    std::array<rsm_slot_view, RSM_WINDOW_SLOTS_MAX> slots{};
+    std::set<u64> owners; // incarnations that have chunks
+    std::map<std::pair<u32, u32>, std::shared_ptr<Channel>> queues; // by the nodes' ids
+};
+
+// A guest's part in it.
+struct Membership {
+    rsm_membership machine;
+    u64 incarnation; // that others may know
+    bool leaving;
+    std::uint64_t tick; // number of the one that is due, or 0
+    bool ticking;
+    bool again; // the tick is to run once more
+};
+
 // Something that has gone on from then on, perhaps until another time.
 struct Period {
     Time from;
@@ -93,12 +115,14 @@ struct Node : Owner {
     bool mute = false;
     u32 exaggeration = 0; // what it says of its interval is so many times too much
     rsm_controller ctl = {};
+    Membership membership{};
     std::vector<std::unique_ptr<Peer>> peers; // by index of the other node
     std::map<u32, Export *> published;
     std::array<Export *, export_slots> exports{};
     std::array<Import *, import_slots> imports{};
     std::set<Export *> all_exports;
     std::set<Import *> all_imports;
+    Time slow_until = 0; // its works come late
     std::vector<Period> troubles; // it did not do what a node does
 };
 
@@ -130,6 +154,7 @@ public:
     int send(Peer &peer, const void *message, std::size_t length);
     void take_again(Peer &peer);
     void down(Peer &peer);
+    bool stirs(Peer &peer);
     u32 place(Peer &peer, rsm_mem *mem, u32 rights, rsm_place &place, void **keys);
     void leave(std::uint64_t key);
     u32 attach(Peer &peer, const rsm_place &place, rsm_mem **mem);
@@ -163,6 +188,29 @@ private:
     void fail_later(Peer &peer, const char *why, Time most);
     void cut(std::uint64_t group, Time how_long);
     Time delay() { return 20 + runtime_.random.below(scenario_.delay); }
+
+    // window.cpp
+    std::shared_ptr<Channel> queues(const Node &a, const Node &b);
+    void join_window(Node &node);
+    void leave_window(Node &node);
+    void scribble(const Action &action);
+    void wake_tick(Node &node, Time when);
+    void queue_tick(Node &node, Time when);
+    void run_tick(Node &node);
+    void tick(Node &node);
+    rsm_membership_output step(Node &node, const rsm_membership_input &input);
+    void write_entry(Node &node);
+    void enter(Node &node);
+    void give_up(Node &node, u64 running);
+    void start_link(Peer &peer);
+    void stop_links(Node &node, u64 slots, const char *why);
+    void link_is_down(Peer &peer);
+    void expel(Node &by, u32 slot, u64 incarnation);
+    void sweep(Node &node, unsigned long grace);
+    void check_released(const Node &by, u64 owner);
+    bool uses(const Node &node, u64 owner) const;
+    bool is_member(const Node &node) const;
+    template <class Do> void for_slots(Node &node, u64 slots, Do what);
 
     // nodes.cpp
     void die(Node &node);
@@ -234,6 +282,7 @@ private:
     std::map<std::uint64_t, Key> keys_;
     std::vector<Call> calls_;
     std::uint64_t last_ = 0;
+    Window window_;
     std::uint64_t group_ = 0; // nodes with their bit can't reach those without
     u32 next_id_ = 100;
     std::uint64_t deaths_ = 0;
