@@ -34,11 +34,13 @@ static u64 incarnation(u32 slot, u64 number)
 	return number << 6 | slot;
 }
 
-static struct guest begin(void)
+static struct guest *begin(struct kunit *test)
 {
-	struct guest guest = { .now = START };
+	struct guest *guest = kunit_kzalloc(test, sizeof(*guest), GFP_KERNEL);
 
-	rsm_membership_init(&guest.machine, SLOTS, OURS, START);
+	KUNIT_ASSERT_NOT_NULL(test, guest);
+	guest->now = START;
+	rsm_membership_init(&guest->machine, SLOTS, OURS, START);
 	return guest;
 }
 
@@ -90,12 +92,12 @@ static struct rsm_membership_output tell(struct guest *guest, enum rsm_membershi
 }
 
 /* A member with a link to a node in slot THEIRS. */
-static struct guest connected(void)
+static struct guest *connected(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 
-	enter(&guest, THEIRS, 1, OTHER_NODE);
-	look(&guest, 0);
+	enter(guest, THEIRS, 1, OTHER_NODE);
+	look(guest, 0);
 	return guest;
 }
 
@@ -106,17 +108,17 @@ static struct rsm_window_member *theirs(struct guest *guest)
 
 static void a_node_joins_and_rings_those_that_are_there(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 	struct rsm_membership_output output;
 
-	enter(&guest, THEIRS, 1, OTHER_NODE);
-	output = look(&guest, 0);
+	enter(guest, THEIRS, 1, OTHER_NODE);
+	output = look(guest, 0);
 	KUNIT_EXPECT_TRUE(test, output.joined);
 	KUNIT_EXPECT_TRUE(test, output.keep);
 	KUNIT_EXPECT_EQ(test, output.ring, BIT(THEIRS));
 	KUNIT_EXPECT_EQ(test, output.start, BIT(THEIRS));
-	KUNIT_EXPECT_EQ(test, guest.machine.incarnation, incarnation(OURS, 101));
-	output = look(&guest, PERIOD);
+	KUNIT_EXPECT_EQ(test, guest->machine.incarnation, incarnation(OURS, 101));
+	output = look(guest, PERIOD);
 	KUNIT_EXPECT_FALSE(test, output.joined);
 	KUNIT_EXPECT_EQ(test, output.start, 0);
 	KUNIT_EXPECT_EQ(test, output.receive, BIT(THEIRS));
@@ -125,103 +127,103 @@ static void a_node_joins_and_rings_those_that_are_there(struct kunit *test)
 /* This guest has crashed, and its slot still has its former life. */
 static void a_stale_incarnation_in_our_slot_is_replaced(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 
-	enter(&guest, OURS, 1, NODE);
-	KUNIT_EXPECT_TRUE(test, look(&guest, 0).joined);
-	KUNIT_EXPECT_EQ(test, guest.machine.member[OURS].seen, guest.machine.incarnation);
-	KUNIT_EXPECT_FALSE(test, look(&guest, PERIOD).gave_up);
+	enter(guest, OURS, 1, NODE);
+	KUNIT_EXPECT_TRUE(test, look(guest, 0).joined);
+	KUNIT_EXPECT_EQ(test, guest->machine.member[OURS].seen, guest->machine.incarnation);
+	KUNIT_EXPECT_FALSE(test, look(guest, PERIOD).gave_up);
 }
 
 static void a_link_that_is_busy_is_started_again(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 
-	KUNIT_EXPECT_TRUE(test, tell(&guest, RSM_MEMBERSHIP_BUSY, THEIRS).retry);
-	KUNIT_EXPECT_EQ(test, look(&guest, 1).start, BIT(THEIRS));
+	KUNIT_EXPECT_TRUE(test, tell(guest, RSM_MEMBERSHIP_BUSY, THEIRS).retry);
+	KUNIT_EXPECT_EQ(test, look(guest, 1).start, BIT(THEIRS));
 }
 
 static void a_dead_node_is_expelled_and_not_started_again(struct kunit *test)
 {
-	struct guest guest = connected();
-	struct rsm_membership_output output = tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	struct guest *guest = connected(test);
+	struct rsm_membership_output output = tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
 
 	KUNIT_EXPECT_EQ(test, output.expel, incarnation(THEIRS, 1));
 	/* Somebody writes it back. */
-	enter(&guest, THEIRS, 1, OTHER_NODE);
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).start, 0);
-	enter(&guest, THEIRS, 2, OTHER_NODE);
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).start, BIT(THEIRS));
+	enter(guest, THEIRS, 1, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, 0);
+	enter(guest, THEIRS, 2, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, BIT(THEIRS));
 }
 
 /* To a node that has been silent itself, everybody else seems silent. */
 static void a_node_that_was_taken_for_dead_expels_nobody(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 
-	guest.view[OURS].incarnation = 0;
-	KUNIT_EXPECT_EQ(test, tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
-	guest = connected();
-	enter(&guest, OURS, 50, OTHER_NODE);
-	KUNIT_EXPECT_EQ(test, tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
+	guest->view[OURS].incarnation = 0;
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
+	guest = connected(test);
+	enter(guest, OURS, 50, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
 }
 
 static void it_gives_up_all_links_and_joins_again(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 	struct rsm_membership_output output;
 
-	guest.view[OURS].incarnation = 0;
-	output = look(&guest, PERIOD);
+	guest->view[OURS].incarnation = 0;
+	output = look(guest, PERIOD);
 	KUNIT_EXPECT_TRUE(test, output.gave_up);
 	KUNIT_EXPECT_TRUE(test, output.retry);
 	KUNIT_EXPECT_FALSE(test, output.keep);
 	KUNIT_EXPECT_EQ(test, output.stop, BIT(THEIRS));
 	KUNIT_EXPECT_EQ(test, output.start | output.receive | output.left, 0);
-	KUNIT_EXPECT_EQ(test, tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
-	output = look(&guest, 1);
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
+	output = look(guest, 1);
 	KUNIT_EXPECT_TRUE(test, output.joined);
 	/* The node at the other end was not at fault. */
 	KUNIT_EXPECT_EQ(test, output.start, BIT(THEIRS));
-	KUNIT_EXPECT_EQ(test, guest.machine.incarnation, incarnation(OURS, 103));
+	KUNIT_EXPECT_EQ(test, guest->machine.incarnation, incarnation(OURS, 103));
 }
 
 /* Before it was taken for dead, this node may have given up others that live. */
 static void a_new_life_tries_those_that_the_former_gave_up(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 
-	tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS);
-	enter(&guest, THEIRS, 1, OTHER_NODE);
-	guest.view[OURS].incarnation = 0;
-	KUNIT_EXPECT_TRUE(test, look(&guest, PERIOD).gave_up);
-	KUNIT_EXPECT_EQ(test, look(&guest, 1).start, BIT(THEIRS));
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	enter(guest, THEIRS, 1, OTHER_NODE);
+	guest->view[OURS].incarnation = 0;
+	KUNIT_EXPECT_TRUE(test, look(guest, PERIOD).gave_up);
+	KUNIT_EXPECT_EQ(test, look(guest, 1).start, BIT(THEIRS));
 }
 
 static void a_node_that_restarts_or_leaves_loses_its_link(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 
-	enter(&guest, THEIRS, 2, OTHER_NODE);
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).restarted, BIT(THEIRS));
-	tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS);
-	KUNIT_EXPECT_EQ(test, guest.view[THEIRS].incarnation, incarnation(THEIRS, 2));
-	KUNIT_EXPECT_EQ(test, look(&guest, 0).start, BIT(THEIRS));
-	guest.view[THEIRS].incarnation = 0;
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).left, BIT(THEIRS));
-	tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS);
-	KUNIT_EXPECT_EQ(test, look(&guest, 0).start, 0);
+	enter(guest, THEIRS, 2, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).restarted, BIT(THEIRS));
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	KUNIT_EXPECT_EQ(test, guest->view[THEIRS].incarnation, incarnation(THEIRS, 2));
+	KUNIT_EXPECT_EQ(test, look(guest, 0).start, BIT(THEIRS));
+	guest->view[THEIRS].incarnation = 0;
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).left, BIT(THEIRS));
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	KUNIT_EXPECT_EQ(test, look(guest, 0).start, 0);
 }
 
 static void leaving_ends_all_links_and_empties_our_slot(struct kunit *test)
 {
-	struct guest guest = connected();
-	struct rsm_membership_output output = tell(&guest, RSM_MEMBERSHIP_LEAVE, 0);
+	struct guest *guest = connected(test);
+	struct rsm_membership_output output = tell(guest, RSM_MEMBERSHIP_LEAVE, 0);
 
 	KUNIT_EXPECT_EQ(test, output.stop, BIT(THEIRS));
 	KUNIT_EXPECT_EQ(test, output.expel, incarnation(OURS, 101));
-	KUNIT_EXPECT_EQ(test, guest.machine.incarnation, 0);
-	KUNIT_EXPECT_EQ(test, tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
+	KUNIT_EXPECT_EQ(test, guest->machine.incarnation, 0);
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
 }
 
 static void expect_ignored(struct kunit *test, struct guest *guest, u32 slot, const char *why)
@@ -237,36 +239,36 @@ static void expect_ignored(struct kunit *test, struct guest *guest, u32 slot, co
 
 static void nodes_that_make_no_sense_are_ignored(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 
-	look(&guest, 0);
-	enter(&guest, THEIRS, 1, 0);
-	expect_ignored(test, &guest, THEIRS, "there is no such node id");
-	enter(&guest, THEIRS, 2, RSM_NODE_MAX + 1);
-	expect_ignored(test, &guest, THEIRS, "there is no such node id");
-	enter(&guest, THEIRS, 3, NODE);
-	expect_ignored(test, &guest, THEIRS, "that is our own node id");
-	enter(&guest, THEIRS, 4, OTHER_NODE);
-	guest.view[THEIRS].incarnation++;
-	expect_ignored(test, &guest, THEIRS, "its incarnation is another slot's");
-	enter(&guest, THEIRS, 5, OTHER_NODE);
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).start, BIT(THEIRS));
-	enter(&guest, 3, 1, OTHER_NODE);
-	expect_ignored(test, &guest, 3, "another slot has that node id");
+	look(guest, 0);
+	enter(guest, THEIRS, 1, 0);
+	expect_ignored(test, guest, THEIRS, "there is no such node id");
+	enter(guest, THEIRS, 2, RSM_NODE_MAX + 1);
+	expect_ignored(test, guest, THEIRS, "there is no such node id");
+	enter(guest, THEIRS, 3, NODE);
+	expect_ignored(test, guest, THEIRS, "that is our own node id");
+	enter(guest, THEIRS, 4, OTHER_NODE);
+	guest->view[THEIRS].incarnation++;
+	expect_ignored(test, guest, THEIRS, "its incarnation is another slot's");
+	enter(guest, THEIRS, 5, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, BIT(THEIRS));
+	enter(guest, 3, 1, OTHER_NODE);
+	expect_ignored(test, guest, 3, "another slot has that node id");
 }
 
 static void a_node_with_our_id_that_lives_keeps_us_out(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 	unsigned int reports = 0;
 
-	enter(&guest, THEIRS, 1, NODE);
+	enter(guest, THEIRS, 1, NODE);
 	for (int i = 0; i < 20; i++) {
-		struct rsm_membership_output output = look(&guest, PERIOD);
+		struct rsm_membership_output output = look(guest, PERIOD);
 
 		KUNIT_EXPECT_FALSE(test, output.joined || output.clear);
 		reports += output.doubled == BIT(THEIRS);
-		guest.view[THEIRS].beat++;
+		guest->view[THEIRS].beat++;
 	}
 	KUNIT_EXPECT_EQ(test, reports, 1);
 }
@@ -274,34 +276,34 @@ static void a_node_with_our_id_that_lives_keeps_us_out(struct kunit *test)
 /* This guest has crashed and has come back in another slot. */
 static void a_node_with_our_id_that_is_dead_is_cleared(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 	struct rsm_membership_output output = {};
 	unsigned long first;
 
-	enter(&guest, THEIRS, 1, NODE);
-	look(&guest, 0);
-	first = guest.now;
-	while (!output.joined && guest.now - first < 10 * GRACE)
-		output = look(&guest, PERIOD);
+	enter(guest, THEIRS, 1, NODE);
+	look(guest, 0);
+	first = guest->now;
+	while (!output.joined && guest->now - first < 10 * GRACE)
+		output = look(guest, PERIOD);
 	KUNIT_EXPECT_TRUE(test, output.joined);
 	KUNIT_EXPECT_EQ(test, output.clear, BIT(THEIRS));
 	KUNIT_EXPECT_EQ(test, output.ring, 0);
 	KUNIT_EXPECT_EQ(test, output.doubled, 0);
-	KUNIT_EXPECT_EQ(test, guest.now - first, GRACE);
-	KUNIT_EXPECT_EQ(test, guest.machine.member[THEIRS].seen, 0);
+	KUNIT_EXPECT_EQ(test, guest->now - first, GRACE);
+	KUNIT_EXPECT_EQ(test, guest->machine.member[THEIRS].seen, 0);
 }
 
 static void all_stand_still_and_nobody_is_found_dead(struct kunit *test)
 {
-	struct guest guest = begin();
+	struct guest *guest = begin(test);
 
-	enter(&guest, THEIRS, 1, NODE);
-	look(&guest, 0);
-	KUNIT_EXPECT_EQ(test, look(&guest, 10 * GRACE).clear, 0);
-	KUNIT_EXPECT_EQ(test, look(&guest, PERIOD).clear, 0);
+	enter(guest, THEIRS, 1, NODE);
+	look(guest, 0);
+	KUNIT_EXPECT_EQ(test, look(guest, 10 * GRACE).clear, 0);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).clear, 0);
 }
 
-/* The time after which chunks of @owner may be used, in LOOKs that each come @each jiffies later. */
+/* The time after which chunks of @owner may be used, in LOOKs that come each @each jiffies. */
 static unsigned long time_of_release(struct guest *guest, u64 owner, unsigned long each)
 {
 	unsigned long start = guest->now;
@@ -319,63 +321,63 @@ static unsigned long time_of_release(struct guest *guest, u64 owner, unsigned lo
 
 static void chunks_are_free_when_all_have_had_time_to_notice(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 	u64 owner = incarnation(THEIRS, 1);
 	unsigned long after;
 
-	KUNIT_EXPECT_EQ(test, time_of_release(&guest, owner, PERIOD), 0);
-	guest.view[THEIRS].incarnation = 0;
-	look(&guest, PERIOD);
-	tell(&guest, RSM_MEMBERSHIP_DOWN, THEIRS);
-	after = time_of_release(&guest, owner, PERIOD);
+	KUNIT_EXPECT_EQ(test, time_of_release(guest, owner, PERIOD), 0);
+	guest->view[THEIRS].incarnation = 0;
+	look(guest, PERIOD);
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	after = time_of_release(guest, owner, PERIOD);
 	KUNIT_EXPECT_GE(test, after, GRACE);
 	KUNIT_EXPECT_LE(test, after, 2 * GRACE);
 	/* An incarnation of a slot that no window of this size has. */
-	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest.machine, GRACE,
+	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest->machine, GRACE,
 						       incarnation(SLOTS, 1), 0));
 }
 
 /* Another node has found the owner dead after our LOOK, and before the sweep that it asked for. */
 static void an_owner_that_the_look_has_seen_is_not_gone(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 	u64 owner = incarnation(THEIRS, 1);
 
 	for (unsigned long t = 0; t < 3 * GRACE; t += PERIOD)
-		look(&guest, PERIOD);
-	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest.machine, GRACE, owner, 0));
-	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest.machine, GRACE, owner,
+		look(guest, PERIOD);
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0));
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner,
 							incarnation(THEIRS, 2)));
 	/* Chunks of a former life in the same slot are free all the same. */
-	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest.machine, GRACE,
+	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest->machine, GRACE,
 						       incarnation(THEIRS, 9), owner));
 }
 
 /* Others with a longer interval need more time. Their word for it has a bound. */
 static void the_longest_interval_counts(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 
-	guest.machine.next_sweep = guest.now;
-	enter(&guest, 3, 1, OTHER_NODE + 1);
-	guest.view[3].interval_ms = U32_MAX;
-	KUNIT_EXPECT_EQ(test, look(&guest, 1).grace,
+	guest->machine.next_sweep = guest->now;
+	enter(guest, 3, 1, OTHER_NODE + 1);
+	guest->view[3].interval_ms = U32_MAX;
+	KUNIT_EXPECT_EQ(test, look(guest, 1).grace,
 			msecs_to_jiffies(2 * RSM_HEARTBEAT_MAX + 1000));
-	guest.machine.next_sweep = guest.now;
-	guest.view[3].interval_ms = 0;
-	guest.view[OURS].interval_ms = U32_MAX;
-	KUNIT_EXPECT_EQ(test, look(&guest, 1).grace, GRACE);
+	guest->machine.next_sweep = guest->now;
+	guest->view[3].interval_ms = 0;
+	guest->view[OURS].interval_ms = U32_MAX;
+	KUNIT_EXPECT_EQ(test, look(guest, 1).grace, GRACE);
 }
 
 static void time_without_a_look_is_no_time_of_grace(struct kunit *test)
 {
-	struct guest guest = connected();
+	struct guest *guest = connected(test);
 	u64 owner = incarnation(THEIRS, 1);
 
-	guest.view[THEIRS].incarnation = 0;
-	look(&guest, PERIOD);
-	look(&guest, 10 * GRACE);
-	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest.machine, GRACE, owner, 0));
+	guest->view[THEIRS].incarnation = 0;
+	look(guest, PERIOD);
+	look(guest, 10 * GRACE);
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0));
 }
 
 /* Happenings of which all sequences are tried. */
@@ -499,7 +501,8 @@ static void explore(struct kunit *test, const struct guest *guest, int depth)
 		struct rsm_membership_output output;
 
 		KUNIT_ASSERT_NOT_NULL(test, both);
-		both[0] = both[1] = *guest;
+		both[0] = *guest;
+		both[1] = *guest;
 		if (can_happen(&both[0], happening)) {
 			output = happen(&both[0], happening);
 			happen(&both[1], happening);
@@ -515,13 +518,8 @@ static void explore(struct kunit *test, const struct guest *guest, int depth)
 
 static void all_short_sequences(struct kunit *test)
 {
-	struct guest *guest = kunit_kzalloc(test, sizeof(*guest), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, guest);
-	*guest = begin();
-	explore(test, guest, DEPTH - 1);
-	*guest = connected();
-	explore(test, guest, DEPTH - 1);
+	explore(test, begin(test), DEPTH - 1);
+	explore(test, connected(test), DEPTH - 1);
 }
 
 static struct kunit_case cases[] = {
