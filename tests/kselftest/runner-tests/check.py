@@ -26,7 +26,9 @@ class Run:
                                        ("sys/kernel/debug/rsm", "stats", "handles 0\nother 3\n")):
                 Path(root, folder).mkdir(parents=True)
                 Path(root, folder, name).write_text(text)
-            done = subprocess.run([RUNNER, "--binaries", BINARIES, "--root", root, *options],
+            Path(root, "reports").mkdir()
+            done = subprocess.run([RUNNER, "--binaries", BINARIES, "--root", root,
+                                   "--reports", f"{root}/reports", *options],
                                   env=dict(os.environ, RSM_SAMPLE_ROOT=root), text=True,
                                   stdout=subprocess.PIPE, check=False)
         self.status = done.returncode
@@ -172,6 +174,11 @@ class RunnerTest(unittest.TestCase):
 
     def test_says_when_the_kernel_log_was_overwritten(self):
         self.assertIn("# [2 records of the kernel log were overwritten", self.failed("Log.IsOverrun"))
+
+    def test_finds_a_report_of_a_sanitizer_and_shows_it_once(self):
+        result = run("Sanitizer.*")
+        self.assertIn("# a sanitizer reports:\n# WARNING: ThreadSanitizer: data race\n", result.text)
+        self.assertEqual(result.lines[-1], "1 passed, 1 failed, 0 skipped", result.text)
 
     def test_says_how_long_a_test_took(self):
         self.assertRegex(self.passed("Results.Passes", "--times"), r"(?m)^# took \d+ ms$")

@@ -132,6 +132,13 @@ TEST(Log, IsOverrun)
     log_record(12, "WARNING: the next one that is still there");
 }
 
+TEST(Sanitizer, Reports)
+{
+    file_of_root("/reports/report.1") << "WARNING: ThreadSanitizer: data race\n";
+}
+
+TEST(Sanitizer, IsSilent) {}
+
 class Values : public testing::TestWithParam<int> {};
 
 TEST_P(Values, AreSeen)

@@ -35,6 +35,8 @@ bool take_value(Options &options, std::string_view name, const char *value)
         options.root = value;
     else if (name == "--binaries")
         options.binaries = value;
+    else if (name == "--reports")
+        options.reports = value;
     else
         return read_number(value, name == "--time-limit" ? options.limit : options.factor);
     return true;
@@ -43,7 +45,7 @@ bool take_value(Options &options, std::string_view name, const char *value)
 bool has_value(std::string_view name)
 {
     return name == "--filter" || name == "--except" || name == "--time-limit" ||
-           name == "--time-factor" || name == "--root" || name == "--binaries";
+           name == "--time-factor" || name == "--root" || name == "--binaries" || name == "--reports";
 }
 
 bool take_flag(Options &options, std::string_view name)

@@ -25,6 +25,8 @@ struct Options {
     std::string root;
     // The directory of the test binaries.
     std::string binaries;
+    // The directory to which sanitizers write; empty without them.
+    std::string reports;
 };
 
 // The options, or nothing after a complaint on stderr.

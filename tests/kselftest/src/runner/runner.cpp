@@ -71,7 +71,7 @@ std::string describe_status(int status)
 
 Runner::Runner(const Options &options)
     : options_(options), log_(options.root), counters_(options.root), leaks_(options.root),
-      coverage_(options.root)
+      coverage_(options.root), reports_(options.reports)
 {
     // Tests and their helpers read it.
     setenv("RSM_TEST_SLOW", std::to_string(options_.factor).c_str(), 1);
@@ -182,6 +182,13 @@ void Runner::check_log(Lines &problems)
         append(problems, "the kernel log has a report:", messages, most_lines);
 }
 
+void Runner::check_reports(Lines &problems)
+{
+    const Lines lines = reports_.take();
+    if (!lines.empty())
+        append(problems, "a sanitizer reports:", lines, most_lines);
+}
+
 void Runner::run_process(const Test &test, Lines &problems)
 {
     const auto session = test.area->start(test.name);
@@ -213,6 +220,7 @@ void Runner::run_test(const Test &test)
         run_process(test, problems);
         check_counters(before, problems);
         check_log(problems);
+        check_reports(problems);
     }
     report(test, problems);
 }

@@ -6,6 +6,7 @@
 #include "runner/kernel.hpp"
 #include "runner/options.hpp"
 #include "runner/output.hpp"
+#include "runner/reports.hpp"
 #include "runner/tap.hpp"
 
 #include <memory>
@@ -42,6 +43,7 @@ private:
     void check_processes(Area &area, pid_t session, Lines &problems);
     void check_counters(const std::string &before, Lines &problems);
     void check_log(Lines &problems);
+    void check_reports(Lines &problems);
     void report(const Test &test, const Lines &problems);
     void scan_leaks();
     void show_coverage(const std::string &by);
@@ -53,6 +55,7 @@ private:
     Counters counters_;
     LeakScan leaks_;
     Coverage coverage_;
+    Reports reports_;
     Tap tap_;
     std::vector<std::unique_ptr<Area>> areas_;
     std::vector<Test> tests_;
