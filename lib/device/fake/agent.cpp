@@ -1100,9 +1100,13 @@ Answer Agent::next_change(std::int32_t process) {
 
 // Always of the same length: one write changes them all at once.
 std::string Agent::statistics() const {
-    std::array<char, 64> text{};
-    (void)std::snprintf(text.data(), text.size(), "handles %8zu\npublished %8zu\ngrants %8zu\n",
-                        segments_.size(), published_.size(), tickets_.size());
+    std::uint64_t pinned = 0;
+    for (const auto &[process, bytes] : pinned_)
+        pinned += bytes;
+    std::array<char, 128> text{};
+    (void)std::snprintf(text.data(), text.size(),
+                        "handles %8zu\npublished %8zu\ngrants %8zu\npinned_pages %8llu\n", segments_.size(),
+                        published_.size(), tickets_.size(), static_cast<unsigned long long>(pinned / PAGE));
     return text.data();
 }
 

@@ -75,6 +75,7 @@ Runner::Runner(const Options &options)
 {
     // Tests and their helpers read it.
     setenv("RSM_TEST_SLOW", std::to_string(options_.factor).c_str(), 1);
+    setenv("RSM_TEST_ROOT", options_.root.c_str(), 1);
     find_areas();
 }
 

@@ -125,7 +125,9 @@ bool become(const User &user)
 Counters kernel_counters()
 {
     Counters counters;
-    std::ifstream file("/sys/kernel/debug/rsm/stats");
+    // The runner's --root.
+    const char *root = std::getenv("RSM_TEST_ROOT");
+    std::ifstream file((root ? root : std::string()) + "/sys/kernel/debug/rsm/stats");
     std::string name;
     std::int64_t value = 0;
     while (file >> name >> value)
