@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/fake/memory.h"
 
+#include "device/fake/immortal.h"
 #include "device/fake/line.h"
 #include "device/fake/views.h"
 
@@ -116,7 +117,8 @@ struct Bound {
     AddressRange range;
     std::uint32_t flags;
 };
-std::vector<Bound> bound;
+Immortal<std::vector<Bound>> immortal_bound;
+std::vector<Bound> &bound = immortal_bound.value;
 std::atomic<std::size_t> bound_count = 0;
 
 bool overlaps(AddressRange a, AddressRange b) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/fake/readiness.h"
 
+#include "device/fake/immortal.h"
 #include "device/fake/line.h"
 #include "device/fake/user_memory.h"
 #include "device/fake/views.h"
@@ -121,7 +122,8 @@ struct Watched {
 };
 
 std::mutex lock;
-std::vector<Watched> watched;
+Immortal<std::vector<Watched>> immortal_watched;
+std::vector<Watched> &watched = immortal_watched.value;
 std::atomic<std::size_t> watched_count = 0;
 
 std::optional<Watched> find_watched(int epoll, std::uint64_t data) noexcept {

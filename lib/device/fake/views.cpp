@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/fake/views.h"
 
+#include "device/fake/immortal.h"
 #include "device/fake/line.h"
 
 #include <algorithm>
@@ -34,8 +35,10 @@ struct HeldHandle {
 
 std::mutex lock;
 std::mutex fetching;
-std::vector<View> views;
-std::vector<HeldHandle> held;
+Immortal<std::vector<View>> immortal_views;
+Immortal<std::vector<HeldHandle>> immortal_held;
+std::vector<View> &views = immortal_views.value;
+std::vector<HeldHandle> &held = immortal_held.value;
 std::atomic<std::size_t> view_count = 0;
 std::atomic<int> serving_process = 0;
 
