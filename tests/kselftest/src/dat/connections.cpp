@@ -118,7 +118,7 @@ TEST_F(Connections, private_data_of_every_size)
         EXPECT_OK(dat_cr_query(cr, DAT_CR_FIELD_ALL, &request));
         EXPECT_EQ(static_cast<std::size_t>(request.private_data_size), size);
         std::vector<char> copy(size + 1);
-        std::memcpy(copy.data(), request.private_data, size);
+        std::copy_n(static_cast<const char *>(request.private_data), size, copy.begin());
         EXPECT_DAT(bad_argument(3),
                    dat_cr_accept(cr, b.ep, static_cast<DAT_COUNT>(most + 1), copy.data()));
         EXPECT_DAT(bad_argument(3), dat_cr_accept(cr, b.ep, -1, copy.data()));
@@ -127,7 +127,9 @@ TEST_F(Connections, private_data_of_every_size)
         const DAT_EVENT up = expect_event(a.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         EXPECT_EQ(static_cast<std::size_t>(up.event_data.connect_event_data.private_data_size),
                   size);
-        EXPECT_EQ(0, std::memcmp(up.event_data.connect_event_data.private_data, sent.data(), size));
+        const auto *received =
+            static_cast<const char *>(up.event_data.connect_event_data.private_data);
+        EXPECT_EQ(std::string_view(received, size), sent);
         expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
         expect_event(a.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
