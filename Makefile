@@ -76,7 +76,7 @@ deps-run: deps-build
 	@$(DEPS) run
 deps-check: deps-run
 	@$(DEPS) docs
-	@$(DEPS) check kernel deb
+	@$(DEPS) check kernel deb packages
 deps-deb: deps-build
 	@$(DEPS) deb
 
@@ -139,7 +139,7 @@ check-full: deps-check
 	@tests/check/run --full
 
 check-kernels: deps-run
-	@$(DEPS) check deb
+	@$(DEPS) check packages
 	@$(MAKE) --no-print-directory lib TESTING=ON
 	@tests/check/kernels
 
@@ -173,7 +173,7 @@ style:
 	@tests/check/run --only style
 
 deb: deps-deb
-	@packaging/build-deb $(BUILD)/deb
+	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS-noautodbgsym}" packaging/build-deb $(BUILD)/deb
 
 install: lib
 	tools/build-modules --kernel $(KVER)
