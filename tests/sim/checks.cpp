@@ -74,6 +74,17 @@ void World::check_unreached(std::uint64_t memory, const Node &exporter, const ch
     }
 }
 
+// The time from which on the node has run for so long; the time for which it stood still does not count.
+Time World::run_since(const Node &node, Time time) const
+{
+    Time from = runtime_.time();
+    for (auto stall = node.stalls.rbegin(); stall != node.stalls.rend() && from - stall->to < time; ++stall) {
+        time -= from - stall->to;
+        from = stall->from;
+    }
+    return from > time ? from - time : 0;
+}
+
 // Has one of the nodes done less than nodes do since then, but for both standing still together?
 bool World::was_troubled(const Node &a, const Node &b, Time since) const
 {
@@ -93,8 +104,7 @@ void World::is_down(const Peer &peer, const std::string &why)
     if (std::find(verdicts.begin(), verdicts.end(), why) == verdicts.end())
         return;
     const Time memory = 10 * patience() + 4 * scenario_.key_time;
-    const Time since = runtime_.time() > memory ? runtime_.time() - memory : 0;
-    if (!was_troubled(*peer.node, *peer.other, since))
+    if (!was_troubled(*peer.node, *peer.other, run_since(*peer.node, memory)))
         runtime_.fault(name(*peer.node) + " gives up " + name(*peer.other) +
                        ", which has done nothing wrong: " + why);
 }

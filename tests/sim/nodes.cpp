@@ -96,6 +96,8 @@ void World::die(Node &node)
         if (scenario_.keys && peer->channel && peer->other->alive && runtime_.random.one_in(2))
             fail_later(this->peer(*peer->other, node), "connection lost", 10 * scenario_.delay);
     }
+    if (node.stalled())
+        node.stalls.back().to = runtime_.time();
     node.alive = false;
     node.joined = false;
     node.busy = false;
@@ -148,6 +150,7 @@ void World::stall(Node &node, Time how_long)
 {
     if (!node.alive || node.stalled())
         return;
+    node.stalls.push_back({runtime_.time(), runtime_.time() + how_long});
     runtime_.stall(node);
     runtime_.at(runtime_.time() + how_long, nullptr,
                 [this, &node, life = node.life()] {

@@ -124,6 +124,7 @@ struct Node : Owner {
     std::set<Import *> all_imports;
     Time slow_until = 0; // its works come late
     std::vector<Period> troubles; // it did not do what a node does
+    std::vector<Period> stalls; // one after the other
 };
 
 // The cost of one node of so many.
@@ -252,6 +253,7 @@ private:
     void begin();
     void check_step(Owner *owner);
     void check_unreached(std::uint64_t memory, const Node &exporter, const char *when);
+    Time run_since(const Node &node, Time time) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
     void check_links();
     void check_connects();
