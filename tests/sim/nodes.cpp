@@ -15,6 +15,13 @@ World *running;
 
 const rsm_controller_ops controller_ops = {};
 
+// A segment's node makes keys to new memory for one importing node after the other. The bound of each call has the
+// time for three of them.
+Time move_time(const Scenario &scenario)
+{
+    return scenario.nodes > 4 ? (scenario.nodes - 4) * scenario.key_time : 0;
+}
+
 } // namespace
 
 World &World::now_running()
@@ -284,11 +291,12 @@ void World::act_export(Export &segment, const Action &action)
 {
     switch (action.kind) {
     case Kind::republish:
-        with_export(segment, "republish", 9 * patience(),
+        with_export(segment, "republish", 9 * patience() + move_time(scenario_),
                     [this, &action](Export &e) { republish(e, action.value); });
         break;
     case Kind::rebind:
-        with_export(segment, "rebind", 8 * patience(), [this](Export &e) { rebind(e); });
+        with_export(segment, "rebind", 8 * patience() + move_time(scenario_),
+                    [this](Export &e) { rebind(e); });
         break;
     case Kind::unpublish:
         with_export(segment, "unpublish", 3 * patience(), [this](Export &e) { unpublish(e); });
