@@ -54,6 +54,26 @@ void World::check_step(Owner *owner)
     }
 }
 
+// A node looks at the slots twice in an interval, unless it stands still, is slow or leaves.
+void World::check_former_life(Peer &peer, Time since_last)
+{
+    const Node &node = *peer.node;
+    const bool excused = node.stalled() || node.slow_until > runtime_.time() || node.membership.leaving;
+    const bool stale = is_active(peer) &&
+                       peer.link.machine.peer != window_.slots[index(*peer.other)].incarnation;
+    peer.stale = stale && !excused ? peer.stale + since_last : 0;
+    if (peer.stale > node.heartbeat_ms * ms + 2 * since_last)
+        runtime_.fault(name(node) + " goes on with a former life of " + name(*peer.other));
+}
+
+void World::check_former_lives(Time since_last)
+{
+    for (const auto &node : nodes_)
+        for (const auto &peer : node->peers)
+            if (peer)
+                check_former_life(*peer, since_last);
+}
+
 // No import outlives the life of its export: nobody reaches this memory any more.
 void World::check_unreached(std::uint64_t memory, const Node &exporter, const char *when)
 {

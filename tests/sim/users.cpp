@@ -34,6 +34,8 @@ void World::watch()
             runtime_.fault("node " + std::to_string(call.node->id) + ": " + call.name +
                            " does not end within its bound of " + std::to_string(call.bound / ms) + " ms");
     }
+    if (!scenario_.keys)
+        check_former_lives(look);
     runtime_.at(runtime_.time() + look, nullptr, [this] { watch(); });
 }
 

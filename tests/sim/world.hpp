@@ -49,6 +49,7 @@ struct Peer {
     bool running;
     u64 started;
     u64 heard_beat;
+    Time stale; // for so long the link has gone on with a node that has lost its slot
     int end() const;
 };
 
@@ -255,6 +256,8 @@ private:
     void check_unreached(std::uint64_t memory, const Node &exporter, const char *when);
     Time run_since(const Node &node, Time time) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
+    void check_former_lives(Time since_last);
+    void check_former_life(Peer &peer, Time since_last);
     void check_links();
     void check_connects();
     void check_connect(Node &node, Export &segment, u32 user);
