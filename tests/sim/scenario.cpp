@@ -100,6 +100,45 @@ void add_crowd(Scenario &scenario, Random &random)
     add(end + random.below(beat / 4), random.one_in(2) ? Kind::unpublish : Kind::destroy, 0, 0);
 }
 
+// All stand still for longer than the time of grace, just when some have noticed that a node is dead and
+// others have not, and while an importing node is asked for something. The node comes back after that.
+void add_freeze(Scenario &scenario, Random &random)
+{
+    const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
+    const Time freeze = (8 + random.below(8)) * beat;
+    const auto add = [&](Time at, Kind kind, std::uint32_t node, Time time) {
+        scenario.actions.push_back({at, kind, node, 0, 0, everybody, time});
+    };
+    add(3 * beat, Kind::publish, 0, beat);
+    for (std::uint32_t node = 1; node < scenario.nodes; node++)
+        add(4 * beat + random.below(beat), Kind::connect, node, beat);
+    if (scenario.nodes > 2)
+        add(freeze - 5 * beat / 2 + random.below(beat), Kind::die, scenario.nodes - 1, 12 * beat + 2 * second);
+    add(freeze - random.below(2 * scenario.delay), random.one_in(2) ? Kind::rebind : Kind::unpublish, 0, beat);
+    add(freeze, Kind::stall_all, 0, 3 * beat + 2 * second);
+}
+
+// A user is killed while importing nodes are asked to move to other memory, and takes the segment back at once: some
+// have been asked by then, and others have not. That happens within microseconds in a window, where no keys are made.
+void add_haste(Scenario &scenario, Random &random)
+{
+    const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
+    for (std::uint32_t round = 0; round < 5; round++) {
+        const Time start = (3 + 4 * round) * beat;
+        const auto add = [&](Time after, Kind kind, std::uint32_t node) {
+            const std::uint32_t slot = kind == Kind::connect ? round : 0;
+            scenario.actions.push_back({start + after, kind, node, slot, 0, everybody, beat});
+        };
+        add(0, Kind::publish, 0);
+        for (std::uint32_t node = 1; node < scenario.nodes; node++)
+            add(beat + random.below(beat / 2), Kind::connect, node);
+        const Time killed = 3 * beat + random.below(100 * scenario.nodes);
+        add(3 * beat, Kind::rebind, 0);
+        add(killed, Kind::kill, 0);
+        add(killed + random.below(100), Kind::destroy, 0);
+    }
+}
+
 } // namespace
 
 std::string Action::text() const
@@ -140,9 +179,14 @@ Scenario Scenario::from(std::uint64_t seed)
     const bool crowd = scenario.nodes >= 6 && random.one_in(3);
     if (crowd)
         add_crowd(scenario, random);
-    const auto actions = crowd ? random.below(6) : random.between(10, 30 + 10 * scenario.nodes);
+    const bool freeze = !crowd && random.one_in(4);
+    if (freeze)
+        add_freeze(scenario, random);
+    const auto actions = crowd || freeze ? random.below(6) : random.between(10, 30 + 10 * scenario.nodes);
     for (std::uint64_t i = 0; i < actions; i++)
         scenario.actions.push_back(any_action(random, scenario));
+    if (!scenario.keys && !crowd && !freeze && random.one_in(2))
+        add_haste(scenario, random);
     std::stable_sort(scenario.actions.begin(), scenario.actions.end(),
               [](const Action &a, const Action &b) { return a.at < b.at; });
     return scenario;
