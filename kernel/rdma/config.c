@@ -24,7 +24,7 @@ struct workqueue_struct *rsm_rdma_wq;
 
 /*
  * The nodes by id. A node stays until the module is unloaded, since imports may know its link: a
- * node that was taken out of the configuration is @leaving, and may come back.
+ * node that was taken out of the configuration is leaving, and may come back.
  */
 static struct rsm_rdma_node *nodes[RSM_NODE_MAX + 1];
 static struct sockaddr_storage own_address;
@@ -40,17 +40,6 @@ struct rsm_rdma_node *rsm_rdma_node(u32 id)
 {
 	/* Pairs with rsm_rdma_node_enter(). */
 	return id <= RSM_NODE_MAX ? smp_load_acquire(&nodes[id]) : NULL;
-}
-
-/**
- * rsm_rdma_wake() - let a node's work look whether there is something to do
- * @node: the node
- *
- * Any context.
- */
-void rsm_rdma_wake(struct rsm_rdma_node *node)
-{
-	mod_delayed_work(rsm_rdma_wq, &node->work, 0);
 }
 
 /**
@@ -119,7 +108,7 @@ static bool is_unicast(const struct sockaddr_storage *address)
 
 static bool is_configured(u32 id)
 {
-	return nodes[id] && !READ_ONCE(nodes[id]->leaving);
+	return nodes[id] && !rsm_rdma_node_is_leaving(nodes[id]);
 }
 
 /**
@@ -189,7 +178,7 @@ bool rsm_rdma_node_is_at(struct rsm_rdma_node *node, const struct sockaddr_stora
 	bool is;
 
 	spin_lock_irq(&node->lock);
-	is = !node->leaving && rsm_rdma_same_address(&node->address, address);
+	is = !node->reconnect.leaving && rsm_rdma_same_address(&node->address, address);
 	spin_unlock_irq(&node->lock);
 	return is;
 }

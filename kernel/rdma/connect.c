@@ -53,7 +53,7 @@ static const char *wait_for(struct rsm_rdma_channel *channel,
 
 	wait_event_timeout(node->changed,
 			   has_come_to(channel, progress) || READ_ONCE(channel->why) ||
-			   READ_ONCE(node->leaving), msecs_to_jiffies(ms));
+			   rsm_rdma_node_is_leaving(node), msecs_to_jiffies(ms));
 	if (READ_ONCE(channel->why))
 		return channel->why;
 	return has_come_to(channel, progress) ? NULL : "no answer";
@@ -66,7 +66,7 @@ static const char *wait_for_proof(struct rsm_rdma_channel *channel)
 
 	wait_event_timeout(node->changed,
 			   READ_ONCE(channel->proven) || READ_ONCE(channel->why) ||
-			   READ_ONCE(node->leaving), msecs_to_jiffies(PROOF_MS));
+			   rsm_rdma_node_is_leaving(node), msecs_to_jiffies(PROOF_MS));
 	if (READ_ONCE(channel->why))
 		return channel->why;
 	return READ_ONCE(channel->proven) ? NULL : "it does not prove who it is";
@@ -316,8 +316,9 @@ static int request(struct rsm_rdma_channel *channel)
 	struct rsm_rdma_transcript *said = &channel->said;
 	struct rdma_conn_param param;
 
-	channel->authenticated = rsm_rdma_secret_get(channel->node->other_secret,
-						     &channel->secret);
+	channel->authenticated =
+		rsm_rdma_secret_get(READ_ONCE(channel->node->reconnect.other_secret),
+				    &channel->secret);
 	greet(channel, &said->request);
 	said->request_qp = cpu_to_le32(channel->qp->qp_num);
 	rsm_rdma_mac(rsm_rdma_secret_of(channel), RSM_RDMA_ROLE_REQUEST, said,

@@ -81,7 +81,7 @@ static const char *listen_objection(struct rdma_cm_id *cm_id, struct request *re
 {
 	struct rsm_rdma_node *node = rsm_rdma_node(request->peer.node);
 
-	if (!node || READ_ONCE(node->leaving))
+	if (!node || rsm_rdma_node_is_leaving(node))
 		return "no such node is configured";
 	if (rsm_rdma_is_active(node))
 		return "this node connects to that node, not the other way round";
@@ -100,7 +100,7 @@ static bool leave_to_node(struct rsm_rdma_node *node, struct rsm_rdma_channel *c
 	bool left = false;
 
 	spin_lock_irq(&node->lock);
-	if (!node->incoming && !node->leaving &&
+	if (!node->incoming && !node->reconnect.leaving &&
 	    rsm_rdma_same_address(from, &node->address)) {
 		node->incoming = channel;
 		left = true;

@@ -28,7 +28,7 @@ static bool is_known(u32 id)
 {
 	const struct rsm_rdma_node *node = rsm_rdma_node(id);
 
-	return id == rsm_node_id() || (node && !READ_ONCE(node->leaving));
+	return id == rsm_node_id() || (node && !rsm_rdma_node_is_leaving(node));
 }
 
 /* Accept a list if all of its nodes are configured. */

@@ -171,8 +171,9 @@ static bool take_credits(struct rsm_rdma_channel *channel, u32 credits)
 /* After traffic the first attempt to connect again comes early. */
 static void note_activity(struct rsm_rdma_node *node)
 {
-	if (READ_ONCE(node->link.machine.state) == RSM_LINK_ACTIVE)
-		WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
+	if (rsm_reconnect_has_waited(&node->reconnect) &&
+	    READ_ONCE(node->link.machine.state) == RSM_LINK_ACTIVE)
+		rsm_rdma_node_is_active(node);
 }
 
 /* Hand messages to the agent, in order, until it refuses one. */

@@ -10,33 +10,15 @@
 
 #define GOODBYE_MS	100	/* for the last message */
 
-/* Waits twice as long each time, plus a random part: nodes must not all try at the same time. */
-static void try_later(struct rsm_rdma_node *node)
-{
-	unsigned int ms = READ_ONCE(node->backoff);
-
-	WRITE_ONCE(node->backoff, min(2 * ms, RSM_RDMA_BACKOFF_MAX));
-	queue_delayed_work(rsm_rdma_wq, &node->work,
-			   msecs_to_jiffies(ms + get_random_u32() % ms));
-}
-
 static void set_channel(struct rsm_rdma_node *node, struct rsm_rdma_channel *channel)
 {
+	const struct rsm_reconnect_input input = { .event = RSM_RECONNECT_UP };
+
 	spin_lock_irq(&node->lock);
 	channel->started = true;
 	node->channel = channel;
+	rsm_rdma_node_step_locked(node, &input);
 	spin_unlock_irq(&node->lock);
-}
-
-static struct rsm_rdma_channel *take_channel(struct rsm_rdma_node *node)
-{
-	struct rsm_rdma_channel *channel;
-
-	spin_lock_irq(&node->lock);
-	channel = node->channel;
-	node->channel = NULL;
-	spin_unlock_irq(&node->lock);
-	return channel;
 }
 
 /* Give the channel to the node, and start the link. */
@@ -50,7 +32,6 @@ static void start_link(struct rsm_rdma_channel *channel)
 		.own = channel->incarnation,
 	};
 
-	node->complaint = NULL;
 	kref_get(&channel->ref);
 	set_channel(node, channel);
 	if (!channel->authenticated)
@@ -67,16 +48,24 @@ static void start_link(struct rsm_rdma_channel *channel)
 	rsm_rdma_channel_put(channel);
 }
 
-/* Log a reason once, and destroy the channel. */
-static void node_give_up(struct rsm_rdma_channel *channel, const char *why)
+/* An attempt has failed: log a new reason, and destroy the channel before the next attempt. */
+static void node_give_up(struct rsm_rdma_node *node, struct rsm_rdma_channel *channel,
+			 const char *why)
 {
-	struct rsm_rdma_node *node = channel->node;
+	const struct rsm_reconnect_input input = {
+		.event = RSM_RECONNECT_FAILED,
+		.random = get_random_u32(),
+		.why = why,
+		.other_secret = channel && channel->refusal == RSM_RDMA_REFUSED_OTHER_SECRET,
+	};
+	const struct rsm_reconnect_output output = rsm_rdma_node_step(node, &input);
 
-	if (node->complaint != why && !READ_ONCE(node->leaving))
+	if (output.log)
 		pr_info_ratelimited("rsm: " RSM_RDMA_NAME ": no connection to node %u: %s\n",
 				    node->id, why);
-	node->complaint = why;
-	rsm_rdma_channel_destroy(channel);
+	if (channel)
+		rsm_rdma_channel_destroy(channel);
+	rsm_rdma_node_queue(node, &output);
 }
 
 /*
@@ -88,7 +77,7 @@ static void accept_connection(struct rsm_rdma_channel *channel)
 	const char *why = rsm_rdma_accept(channel);
 
 	if (why) {
-		node_give_up(channel, why);
+		node_give_up(channel->node, channel, why);
 		return;
 	}
 	rsm_link_stop(&channel->node->link, "connected again");
@@ -115,20 +104,16 @@ static void connect_to_node(struct rsm_rdma_node *node)
 	const char *why;
 
 	if (!channel) {
-		try_later(node);
+		node_give_up(node, NULL, "there is no memory");
 		return;
 	}
 	/* The link's work may not have finished the former connection yet. */
 	rsm_link_stop(&node->link, "connected again");
 	why = rsm_rdma_connect(channel);
-	if (!why) {
+	if (why)
+		node_give_up(node, channel, why);
+	else
 		start_link(channel);
-		return;
-	}
-	/* The peer may know only one of the two secrets that this node accepts: try the other. */
-	node->other_secret ^= channel->refusal == RSM_RDMA_REFUSED_OTHER_SECRET;
-	node_give_up(channel, why);
-	try_later(node);
 }
 
 static struct rsm_rdma_channel *take_incoming(struct rsm_rdma_node *node)
@@ -142,14 +127,21 @@ static struct rsm_rdma_channel *take_incoming(struct rsm_rdma_node *node)
 	return channel;
 }
 
-static bool has_channel(struct rsm_rdma_node *node)
+/* Decide what has to be done. *incoming is the request of the peer if that is to be accepted. */
+static struct rsm_reconnect_output node_look(struct rsm_rdma_node *node,
+					     struct rsm_rdma_channel **incoming)
 {
-	bool has;
+	struct rsm_reconnect_input input = { .event = RSM_RECONNECT_LOOK };
+	struct rsm_reconnect_output output;
 
 	spin_lock_irq(&node->lock);
-	has = node->channel;
+	input.requested = node->incoming;
+	output = rsm_rdma_node_step_locked(node, &input);
+	*incoming = NULL;
+	if (output.action == RSM_RECONNECT_ACCEPT)
+		swap(*incoming, node->incoming);
 	spin_unlock_irq(&node->lock);
-	return has;
+	return output;
 }
 
 /**
@@ -161,15 +153,17 @@ void rsm_rdma_node_work(struct work_struct *work)
 	struct rsm_rdma_node *node = container_of(to_delayed_work(work), struct rsm_rdma_node,
 						  work);
 	struct rsm_rdma_channel *incoming;
+	struct rsm_reconnect_output output;
 
-	if (READ_ONCE(node->leaving))
+	if (rsm_rdma_node_is_leaving(node))
 		return;
 	rsm_rdma_unpark(node, false);
-	incoming = take_incoming(node);
-	if (incoming)
+	output = node_look(node, &incoming);
+	if (output.action == RSM_RECONNECT_ACCEPT)
 		accept_connection(incoming);
-	else if (rsm_rdma_is_active(node) && !has_channel(node))
+	else if (output.action == RSM_RECONNECT_CONNECT)
 		connect_to_node(node);
+	rsm_rdma_node_queue(node, &output);
 }
 
 /* Wait until the device has sent the last message, which tells the peer why the link ends. */
@@ -180,16 +174,33 @@ static void say_goodbye(struct rsm_rdma_channel *channel)
 			   msecs_to_jiffies(GOODBYE_MS));
 }
 
+static struct rsm_reconnect_output take_channel(struct rsm_rdma_node *node,
+						struct rsm_rdma_channel **channel)
+{
+	const struct rsm_reconnect_input input = {
+		.event = RSM_RECONNECT_DOWN,
+		.random = get_random_u32(),
+	};
+	struct rsm_reconnect_output output;
+
+	spin_lock_irq(&node->lock);
+	*channel = node->channel;
+	node->channel = NULL;
+	output = rsm_rdma_node_step_locked(node, &input);
+	spin_unlock_irq(&node->lock);
+	return output;
+}
+
 /* &rsm_link_ops.down */
 void rsm_rdma_down(struct rsm_link *link, u64 peer)
 {
 	struct rsm_rdma_node *node = to_rdma_node(link);
-	struct rsm_rdma_channel *channel = take_channel(node);
+	struct rsm_rdma_channel *channel;
+	const struct rsm_reconnect_output output = take_channel(node, &channel);
 
 	say_goodbye(channel);
 	rsm_rdma_channel_destroy(channel);
-	if (rsm_rdma_is_active(node) && !READ_ONCE(node->leaving))
-		try_later(node);
+	rsm_rdma_node_queue(node, &output);
 }
 
 /**
@@ -198,9 +209,10 @@ void rsm_rdma_down(struct rsm_link *link, u64 peer)
  */
 void rsm_rdma_leave(struct rsm_rdma_node *node)
 {
+	const struct rsm_reconnect_input input = { .event = RSM_RECONNECT_LEAVE };
 	struct rsm_rdma_channel *incoming;
 
-	WRITE_ONCE(node->leaving, true);
+	rsm_rdma_node_step(node, &input);
 	wake_up_all(&node->changed);
 	cancel_delayed_work_sync(&node->work);
 	incoming = take_incoming(node);

@@ -3,6 +3,7 @@
 
 #include "rdma.h"
 
+#include <linux/jiffies.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 
@@ -18,7 +19,7 @@ static struct rsm_rdma_node *node_alloc(u32 id, const struct sockaddr_storage *a
 		return NULL;
 	node->id = id;
 	node->address = *address;
-	node->backoff = RSM_RDMA_BACKOFF_MIN;
+	rsm_reconnect_init(&node->reconnect, jiffies, rsm_node_id() < id);
 	spin_lock_init(&node->lock);
 	init_waitqueue_head(&node->changed);
 	INIT_DELAYED_WORK(&node->work, rsm_rdma_node_work);
@@ -119,20 +120,14 @@ static struct rsm_rdma_node *configured_node(u32 id)
 	struct rsm_rdma_node *node = rsm_rdma_node(id);
 
 	lockdep_assert_held(&rsm_rdma_config_lock);
-	return node && !READ_ONCE(node->leaving) ? node : NULL;
+	return node && !rsm_rdma_node_is_leaving(node) ? node : NULL;
 }
 
 /* Begin to connect to a node that has no channel, at this address. */
 static void node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address)
 {
 	rsm_link_expect(&node->link, node->id, rsm_rdma_hwaddr(address));
-	spin_lock_irq(&node->lock);
-	node->address = *address;
-	node->leaving = false;
-	spin_unlock_irq(&node->lock);
-	node->complaint = NULL;
-	WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
-	rsm_rdma_wake(node);
+	rsm_rdma_node_begin(node, address);
 }
 
 static int node_refuse(struct netlink_ext_ack *extack, int err, const char *why)

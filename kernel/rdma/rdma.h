@@ -43,6 +43,7 @@
 #include "../rsm_controller.h"
 #include "../rsm_link.h"
 #include "frame.h"
+#include "reconnect.h"
 
 #include <linux/completion.h>
 #include <linux/kref.h>
@@ -60,8 +61,6 @@
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
 #define RSM_RDMA_PLACE_MS	60000U	/* for the keys to a segment, other segments' first */
-#define RSM_RDMA_BACKOFF_MIN	100U	/* between attempts to connect, in milliseconds */
-#define RSM_RDMA_BACKOFF_MAX	5000U
 
 struct rsm_rdma_channel;
 
@@ -209,19 +208,15 @@ struct rsm_rdma_channel {
  * struct rsm_rdma_node - a node of the configuration
  * @link: link to it
  * @id: its node id
- * @address: its address and the port to connect to. Changes under @lock while @leaving
+ * @address: its address and the port to connect to. Changes under @lock while the node leaves
  * @lock: see above
  * @channel: its channel while the link is up; guarded by @lock
  * @incoming: an accepted request that @work has to look at; likewise
  * @parked: a connection to be ended when there is a route again; likewise
  * @changed: woken when a channel of the node makes progress or fails, and when all of its frames
  *	were sent
- * @leaving: the node is not configured any more, or the module goes: begin nothing
+ * @reconnect: when to connect; changes under @lock
  * @work: makes channels
- * @backoff: how long @work waits after the next failure, in milliseconds
- * @complaint: reason of the last failure that was logged, NULL since the last success
- * @other_secret: the node does not know the first secret: try the second one that we accept.
- *	Used by @work only
  */
 struct rsm_rdma_node {
 	struct rsm_link link;
@@ -232,11 +227,8 @@ struct rsm_rdma_node {
 	struct rsm_rdma_channel *incoming;
 	struct rsm_rdma_channel *parked;
 	wait_queue_head_t changed;
-	bool leaving;
+	struct rsm_reconnect reconnect;
 	struct delayed_work work;
-	unsigned int backoff;
-	const char *complaint;
-	bool other_secret;
 };
 
 static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
@@ -244,10 +236,16 @@ static inline struct rsm_rdma_node *to_rdma_node(struct rsm_link *link)
 	return container_of(link, struct rsm_rdma_node, link);
 }
 
-/* Do we connect, or does the other node? */
+/* Does this node connect, or does the other one? */
 static inline bool rsm_rdma_is_active(const struct rsm_rdma_node *node)
 {
-	return rsm_node_id() < node->id;
+	return node->reconnect.connects;
+}
+
+/* Is the node configured no more, or does the module go? Any context. */
+static inline bool rsm_rdma_node_is_leaving(const struct rsm_rdma_node *node)
+{
+	return READ_ONCE(node->reconnect.leaving);
 }
 
 /* config.c */
@@ -255,7 +253,6 @@ extern struct mutex rsm_rdma_config_lock;
 extern bool rsm_rdma_ready;
 extern ushort rsm_rdma_port;
 extern struct workqueue_struct *rsm_rdma_wq;
-void rsm_rdma_wake(struct rsm_rdma_node *node);
 void rsm_rdma_set_own_address(const struct sockaddr_storage *address);
 void rsm_rdma_node_enter(struct rsm_rdma_node *node);
 const char *rsm_rdma_newcomer_objection(unsigned int id, const struct sockaddr_storage *address);
@@ -302,6 +299,18 @@ const char *rsm_rdma_check_greeting(const struct rdma_conn_param *param,
 const char *rsm_rdma_device_objection(const struct ib_device *device, u32 port);
 void rsm_rdma_store_greeting(struct rsm_rdma_channel *channel, const struct rsm_rdma_peer *peer);
 int rsm_rdma_event(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
+
+/* drive.c */
+void rsm_rdma_wake(struct rsm_rdma_node *node);
+struct rsm_reconnect_output rsm_rdma_node_step_locked(struct rsm_rdma_node *node,
+						      const struct rsm_reconnect_input *input);
+struct rsm_reconnect_output rsm_rdma_node_step(struct rsm_rdma_node *node,
+					       const struct rsm_reconnect_input *input);
+void rsm_rdma_node_queue(struct rsm_rdma_node *node,
+			 const struct rsm_reconnect_output *output);
+void rsm_rdma_node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address);
+void rsm_rdma_node_hurry(struct rsm_rdma_node *node);
+void rsm_rdma_node_is_active(struct rsm_rdma_node *node);
 
 /* node.c */
 void rsm_rdma_node_work(struct work_struct *work);

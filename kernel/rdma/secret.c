@@ -105,9 +105,7 @@ static void check_channels(void)
 		if (node->channel && !node->channel->authenticated)
 			rsm_rdma_channel_fail_locked(node->channel, "has shown no secret");
 		spin_unlock_irq(&node->lock);
-		WRITE_ONCE(node->backoff, RSM_RDMA_BACKOFF_MIN);
-		if (!READ_ONCE(node->leaving))
-			rsm_rdma_wake(node);
+		rsm_rdma_node_hurry(node);
 	}
 }
 
