@@ -151,6 +151,15 @@ void World::ask(const std::function<void()> &body, Node &node)
     await({runtime_.spawn(&node, body)});
 }
 
+bool World::are_connected()
+{
+    for (const auto &a : nodes_)
+        for (const auto &b : nodes_)
+            if (a != b && fit(*a, *b) && !are_joined(peer(*a, *b), peer(*b, *a)))
+                return false;
+    return true;
+}
+
 void World::check_links()
 {
     for (const auto &a : nodes_)
@@ -282,8 +291,6 @@ void World::begin()
             boot(*node);
             join(*node);
         });
-    if (scenario_.keys)
-        runtime_.at(ms, nullptr, [this] { connect_all(); });
     runtime_.at(ms, nullptr, [this] { watch(); });
 }
 
@@ -304,6 +311,10 @@ void World::run()
            (!calls_.empty() || std::any_of(nodes_.begin(), nodes_.end(), is_busy)))
         settle(100 * ms);
     settle(6 * patience() + 2 * scenario_.key_time + second);
+    // A step of an attempt to connect, the longest pause, and another attempt.
+    const Time end = runtime_.time() + 2 * 5 * second + 2 * RSM_RECONNECT_PAUSE_MAX * ms;
+    while (!runtime_.found() && !are_connected() && runtime_.time() < end)
+        settle(100 * ms);
     check_links();
     if (!runtime_.found())
         check_imports();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-// Connections between nodes, unless they share a window (window.cpp): of two nodes the one with the lower id connects and the other accepts.
+// Connections between nodes, unless they share a window (window.cpp): of two nodes the one with the lower id
+// connects and the other accepts, when kernel/rdma/reconnect.c says so.
 // Messages arrive whole, once and in order, at any time, or the connection breaks.
 #include "world.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace sim {
 
@@ -75,7 +77,10 @@ void World::pump(Peer &peer, const std::shared_ptr<Channel> &channel)
     while (channel->open && !in.refused && !in.messages.empty() &&
            in.messages.front().arrives <= runtime_.time() && !is_cut(*peer.node, *peer.other)) {
         Direction::Message &message = in.messages.front();
-        if (rsm_link_receive(&peer.link, message.data.data(), message.length))
+        const bool took = rsm_link_receive(&peer.link, message.data.data(), message.length);
+        if (scenario_.keys && READ_ONCE(peer.link.machine.state) == RSM_LINK_ACTIVE)
+            step(peer, RSM_RECONNECT_ACTIVE);
+        if (took)
             in.messages.pop_front();
         else
             in.refused = true;
@@ -108,14 +113,13 @@ void World::down(Peer &peer)
         link_is_down(peer);
         return;
     }
-    const auto channel = std::move(peer.channel);
-    peer.channel.reset();
-    if (!channel)
-        return;
+    const auto channel = std::exchange(peer.channel, nullptr);
+    const auto output = step(peer, RSM_RECONNECT_DOWN);
     channel->open = false;
     if (peer.other->alive && !is_cut(*peer.node, *peer.other) &&
         this->peer(*peer.other, *peer.node).channel == channel)
         fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
+    queue_look(peer, output);
 }
 
 void World::adopt(Peer &peer, const std::shared_ptr<Channel> &channel)
@@ -129,55 +133,149 @@ void World::adopt(Peer &peer, const std::shared_ptr<Channel> &channel)
         .interval_ms = 0,
     };
     peer.channel = channel;
+    step(peer, RSM_RECONNECT_UP);
     if (!rsm_link_start(&peer.link, &to))
         runtime_.fault("a link that is down can't be started");
+    if (!channel->open)
+        rsm_link_fail(&peer.link, "connection lost");
     schedule_pump(peer, runtime_.time());
 }
 
-// The other node's part; a connection ends the one before.
-void World::accept(Peer &peer, const std::shared_ptr<Channel> &channel)
+// --- Connecting, as kernel/rdma/node.c and connect.c do it
+
+rsm_reconnect_output World::step(Peer &peer, rsm_reconnect_event event, const char *why)
 {
-    if (!peer.node->joined || !channel->open)
-        return;
-    rsm_link_stop(&peer.link, "connected again");
-    if (!peer.node->joined || !channel->open || peer.channel)
-        return;
-    adopt(peer, channel);
-    Peer &active = this->peer(*peer.other, *peer.node);
+    rsm_reconnect_input input{};
+    input.event = event;
+    input.random = static_cast<u32>(runtime_.random.next());
+    input.requested = peer.incoming != nullptr;
+    input.why = why;
+    return rsm_reconnect_step(&peer.reconnect, runtime_.jiffies(), &input);
+}
+
+void World::begin_network(Node &node)
+{
+    for (const auto &peer : node.peers)
+        if (peer)
+            queue_look(*peer, step(*peer, RSM_RECONNECT_BEGIN));
+}
+
+// In a task.
+void World::leave_network(Node &node)
+{
+    for (const auto &peer : node.peers) {
+        if (!peer)
+            continue;
+        step(*peer, RSM_RECONNECT_LEAVE);
+        while (peer->looking)
+            runtime_.sleep(ms);
+        if (const auto channel = std::move(peer->incoming))
+            channel->open = false;
+        peer->incoming.reset();
+    }
+}
+
+void World::wake_look(Peer &peer, Time when)
+{
+    const std::uint64_t number = peer.look = ++last_;
+    runtime_.at(when + runtime_.random.below(30 + peer.node->lag), peer.node, [this, &peer, number] {
+        if (peer.look != number)
+            return;
+        peer.look = 0;
+        peer.again = peer.looking;
+        if (!peer.looking)
+            run_look(peer);
+    });
+}
+
+void World::queue_look(Peer &peer, const rsm_reconnect_output &output)
+{
+    if (output.wake && (!output.delay || !peer.look))
+        wake_look(peer, output.delay ? runtime_.time_of(runtime_.jiffies() + output.delay) : runtime_.time());
+}
+
+void World::run_look(Peer &peer)
+{
+    peer.looking = true;
+    runtime_.spawn(peer.node, [this, &peer] {
+        const auto output = step(peer, RSM_RECONNECT_LOOK);
+        if (output.action == RSM_RECONNECT_ACCEPT)
+            accept(peer, std::exchange(peer.incoming, nullptr));
+        else if (output.action == RSM_RECONNECT_CONNECT)
+            connect(peer);
+        queue_look(peer, output);
+        peer.looking = false;
+        if (std::exchange(peer.again, false))
+            wake_look(peer, runtime_.time());
+    }, PF_KTHREAD);
+}
+
+// A request reaches a node that runs and does not leave; without an answer the attempt fails.
+void World::ask_other(Peer &peer, const std::shared_ptr<Channel> &channel)
+{
     if (!peer.other->alive || is_cut(*peer.node, *peer.other))
         return;
-    runtime_.at(runtime_.time() + delay(), peer.other, [this, &active, channel] {
-        if (channel->open && active.node->joined && !active.channel &&
-            READ_ONCE(active.link.machine.state) == RSM_LINK_DOWN)
-            adopt(active, channel);
+    runtime_.at(runtime_.time() + delay(), peer.other, [this, &peer = this->peer(*peer.other, *peer.node), channel] {
+        if (!peer.node->joined || peer.reconnect.leaving || peer.incoming) {
+            channel->open = false;
+            return;
+        }
+        peer.incoming = channel;
+        wake_look(peer, runtime_.time());
     });
+}
+
+void World::tell_other(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what)
+{
+    if (!peer.other->alive || is_cut(*peer.node, *peer.other))
+        return;
+    runtime_.at(runtime_.time() + delay(), peer.other, [channel, what] { (*channel).*what = true; });
+}
+
+// As long as a step of connecting may take.
+bool World::await(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what)
+{
+    const Time end = runtime_.time() + 5 * second;
+    while (!((*channel).*what) && channel->open && !peer.reconnect.leaving && runtime_.time() < end)
+        runtime_.sleep(2 * ms + scenario_.delay);
+    return (*channel).*what && channel->open;
+}
+
+void World::give_up(Peer &peer, const std::shared_ptr<Channel> &channel, const char *why)
+{
+    const auto output = step(peer, RSM_RECONNECT_FAILED, why);
+    channel->open = false;
+    if (peer.other->alive && !is_cut(*peer.node, *peer.other) &&
+        this->peer(*peer.other, *peer.node).channel == channel)
+        fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
+    queue_look(peer, output);
 }
 
 void World::connect(Peer &peer)
 {
-    peer.connecting = true;
-    runtime_.at(runtime_.time() + 8 * delay() + 50 * ms, peer.node, [&peer] { peer.connecting = false; });
     auto channel = std::make_shared<Channel>();
     for (auto &incarnation : channel->incarnation)
         incarnation = runtime_.random.next() | 1;
-    Peer &passive = this->peer(*peer.other, *peer.node);
-    runtime_.at(runtime_.time() + delay(), peer.other, [this, &passive, channel] {
-        runtime_.spawn(passive.node, [this, &passive, channel] { accept(passive, channel); });
-    });
+    rsm_link_stop(&peer.link, "connected again");
+    ask_other(peer, channel);
+    if (!await(peer, channel, &Channel::agreed)) {
+        give_up(peer, channel, "no answer");
+        return;
+    }
+    tell_other(peer, channel, &Channel::proven);
+    adopt(peer, channel);
 }
 
-// Now and again each node looks for those that it is to connect to.
-void World::connect_all()
+// The connection ends the one before once it is known who has connected.
+void World::accept(Peer &peer, const std::shared_ptr<Channel> &channel)
 {
-    for (const auto &a : nodes_)
-        for (const auto &b : nodes_)
-            if (a->id < b->id && (!scenario_.star || a->id == 1) && a->joined && b->joined && !a->stalled() && !is_cut(*a, *b)) {
-                Peer &active = peer(*a, *b);
-                if (!active.channel && !active.connecting &&
-                    READ_ONCE(active.link.machine.state) == RSM_LINK_DOWN && runtime_.random.one_in(2))
-                    connect(active);
-            }
-    runtime_.at(runtime_.time() + 40 * ms, nullptr, [this] { connect_all(); });
+    tell_other(peer, channel, &Channel::agreed);
+    if (!await(peer, channel, &Channel::proven)) {
+        give_up(peer, channel, "no proof");
+        return;
+    }
+    rsm_link_stop(&peer.link, "connected again");
+    adopt(peer, channel);
 }
 
 // A network that is whole again goes on where it was, or it has lost connections.

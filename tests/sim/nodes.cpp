@@ -73,7 +73,9 @@ void World::boot(Node &node)
         peer.node = &node;
         peer.other = other.get();
         rsm_link_init(&peer.link, &node.ctl, scenario_.keys ? &with_keys : &without_keys);
-        if (!scenario_.keys)
+        if (scenario_.keys)
+            rsm_reconnect_init(&peer.reconnect, runtime_.jiffies(), node.id < other->id);
+        else
             peer.channel = queues(node, *other);
     }
 }
@@ -89,7 +91,9 @@ std::uint64_t World::messages() const
 void World::join(Node &node)
 {
     node.joined = true;
-    if (!scenario_.keys)
+    if (scenario_.keys)
+        begin_network(node);
+    else
         join_window(node);
 }
 
@@ -140,7 +144,9 @@ void World::exit_links(Node &node)
 void World::leave(Node &node)
 {
     node.joined = false;
-    if (!scenario_.keys)
+    if (scenario_.keys)
+        leave_network(node);
+    else
         leave_window(node);
     for (const auto &peer : node.peers)
         if (peer)

@@ -12,6 +12,7 @@
 extern "C" {
 #include "kernel/agent/agent.h"
 #include "kernel/ivshmem/membership.h"
+#include "kernel/rdma/reconnect.h"
 }
 
 namespace sim {
@@ -34,6 +35,8 @@ struct Direction {
 // A connection of two nodes; the end of the node with the lower id is 0.
 struct Channel {
     bool open = true;
+    bool agreed = false; // the node with the lower id knows that the other one has accepted
+    bool proven = false; // the other one knows who has connected
     std::array<Direction, 2> to;
     std::array<std::uint64_t, 2> incarnation{};
 };
@@ -44,7 +47,12 @@ struct Peer {
     Node *node;
     Node *other;
     std::shared_ptr<Channel> channel;
-    bool connecting;
+    // In a network: when to connect, a request that has come, and the look, as of one work.
+    rsm_reconnect reconnect;
+    std::shared_ptr<Channel> incoming;
+    std::uint64_t look; // number of the one that is due, or 0
+    bool looking;
+    bool again; // the look is to run once more
     // In a window: messages are taken, and what the link was started to.
     bool running;
     u64 started;
@@ -183,7 +191,16 @@ private:
     bool is_cut(const Node &a, const Node &b) const;
     void pump(Peer &peer, const std::shared_ptr<Channel> &channel);
     void schedule_pump(Peer &peer, Time when);
-    void connect_all();
+    rsm_reconnect_output step(Peer &peer, rsm_reconnect_event event, const char *why = nullptr);
+    void begin_network(Node &node);
+    void leave_network(Node &node);
+    void wake_look(Peer &peer, Time when);
+    void queue_look(Peer &peer, const rsm_reconnect_output &output);
+    void run_look(Peer &peer);
+    void give_up(Peer &peer, const std::shared_ptr<Channel> &channel, const char *why);
+    void ask_other(Peer &peer, const std::shared_ptr<Channel> &channel);
+    void tell_other(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what);
+    bool await(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what);
     void connect(Peer &peer);
     void accept(Peer &peer, const std::shared_ptr<Channel> &channel);
     void adopt(Peer &peer, const std::shared_ptr<Channel> &channel);
@@ -258,6 +275,7 @@ private:
     bool was_troubled(const Node &a, const Node &b, Time since) const;
     void check_former_lives(Time since_last);
     void check_former_life(Peer &peer, Time since_last);
+    bool are_connected();
     void check_links();
     void check_connects();
     void check_connect(Node &node, Export &segment, u32 user);
