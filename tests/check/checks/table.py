@@ -82,7 +82,7 @@ def _host():
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
         Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT),
         Stage("packages-trixie", "install", 600, ("tests/check/packages-chroot", "trixie")),
-        Stage("packages-rpm", "install", 300, ("packaging/build-rpm", str(BUILD / "check" / "rpm"))),
+        Stage("packages-rpm", "install", 300, ("tests/check/packages-rpm",)),
     ]
 
 
