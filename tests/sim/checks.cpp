@@ -271,8 +271,10 @@ void World::check_leaks()
 
 void World::part_all()
 {
-    for (const auto &node : nodes_)
+    for (const auto &node : nodes_) {
+        trouble(*node, patience());
         ask([this, &node] { leave(*node); }, *node);
+    }
     settle(patience());
     for (const auto &node : nodes_) {
         if (runtime_.found())
