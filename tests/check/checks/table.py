@@ -27,6 +27,7 @@ SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpat
 
 # The one of tests/check/install: another would configure the build anew beside the stages that use it.
 PREFIX = "/usr"
+SANITIZERS = {"asan": {"build": 500, "unit": 200, "host": 200}, "tsan": {"build": 500, "unit": 300, "host": 300}}
 STOCK_FILTER = Path(__file__).resolve().parents[1] / "stock-filter"
 VM = "tools/rsm-vm"
 DEMO = f"{BUILD}/examples:/demo"
@@ -73,8 +74,7 @@ def _demo():
 
 def _host():
     return [
-        Stage("unit", "unit", 80, ("ctest", "--output-on-failure", "--test-dir", str(BUILD)), kind="ctest",
-              needs=("build-user",)),
+        Stage("unit", "unit", 80, ("tests/check/unit",), kind="ctest", needs=("build-user",)),
         Stage("host", "unit", 120, ("tests/check/host",), kind="tap", needs=("build-user",)),
         # Each target for a minute, and a build with clang of its own. "unit" runs the same inputs without it.
         Stage("fuzz-host", "unit", 900, ("env", "JOBS=1", "tests/fuzz/host/run", "60"), kind="tap"),
@@ -84,6 +84,16 @@ def _host():
         Stage("packages-trixie", "install", 600, ("tests/check/packages-chroot", "trixie")),
         Stage("packages-rpm", "install", 300, ("tests/check/packages-rpm",)),
     ]
+
+
+def _sanitized():
+    return [stage for name, seconds in SANITIZERS.items() for stage in (
+        Stage(f"build-{name}", "sanitize", seconds["build"], ("tests/check/build-sanitized", name), needs=("build-user",),
+              processors=ALL),
+        Stage(f"unit-{name}", "sanitize", seconds["unit"], ("tests/check/unit", name), kind="ctest",
+              needs=(f"build-{name}",)),
+        Stage(f"host-{name}", "sanitize", seconds["host"], ("tests/check/host", name), kind="tap",
+              needs=(f"build-{name}",)))]
 
 
 def _stock_tests(area=""):
@@ -142,13 +152,14 @@ def groups():
 
 
 def _everything(depth=Depth.FULL):
-    return _builds() + _style() + _demo() + _host() + _stock(depth) + _debug()
+    return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _debug()
 
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
-# Debian packages in a clean Debian, the tools that run guests and measure, and fuzzers, which take their time.
+# Debian packages in a clean Debian, the tools that run guests and measure, fuzzers and sanitizers, which take their
+# time.
 FULL_ONLY = {"kernels", "style-compilers", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
-             "fuzz-host", "host"}
+             "fuzz-host", "host"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
