@@ -39,7 +39,7 @@ class Import : public Handle {
     // True if a mapping gives all the rights of the import.
     [[nodiscard]] bool mappable() const noexcept { return facts_.mappable; }
 
-    // Is the connection alive? True means that all accesses before the call reached the segment.
+    // True if the connection is alive: all accesses before the call reached the segment.
     [[nodiscard]] bool alive() const noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return connected();

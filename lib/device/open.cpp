@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char *device_path = "/dev/rsm";
 
-// The kernel agent is not there.
+// The error says that there is no kernel agent.
 bool is_absence(int error) noexcept {
     return error == ENOENT || error == ENXIO || error == ENODEV;
 }

@@ -121,22 +121,22 @@ struct Answer {
 
 class Agent {
   public:
-    // `answer` sends a reply to a call that has waited.
+    // `answer` is the function that sends the reply to a call that has waited.
     explicit Agent(std::function<void(int line, const Reply &)> answer)
         : answer_(std::move(answer)) {}
 
     // A new handle: its cookie is that of the socket at the client's end. False: too many.
     bool open_segment(std::uint64_t cookie, rsmdev::Descriptor socket);
     bool open_control(std::uint64_t cookie, std::int32_t process, rsmdev::Descriptor socket);
-    // Everybody has closed the handle.
+    // Ends a handle that all processes have closed.
     void close_handle(std::uint64_t cookie);
-    // Nothing if the answer comes later.
+    // Runs a request. Without a value the answer comes later.
     std::optional<Answer> handle(int line, const Request &request);
     void share_memory(std::int32_t process, rsmdev::Descriptor file);
     void serve_changes(std::int32_t process, rsmdev::Descriptor line);
     void process_ended(std::int32_t process);
     void line_ended(int line);
-    // When the next call that waits is to be answered, INT64_MAX: never.
+    // The time at which the next call that waits has to be answered; INT64_MAX: there is none.
     [[nodiscard]] std::int64_t next_deadline() const;
     void answer_late_calls();
     // The counters of the kernel agent's stats file that the runner of the kselftests compares.

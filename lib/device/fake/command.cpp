@@ -74,7 +74,7 @@ int check_tail(std::uint64_t from, std::size_t size) noexcept {
                                                                                           : E2BIG;
 }
 
-// 0 or errno.
+// Returns 0 or an errno value.
 int read_argument(const Form &form, std::uint64_t user, Argument &argument) noexcept {
     std::uint32_t size = 0;
     if (!copy_in(&size, user, sizeof(size)))
@@ -241,7 +241,7 @@ int fail(int error) noexcept {
     return -1;
 }
 
-// The time that a signal has left of a WAIT.
+// The part of the time of a WAIT that was left when a signal ended it.
 int interrupted(const Reply &reply, std::uint64_t user) noexcept {
     const auto rest = argument_as<rsm_wait>(reply.argument).timeout_ns;
     (void)copy_out(user + offsetof(rsm_wait, timeout_ns), &rest, sizeof(rest));

@@ -28,7 +28,7 @@ std::int64_t now() noexcept {
     return time.tv_sec * SECOND + time.tv_nsec;
 }
 
-// A time until which to wait, or none.
+// The time until which a call waits, or none.
 class Deadline {
   public:
     explicit Deadline(const timespec *timeout) noexcept {

@@ -83,7 +83,7 @@ void Server::write_statistics() {
     (void)!::pwrite(stats_.get(), text.data(), text.size(), 0);
 }
 
-// Takes note of all handles that everybody has closed before now.
+// Notices all handles that all processes have closed before the call.
 void Server::close_handles() {
     std::array<epoll_event, 64> events{};
     int found = 0;

@@ -93,7 +93,7 @@ std::vector<HeldHandle> take_unused() {
     return unused;
 }
 
-// Without `lock`.
+// The caller does not hold `lock`.
 void close_unused(const std::vector<HeldHandle> &unused) {
     for (const HeldHandle &handle : unused)
         (void)::syscall(SYS_close, handle.descriptor);

@@ -16,7 +16,7 @@ namespace rsmfake {
 // The two files behind a control handle: one word of each slot is the process's, two are ours.
 class WordTable {
   public:
-    // nullptr if there is no memory.
+    // Returns nullptr if memory is short.
     static std::shared_ptr<WordTable> make();
 
     // The lowest slot that is free, or nothing.
@@ -49,7 +49,7 @@ class Words {
 
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     std::uint32_t next_generation() const noexcept;
-    // False if the event is to be dropped.
+    // False if the agent has to drop the event.
     bool count_event(std::uint32_t flags) const noexcept;
     bool consume_event() const noexcept;
     [[nodiscard]] bool is_pending() const noexcept;

@@ -45,8 +45,8 @@ bool good_queues(const LimitSet &limits, const EpAttributes &attributes, bool wi
            within(attributes.max_request_iov, 1, limits.iov);
 }
 
-// The streams of an EVD: how many receive and request streams, how many are special. Signalled
-// and unsignalled streams mix: each completion notifies or does not by its own flags.
+// Counts the receive and request streams of an EVD, and how many of them are special. An EVD may
+// have signalled and unsignalled streams: the flags of each completion say whether it notifies.
 struct Census {
     int receives = 0;
     int solicited = 0;
@@ -89,7 +89,7 @@ Streams streams_of(const Ep &ep) noexcept {
             ep.srq != nullptr};
 }
 
-// Also the streams that are not an EP's.
+// Counts the streams of any object: of endpoints and of service points.
 void count_object(const Object &object, const Evd &evd, Census &census) noexcept {
     if (const auto *ep = dynamic_cast<const Ep *>(&object))
         census.add(evd, streams_of(*ep));
@@ -101,7 +101,7 @@ bool is_special(CompletionFlags flags) noexcept {
     return flags == CompletionFlags::UNSIGNALLED || flags == CompletionFlags::SOLICITED;
 }
 
-// Without a special stream every combination is allowed; most programs have none.
+// An EVD without a special stream takes every combination. Most programs have no special stream.
 bool may_go_to(const Ia &ia, const Ep *self, const Streams &streams, const Evd *evd) noexcept {
     if (evd == nullptr)
         return true;

@@ -31,14 +31,15 @@ struct EpAttributes {
 // posts.
 EpAttributes default_attributes(const LimitSet &limits, bool receives, bool requests) noexcept;
 
-// With an SRQ the receive side's are those of the SRQ, but for the watermarks.
+// True if an endpoint can have these attributes. With an SRQ, the SRQ has the attributes of the
+// receive side, and the endpoint has the watermarks alone.
 bool are_possible(const LimitSet &limits, const EpAttributes &attributes, bool with_srq) noexcept;
 
-// As they are kept: vectors of RDMA operations are no shorter than a program that does not know of
-// these fields would have them.
+// The attributes that an endpoint keeps. Where the program leaves the length of the vectors of RDMA
+// operations at 0, the length is that of other requests.
 EpAttributes kept_attributes(const EpAttributes &asked) noexcept;
 
-// A high watermark.
+// True if the value can be a high watermark.
 inline bool is_watermark(Count value) noexcept {
     return value >= 0 || value == UNLIMITED;
 }

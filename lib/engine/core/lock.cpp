@@ -75,8 +75,8 @@ void Mutex::pass_on() noexcept {
     ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// Threads that wait for the mutex of before get it, see that the Lock has another one, and wait for
-// that.
+// A thread that waits for the former mutex gets it, sees that the Lock has another one, and waits
+// for that one.
 void Lock::take_mutex_of(Lock &other) noexcept {
     Mutex &to = other.mutex();
     if (&to == &mutex())

@@ -45,10 +45,10 @@ class Mutex {
   private:
     static constexpr std::uint32_t FREE = 0;
     static constexpr std::uint32_t HELD = 1;
-    static constexpr std::uint32_t AWAITED = 2; // held, and somebody may sleep
-    // The same, and somebody was woken in vain too often.
+    static constexpr std::uint32_t AWAITED = 2; // a thread holds it, and another one may sleep
+    // The same, and a thread was woken in vain too often.
     static constexpr std::uint32_t STARVING = 3;
-    static constexpr std::uint32_t GIVEN = 4; // free for those who have slept, and nobody else
+    static constexpr std::uint32_t GIVEN = 4; // free for threads that have slept, and for no other
 
     static void count([[maybe_unused]] int more) noexcept {
 #ifdef RSM_CHECKED
@@ -87,7 +87,7 @@ class Lock {
     }
     void unlock() noexcept { mutex().unlock(); }
 
-    // Does the thread that holds one of the two hold the other, too? It must hold one.
+    // True if the two Locks have the same mutex. The calling thread must hold one of them.
     [[nodiscard]] bool same_mutex(Lock &other) noexcept { return &mutex() == &other.mutex(); }
     // From now on this Lock has the mutex of the other one. The thread holds both.
     void take_mutex_of(Lock &other) noexcept;
@@ -100,14 +100,14 @@ class Lock {
         Mutex *lent = lent_.load(std::memory_order_acquire);
         return lent != nullptr ? *lent : own_;
     }
-    void return_mutex() noexcept; // not held: has its own again
+    void return_mutex() noexcept; // no thread holds it; from now on it has its own mutex
 
     Mutex own_;
-    std::atomic<Mutex *> lent_{nullptr}; // another Lock's, that this one has; null: its own
+    std::atomic<Mutex *> lent_{nullptr}; // the mutex of another Lock that this one has; null: own_
 };
 
-// Two Locks are held as long as this exists, whatever mutexes they have. Threads that lock the same
-// two in different order do not wait for each other for ever.
+// Holds two Locks as long as it exists, whatever mutexes they have. Two threads that lock the same
+// two in different order do not deadlock.
 class BothLocks {
   public:
     BothLocks(Lock &one, Lock &other) noexcept;
@@ -117,7 +117,7 @@ class BothLocks {
 
   private:
     Mutex *first_;
-    Mutex *second_; // null if both have the first
+    Mutex *second_; // null if both Locks have the first one
 };
 
 } // namespace rsmengine

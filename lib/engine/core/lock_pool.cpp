@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t MOST_IAS = 1024; // open at the same time
 
-// In a cache line of its own: threads with an IA each don't slow each other down.
+// Each lock fills a cache line, so that threads with an IA each do not slow each other down.
 struct alignas(64) PoolEntry {
     Lock lock;
 };

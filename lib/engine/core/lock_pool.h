@@ -6,7 +6,7 @@
 
 namespace rsmengine {
 
-// A lock for as long as this exists; it is nobody else's. Throws std::bad_alloc.
+// Has a lock of the pool as long as it exists, and no other object has that. Throws std::bad_alloc.
 class PooledLock {
   public:
     PooledLock();

@@ -39,7 +39,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
     WRONG_STATE, EP_UNCONNECTED, EP_RESERVED, EP_PASSIVE_PENDING, EP_ACTIVE_PENDING,
     EP_TENTATIVE_PENDING, EP_CONNECTED, EP_DISCONNECT_PENDING, EP_DISCONNECTED,
     EP_COMPLETION_PENDING, EVD_HAS_WAITER, EVD_UNWAITABLE,
-    EVD_NOTIFIES_EACH, // has an UNSIGNALLED stream: thresholds make no sense
+    EVD_NOTIFIES_EACH, // it has an UNSIGNALLED stream: a wait with a threshold makes no sense
     EVD_NOTIFIES_SOLICITED,
 
     // The ends of waiting.

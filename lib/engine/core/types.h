@@ -12,7 +12,7 @@ namespace rsmengine {
 
 // A number of objects, segments or events, or of bytes where they are few.
 using Count = int;
-constexpr Count UNLIMITED = -1; // as a watermark: none
+constexpr Count UNLIMITED = -1; // as a watermark: there is none
 
 // An object of the engine in the hands of a program (object.h).
 using Handle = void *;
@@ -45,7 +45,7 @@ constexpr unsigned LOCAL_READ = 0x01;
 constexpr unsigned REMOTE_READ = 0x02;
 constexpr unsigned LOCAL_WRITE = 0x10;
 constexpr unsigned REMOTE_WRITE = 0x20;
-constexpr unsigned STRICT_ORDER = 0x100; // of writes; kept always, so this changes nothing
+constexpr unsigned STRICT_ORDER = 0x100; // of writes; without effect: writes are always ordered
 constexpr unsigned READ = LOCAL_READ | REMOTE_READ;
 constexpr unsigned WRITE = LOCAL_WRITE | REMOTE_WRITE;
 constexpr unsigned ALL = READ | WRITE;
@@ -112,7 +112,7 @@ enum class EndpointsBy : std::uint8_t { PROGRAM, ENGINE };
 // The cause of an asynchronous event.
 enum class Reason : Count { FAILURE = 0, WATERMARK = 2 };
 
-// From now on; nothing: for ever.
+// The time from now on; without a value: no limit.
 using Timeout = std::optional<std::chrono::microseconds>;
 
 // A function of the program, and its argument. The engine calls it with the handle of an EVD, or

@@ -13,7 +13,7 @@ struct Cno::Wait {
     Guard &guard;
     Deadline deadline;
     Spin spin;
-    unsigned releases; // when it began
+    unsigned releases; // the value of releases_ when the wait began
 };
 
 Cno::Cno(Ia &ia, Agent wait_agent) : Object(KIND, ia), agent(wait_agent) {}

@@ -57,10 +57,10 @@ class Cno final : public Object {
     Futex futex_;
     SpinPolicy spin_policy_;
     unsigned triggers_ = 0; // not reported yet; at most one for each waiter, or one
-    Evd *last_ = nullptr;   // that triggered; null if it is gone
-    unsigned releases_ = 0; // how often all waiters were let go
+    Evd *last_ = nullptr;   // the EVD that triggered last; null if it is gone
+    unsigned releases_ = 0; // the number of calls of release()
     unsigned waiters_ = 0;
-    bool agent_due_ = false; // the engine will call run_agent
+    bool agent_due_ = false; // the engine is going to call run_agent
     bool agent_runs_ = false;
 };
 

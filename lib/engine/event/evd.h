@@ -127,9 +127,9 @@ class Evd final : public Object {
     bool enabled_ = true;
     bool waitable_ = true;
     bool aborted_ = false;
-    bool asleep_ = false;   // the waiter
-    bool notified_ = false; // since the waiter came
-    Count threshold_ = 1;   // the waiter's
+    bool asleep_ = false;   // the waiter sleeps
+    bool notified_ = false; // a notification came after the waiter
+    Count threshold_ = 1;   // the number of events that the waiter wants
 };
 
 } // namespace rsmengine

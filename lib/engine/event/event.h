@@ -79,11 +79,11 @@ struct AsyncError {
     Reason reason;
 };
 
-// Which member of the union there is, `kind` says. Without initializers: the memory of a long queue
-// is not touched before it is needed.
+// `kind` tells which member of the union is valid. The structure has no initializers, so that an
+// empty queue does not touch the memory of its entries.
 struct Event {
     EventKind kind;
-    Handle evd; // that the event was queued on
+    Handle evd; // the EVD that the event was queued on
     union {
         TransferEnd transfer;
         BindEnd bind;

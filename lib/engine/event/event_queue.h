@@ -87,7 +87,7 @@ class EventQueue {
     void resize(Count length);
 
   private:
-    // Without initializers: the memory of a long queue is not touched before it is needed.
+    // It has no initializers, so that an empty queue does not touch the memory of its entries.
     struct Entry {
         Event event;
         int *credit;

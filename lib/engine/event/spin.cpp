@@ -11,10 +11,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto LONGEST = std::chrono::microseconds(20);
 constexpr int PAUSES = 4;
-constexpr unsigned MOST_MISSES = 4; // then only one of NEXT_TRY waiters tries
+constexpr unsigned MOST_MISSES = 4; // after so many, one waiter of NEXT_TRY spins
 constexpr unsigned NEXT_TRY = 16;
 
-// As many as this process may run on.
+// True if this process may run on more than one processor.
 bool several_processors() noexcept {
     static const bool several = std::thread::hardware_concurrency() > 1;
     return several;

@@ -9,9 +9,9 @@
 
 namespace rsmengine {
 
-// Decides whether a waiter polls first. Peers that have taken longer than a spin to answer will
-// mostly go on doing so; then a spin only costs, because it disarms the connections, which must be
-// armed again.
+// Decides whether a waiter polls first. A peer that has taken longer than a spin to answer mostly
+// takes as long the next time. A spin then costs time and brings nothing: it disarms the
+// connections, and the waiter has to arm them again.
 class SpinPolicy {
   public:
     // True if the next waiter is to poll first.
@@ -19,8 +19,8 @@ class SpinPolicy {
     void learn(bool hit) noexcept;
 
   private:
-    unsigned misses_ = 0; // in a row
-    unsigned waits_ = 0;  // since then
+    unsigned misses_ = 0; // spins in a row without an event
+    unsigned waits_ = 0;  // calls of next() with misses_ at its limit
 };
 
 class Spin {
@@ -41,7 +41,7 @@ class Spin {
     const bool worthwhile_;
     bool over_ = false;
     SpinPolicy &spin_policy_;
-    std::chrono::steady_clock::time_point end_{}; // none: not begun
+    std::chrono::steady_clock::time_point end_{}; // zero until the first turn()
 };
 
 } // namespace rsmengine

@@ -20,7 +20,7 @@ inline bool passed(const Deadline &deadline) {
     return deadline && Futex::Clock::now() >= *deadline;
 }
 
-// True if the caller only looks.
+// True if the time is zero: the caller looks for an event and does not wait.
 inline bool is_over(const Timeout &timeout) {
     return timeout == std::chrono::microseconds{0};
 }

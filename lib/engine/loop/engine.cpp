@@ -20,9 +20,9 @@ using Clock = Engine::Clock;
 using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds SWEEP(4);
-constexpr Milliseconds LONGEST(1'000'000'000); // that epoll takes
+constexpr Milliseconds LONGEST(1'000'000'000); // epoll takes an int
 
-// For epoll: rounded up, so that it never ends early.
+// Rounds the time up for epoll, so that the wait never ends early.
 int milliseconds_until(Clock::time_point when) noexcept {
     if (when == Clock::time_point::max())
         return -1;
@@ -53,7 +53,7 @@ class Engine::Inside {
 
     void run() noexcept;
     void stop() noexcept;
-    // Sleeps no longer than that.
+    // The thread sleeps no longer than until then.
     void wake_by(Clock::time_point when) noexcept;
     void look_after(Doorbell &bell, Feeder &feeder) noexcept;
     void leave(Doorbell &bell) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread of an Ia: sleeps until a doorbell rings, a connection dies or an alarm is due. It uses
-// no CPU while nothing happens. Work that may block runs on other threads, by aside().
+// The thread of an Ia. It sleeps until a doorbell rings, a connection dies or an alarm is due, and
+// uses no CPU meanwhile. Engine::aside runs work that may block on other threads.
 #pragma once
 
 #include "engine/core/ia.h"

@@ -22,8 +22,9 @@ class Watches {
     // The Source of an event of wait(); null if it has been removed meanwhile.
     [[nodiscard]] Source *source_of(const epoll_event &event) const noexcept;
 
-    // Without a lock. How many events there are; until wake(), or the time in milliseconds is over
-    // (negative: for ever). Negative only when the program has closed our descriptors.
+    // Waits without a lock until there is an event, until wake(), or for `timeout` milliseconds
+    // (negative: without a limit). Returns the number of events; it is negative only if the program
+    // has closed the descriptors of this object.
     int wait(std::span<epoll_event> events, int timeout) const noexcept;
     void wake() const noexcept;
 
@@ -32,7 +33,7 @@ class Watches {
 
     HandleFd epoll_;
     HandleFd bell_;
-    std::uint64_t last_ = 0; // numbers tell a descriptor from an earlier one; the bell's is 0
+    std::uint64_t last_ = 0; // a number tells a descriptor from an earlier one; the bell has 0
     std::unordered_map<int, std::uint64_t> numbers_;
     std::unordered_map<std::uint64_t, Source *> sources_;
 };

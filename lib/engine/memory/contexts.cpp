@@ -8,7 +8,7 @@ namespace rsmengine {
 
 namespace {
 
-// A local privilege.
+// `privilege` is one of the two local ones.
 bool is_write(unsigned privilege) noexcept {
     return privilege == rights::LOCAL_WRITE;
 }

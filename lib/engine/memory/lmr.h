@@ -25,13 +25,13 @@ class Lmr final : public Object {
     // Takes over the region if it does not throw (std::bad_alloc).
     Lmr(Ia &ia, const MemoryOrigin &from, Region &its);
     ~Lmr() override; // its pages are given back without Ia::lock, soon
-    // The same, for a caller that destroys the result without Ia::lock: the pages are given back by
-    // then.
+    // The same for a caller that destroys the result without Ia::lock. The pages are given back
+    // when the result is destroyed.
     [[nodiscard]] std::unique_ptr<Job> take_end() noexcept;
 
     MemoryOrigin origin;
     Region *region;
-    int bound_rmrs = 0; // and binds posted
+    int bound_rmrs = 0; // RMRs that are bound to it, and posted binds
 
   private:
     std::unique_ptr<SharedJob<Pinned>> end_; // the pages' last owner

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The needs of a region on the program's memory.
+// The memory and the rights that a new region needs.
 #pragma once
 
 #include "engine/memory/pages.h"
@@ -11,7 +11,7 @@ namespace rsmengine {
 struct Wanted {
     std::uint64_t address = 0;
     std::uint64_t length = 0;
-    PageRange pages{};       // that it touches
+    PageRange pages{};       // the pages that the region touches
     unsigned privileges = 0; // rights
 };
 

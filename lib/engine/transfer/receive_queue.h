@@ -14,7 +14,7 @@
 
 namespace rsmengine {
 
-// Without initializers: the memory of a long queue is not touched before it is needed.
+// It has no initializers, so that an empty queue does not touch the memory of its entries.
 struct Buffer {
     Cookie cookie;
     CompletionFlags flags;
@@ -27,7 +27,8 @@ class ReceiveQueue {
     using Slot = std::uint32_t;
 
     ReceiveQueue() = default;
-    // For at least so many of at least so many pieces; what is there stays. Throws std::bad_alloc.
+    // Makes room for at least so many receives of at least so many pieces each. Queued receives
+    // stay. Throws std::bad_alloc.
     void resize(Count capacity, Count iov);
 
     // Where the pieces of the next one are prepared: there is always one place more than the
@@ -47,7 +48,7 @@ class ReceiveQueue {
 
     std::unique_ptr<Buffer[]> buffers_;
     std::unique_ptr<Segment[]> pieces_;
-    std::vector<Slot> free_; // reserved for all
+    std::vector<Slot> free_; // has room for all slots
     Fifo<Slot> queue_;
     std::size_t slots_ = 0;
     std::size_t iov_ = 0;

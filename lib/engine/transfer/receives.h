@@ -30,7 +30,7 @@ class Receives {
         return static_cast<Count>(own_.waiting()) + (current_ ? 1 : 0);
     }
     [[nodiscard]] bool ever_posted() const noexcept { return ever_posted_; }
-    [[nodiscard]] bool failed() const noexcept { return failed_; } // the connection is to break
+    [[nodiscard]] bool failed() const noexcept { return failed_; } // break the connection
 
   protected:
     explicit Receives(Ep &ep) noexcept : ep_(ep) {}

@@ -13,11 +13,11 @@
 
 namespace rsmengine {
 
-// Without initializers: the memory of a long queue is not touched before it is needed.
+// It has no initializers, so that an empty queue does not touch the memory of its entries.
 struct Request {
     enum class Kind : std::uint8_t { SEND, WRITE, READ, BIND };
     Kind kind;
-    bool done;        // with `status`
+    bool done;        // the request has ended with `status`
     bool wired;       // at least a piece of it is in the request ring, as request `number`
     bool asked_again; // the way to its target was lost while it was taken
     CompletionStatus status;

@@ -27,7 +27,7 @@ class Transfer {
     virtual Status post_recv(const Post &post) = 0;
     virtual Status post_write(const Post &post, View<RemoteSegment> remote) = 0;
     virtual Status post_read(const Post &post, View<RemoteSegment> remote) = 0;
-    // The post has a cookie and flags. `context` may be null.
+    // Uses the cookie and the flags of `post`. `context` may be null.
     virtual Status post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges,
                              const Post &post, RemoteKey *context) = 0;
 
@@ -46,7 +46,7 @@ class Transfer {
 
     [[nodiscard]] virtual bool recv_idle() const noexcept = 0;
     [[nodiscard]] virtual bool request_idle() const noexcept = 0;
-    [[nodiscard]] virtual bool receives_were_posted() const noexcept = 0; // ever
+    [[nodiscard]] virtual bool receives_were_posted() const noexcept = 0; // since the Ep exists
     // Receives that hold a buffer; messages up to the last one of these.
     virtual void recv_counts(Count &allocated, Count &span) const noexcept = 0;
     // UNLIMITED: none. May fire at once (soft: async event, hard:
