@@ -5,8 +5,9 @@
  *
  * Locking
  * -------
- * The LOOKs of membership belong to the tick, a work item of which one instance runs at a time. remove()
- * takes its last step after the tick has ended for good. A link's down() takes a step beside the tick.
+ * The LOOKs of membership belong to the tick, a work item of which one instance runs at a time.
+ * remove() takes its last step after the tick has ended for good. A link's down() takes a step
+ * beside the tick.
  * remove() sets window->leaving for the tick. window_wake_tick() follows both.
  *
  * window->membership_lock: guards window->membership, which the tick alone may read without it.

@@ -93,6 +93,7 @@ static void member_busy(struct window_peer *peer)
 		.slot = peer->slot,
 	};
 
+	/* From here on the interrupt takes no messages of this peer. */
 	smp_store_release(&peer->running, false);
 	if (member_step(peer->w, &input).retry)
 		retry_soon(peer->w);

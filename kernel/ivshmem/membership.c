@@ -297,11 +297,11 @@ static void membership_busy(struct rsm_window_member *member, struct rsm_members
 }
 
 /*
- * If this node is not in its slot any more, it may have been silent itself, and everybody else seems
- * silent to it: then it must not remove the peer from its slot.
+ * If this node is not in its slot any more, it may have been silent itself, and everybody else
+ * seems silent to it: then it must not remove the peer from its slot.
  */
-static void membership_down(struct rsm_membership *machine, struct rsm_window_member *member, u64 own,
-			    struct rsm_membership_output *output)
+static void membership_down(struct rsm_membership *machine, struct rsm_window_member *member,
+			    u64 own, struct rsm_membership_output *output)
 {
 	member->running = false;
 	if (member->keep)

@@ -18,8 +18,8 @@
  *	    ^                                                |
  *	    +---- BUSY, or DOWN of a link that ended --------+
  *
- * A link ends by itself, or because a LOOK has found another incarnation in its slot, or for a reason
- * of this node. Its DOWN comes after that.
+ * A link ends by itself, or because a LOOK has found another incarnation in its slot, or for a
+ * reason of this node. Its DOWN comes after that.
  */
 #ifndef RSM_IVSHMEM_MEMBERSHIP_H
 #define RSM_IVSHMEM_MEMBERSHIP_H

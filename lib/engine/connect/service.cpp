@@ -108,7 +108,7 @@ class Rsp::ListenerEnd final : public Job {
 
   private:
     Ia &ia_;
-    const Handle rsp_;
+    Handle rsp_;
 };
 
 // The Rsp may be freed meanwhile.

@@ -22,6 +22,10 @@ class QueuePair::Inside final : public Job {
         : lock_(ep.ia().lock), domain_(own<VerbsPz>(*ep.pz).domain),
           shared_(ep.srq != nullptr ? srq_of(ep)->queue() : nullptr) {}
     ~Inside() override;
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+    Inside(Inside &&) = delete;
+    Inside &operator=(Inside &&) = delete;
 
     [[nodiscard]] bool create(ibv_qp_init_attr &wanted) noexcept;
     [[nodiscard]] bool initialize(std::uint8_t port) const noexcept;
