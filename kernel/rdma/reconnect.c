@@ -63,15 +63,16 @@ static struct rsm_reconnect_output reconnect_look(struct rsm_reconnect *machine,
 
 	if (machine->leaving)
 		return output;
-	/* A node connects again only if its own end is gone, so a link of this end does not matter. */
-	if (input->requested)
+	/* A node connects again only if its own end is gone: a link of this end does not matter. */
+	if (input->requested) {
 		output.action = RSM_RECONNECT_ACCEPT;
-	else if (!machine->connects || machine->linked)
 		return output;
-	else if (time_before(now, machine->due))
+	}
+	if (!machine->connects || machine->linked)
+		return output;
+	if (time_before(now, machine->due))
 		return reconnect_wake(machine, now);
-	else
-		output.action = RSM_RECONNECT_CONNECT;
+	output.action = RSM_RECONNECT_CONNECT;
 	return output;
 }
 
