@@ -87,26 +87,16 @@ void rsm_rdma_node_begin(struct rsm_rdma_node *node, const struct sockaddr_stora
 }
 
 /**
- * rsm_rdma_node_hurry() - an attempt to connect that failed before may succeed now
+ * rsm_rdma_node_notify() - tell a node's connection of an event that has no other input
  * @node: the node
- */
-void rsm_rdma_node_hurry(struct rsm_rdma_node *node)
-{
-	const struct rsm_reconnect_input input = { .event = RSM_RECONNECT_HURRY };
-	const struct rsm_reconnect_output output = rsm_rdma_node_step(node, &input);
-
-	rsm_rdma_node_queue(node, &output);
-}
-
-/**
- * rsm_rdma_node_is_active() - the first attempt after the end of this link may come early
- * @node: the node; its link is active
+ * @event: the event
  *
  * Any context.
  */
-void rsm_rdma_node_is_active(struct rsm_rdma_node *node)
+void rsm_rdma_node_notify(struct rsm_rdma_node *node, enum rsm_reconnect_event event)
 {
-	const struct rsm_reconnect_input input = { .event = RSM_RECONNECT_ACTIVE };
+	const struct rsm_reconnect_input input = { .event = event };
+	const struct rsm_reconnect_output output = rsm_rdma_node_step(node, &input);
 
-	rsm_rdma_node_step(node, &input);
+	rsm_rdma_node_queue(node, &output);
 }

@@ -173,7 +173,7 @@ static void note_activity(struct rsm_rdma_node *node)
 {
 	if (rsm_reconnect_has_waited(&node->reconnect) &&
 	    READ_ONCE(node->link.machine.state) == RSM_LINK_ACTIVE)
-		rsm_rdma_node_is_active(node);
+		rsm_rdma_node_notify(node, RSM_RECONNECT_ACTIVE);
 }
 
 /* Hand messages to the agent, in order, until it refuses one. */

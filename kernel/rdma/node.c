@@ -200,7 +200,9 @@ void rsm_rdma_down(struct rsm_link *link, u64 peer)
 
 	say_goodbye(channel);
 	rsm_rdma_channel_destroy(channel);
-	rsm_rdma_node_queue(node, &output);
+	/* That takes time, and the attempt may be due by now: the work knows how long to wait. */
+	if (output.wake)
+		rsm_rdma_wake(node);
 }
 
 /**
@@ -209,10 +211,9 @@ void rsm_rdma_down(struct rsm_link *link, u64 peer)
  */
 void rsm_rdma_leave(struct rsm_rdma_node *node)
 {
-	const struct rsm_reconnect_input input = { .event = RSM_RECONNECT_LEAVE };
 	struct rsm_rdma_channel *incoming;
 
-	rsm_rdma_node_step(node, &input);
+	rsm_rdma_node_notify(node, RSM_RECONNECT_LEAVE);
 	wake_up_all(&node->changed);
 	cancel_delayed_work_sync(&node->work);
 	incoming = take_incoming(node);

@@ -309,8 +309,7 @@ struct rsm_reconnect_output rsm_rdma_node_step(struct rsm_rdma_node *node,
 void rsm_rdma_node_queue(struct rsm_rdma_node *node,
 			 const struct rsm_reconnect_output *output);
 void rsm_rdma_node_begin(struct rsm_rdma_node *node, const struct sockaddr_storage *address);
-void rsm_rdma_node_hurry(struct rsm_rdma_node *node);
-void rsm_rdma_node_is_active(struct rsm_rdma_node *node);
+void rsm_rdma_node_notify(struct rsm_rdma_node *node, enum rsm_reconnect_event event);
 
 /* node.c */
 void rsm_rdma_node_work(struct work_struct *work);

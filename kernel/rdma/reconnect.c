@@ -84,9 +84,8 @@ static struct rsm_reconnect_output reconnect_failed(struct rsm_reconnect *machin
 
 	/* The peer may know only one of the two secrets that this node accepts. */
 	WRITE_ONCE(machine->other_secret, machine->other_secret ^ input->other_secret);
-	output.log = input->why && input->why != machine->complaint && !machine->leaving;
-	if (input->why)
-		machine->complaint = input->why;
+	output.log = input->why != machine->complaint && !machine->leaving;
+	machine->complaint = input->why;
 	return output;
 }
 

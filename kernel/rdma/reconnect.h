@@ -36,7 +36,7 @@ enum rsm_reconnect_event {
  * @event: see there
  * @random: FAILED and DOWN: any number
  * @requested: LOOK: a connection of the peer waits to be accepted
- * @why: FAILED: reason, a constant string; NULL for one that is not logged
+ * @why: FAILED: reason, a constant string
  * @other_secret: FAILED: the peer does not know the secret that was tried
  */
 struct rsm_reconnect_input {

@@ -105,7 +105,7 @@ static void check_channels(void)
 		if (node->channel && !node->channel->authenticated)
 			rsm_rdma_channel_fail_locked(node->channel, "has shown no secret");
 		spin_unlock_irq(&node->lock);
-		rsm_rdma_node_hurry(node);
+		rsm_rdma_node_notify(node, RSM_RECONNECT_HURRY);
 	}
 }
 
