@@ -179,8 +179,8 @@ static void log_refusals(const struct window *w, const struct rsm_membership_out
 					    w->ctl.name, w->view[slot].node, slot,
 					    w->membership.member[slot].objection);
 		if (output->doubled & BIT_ULL(slot))
-			pr_warn("rsm: %s: not joining: slot %u has our node id %u, too\n",
-				w->ctl.name, slot, rsm_node_id());
+			pr_warn_ratelimited("rsm: %s: not joining: slot %u has our node id %u, too\n",
+					    w->ctl.name, slot, rsm_node_id());
 	}
 }
 

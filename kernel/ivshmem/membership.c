@@ -196,12 +196,15 @@ static void note_slot(struct rsm_membership *machine, unsigned long now, u32 slo
 		output->left |= BIT_ULL(slot);
 }
 
-static bool same_node_elsewhere(const struct rsm_membership *machine, u32 node)
+/* The slots whose links are to a node with this id. */
+static u64 slots_of_node(const struct rsm_membership *machine, u32 node)
 {
+	u64 slots = 0;
+
 	for (u32 slot = 0; slot < machine->slots; slot++)
 		if (machine->member[slot].running && machine->member[slot].node == node)
-			return true;
-	return false;
+			slots |= BIT_ULL(slot);
+	return slots;
 }
 
 /* The reason why this node has no link with the node in a slot, or NULL. */
@@ -216,7 +219,7 @@ static const char *member_objection(const struct rsm_membership *machine, u32 sl
 		return "there is no such node id";
 	if (view->node == input->node)
 		return "that is our own node id";
-	if (same_node_elsewhere(machine, view->node))
+	if (slots_of_node(machine, view->node))
 		return "another slot has that node id";
 	return NULL;
 }
@@ -237,6 +240,9 @@ static void start_member(struct rsm_membership *machine, u32 slot,
 	struct rsm_window_member *member = &machine->member[slot];
 	const char *why = member_objection(machine, slot, input);
 
+	/* The node has left another slot. The LOOK after the end of its link there starts one. */
+	if (slots_of_node(machine, input->view[slot].node) & (output->restarted | output->left))
+		return;
 	if (why) {
 		refuse_member(member, slot, why, output);
 		return;

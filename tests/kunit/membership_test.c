@@ -215,6 +215,22 @@ static void a_node_that_restarts_or_leaves_loses_its_link(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look(guest, 0).start, 0);
 }
 
+/* A node that has crashed and comes back in another slot before the next LOOK. */
+static void a_node_that_changes_its_slot_is_not_refused(struct kunit *test)
+{
+	struct guest *guest = connected(test);
+	struct rsm_membership_output output;
+
+	guest->view[THEIRS].incarnation = 0;
+	enter(guest, 3, 1, OTHER_NODE);
+	output = look(guest, PERIOD);
+	KUNIT_EXPECT_EQ(test, output.left, BIT(THEIRS));
+	KUNIT_EXPECT_EQ(test, output.ignored, 0);
+	KUNIT_EXPECT_EQ(test, output.start, 0);
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	KUNIT_EXPECT_EQ(test, look(guest, 0).start, BIT(3));
+}
+
 static void leaving_ends_all_links_and_empties_our_slot(struct kunit *test)
 {
 	struct guest *guest = connected(test);
@@ -531,6 +547,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(it_gives_up_all_links_and_joins_again),
 	KUNIT_CASE(a_new_life_tries_those_that_the_former_gave_up),
 	KUNIT_CASE(a_node_that_restarts_or_leaves_loses_its_link),
+	KUNIT_CASE(a_node_that_changes_its_slot_is_not_refused),
 	KUNIT_CASE(leaving_ends_all_links_and_empties_our_slot),
 	KUNIT_CASE(nodes_that_make_no_sense_are_ignored),
 	KUNIT_CASE(a_node_with_our_id_that_lives_keeps_us_out),
