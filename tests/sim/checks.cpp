@@ -313,9 +313,9 @@ void World::run()
            (!calls_.empty() || std::any_of(nodes_.begin(), nodes_.end(), is_busy)))
         settle(100 * ms);
     settle(6 * patience() + 2 * scenario_.key_time + second);
-    // A step of an attempt to connect, the longest pause, and another attempt.
+    // In a network: a step of an attempt to connect, the longest pause, and another attempt.
     const Time end = runtime_.time() + 2 * 5 * second + 2 * RSM_RECONNECT_PAUSE_MAX * ms;
-    while (!runtime_.found() && !are_connected() && runtime_.time() < end)
+    while (scenario_.keys && !runtime_.found() && !are_connected() && runtime_.time() < end)
         settle(100 * ms);
     check_links();
     if (!runtime_.found())

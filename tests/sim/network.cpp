@@ -58,6 +58,14 @@ int World::send(Peer &peer, const void *message, std::size_t length)
     return 0;
 }
 
+// As kernel/rdma/message.c does.
+void World::note_activity(Peer &peer)
+{
+    if (scenario_.keys && rsm_reconnect_has_waited(&peer.reconnect) &&
+        READ_ONCE(peer.link.machine.state) == RSM_LINK_ACTIVE)
+        step(peer, RSM_RECONNECT_ACTIVE);
+}
+
 void World::schedule_pump(Peer &peer, Time when)
 {
     runtime_.at(when, peer.node, [this, &peer] {
@@ -78,8 +86,7 @@ void World::pump(Peer &peer, const std::shared_ptr<Channel> &channel)
            in.messages.front().arrives <= runtime_.time() && !is_cut(*peer.node, *peer.other)) {
         Direction::Message &message = in.messages.front();
         const bool took = rsm_link_receive(&peer.link, message.data.data(), message.length);
-        if (scenario_.keys && READ_ONCE(peer.link.machine.state) == RSM_LINK_ACTIVE)
-            step(peer, RSM_RECONNECT_ACTIVE);
+        note_activity(peer);
         if (took)
             in.messages.pop_front();
         else
@@ -115,11 +122,21 @@ void World::down(Peer &peer)
     }
     const auto channel = std::exchange(peer.channel, nullptr);
     const auto output = step(peer, RSM_RECONNECT_DOWN);
-    channel->open = false;
-    if (peer.other->alive && !is_cut(*peer.node, *peer.other) &&
-        this->peer(*peer.other, *peer.node).channel == channel)
-        fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
+    close_channel(peer, channel);
     queue_look(peer, output);
+}
+
+bool World::reaches(const Peer &peer) const
+{
+    return peer.other->alive && !is_cut(*peer.node, *peer.other);
+}
+
+// The other node finds out later, if it has the connection.
+void World::close_channel(Peer &peer, const std::shared_ptr<Channel> &channel)
+{
+    channel->open = false;
+    if (reaches(peer) && this->peer(*peer.other, *peer.node).channel == channel)
+        fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
 }
 
 void World::adopt(Peer &peer, const std::shared_ptr<Channel> &channel)
@@ -167,53 +184,38 @@ void World::leave_network(Node &node)
         if (!peer)
             continue;
         step(*peer, RSM_RECONNECT_LEAVE);
-        while (peer->looking)
+        while (peer->look.running)
             runtime_.sleep(ms);
-        if (const auto channel = std::move(peer->incoming))
+        if (const auto channel = std::exchange(peer->incoming, nullptr))
             channel->open = false;
-        peer->incoming.reset();
     }
 }
 
 void World::wake_look(Peer &peer, Time when)
 {
-    const std::uint64_t number = peer.look = ++last_;
-    runtime_.at(when + runtime_.random.below(30 + peer.node->lag), peer.node, [this, &peer, number] {
-        if (peer.look != number)
-            return;
-        peer.look = 0;
-        peer.again = peer.looking;
-        if (!peer.looking)
-            run_look(peer);
-    });
+    wake_work(*peer.node, peer.look, when, [this, &peer] { look_at(peer); });
 }
 
 void World::queue_look(Peer &peer, const rsm_reconnect_output &output)
 {
-    if (output.wake && (!output.delay || !peer.look))
+    if (output.wake && (!output.delay || !peer.look.queued))
         wake_look(peer, output.delay ? runtime_.time_of(runtime_.jiffies() + output.delay) : runtime_.time());
 }
 
-void World::run_look(Peer &peer)
+void World::look_at(Peer &peer)
 {
-    peer.looking = true;
-    runtime_.spawn(peer.node, [this, &peer] {
-        const auto output = step(peer, RSM_RECONNECT_LOOK);
-        if (output.action == RSM_RECONNECT_ACCEPT)
-            accept(peer, std::exchange(peer.incoming, nullptr));
-        else if (output.action == RSM_RECONNECT_CONNECT)
-            connect(peer);
-        queue_look(peer, output);
-        peer.looking = false;
-        if (std::exchange(peer.again, false))
-            wake_look(peer, runtime_.time());
-    }, PF_KTHREAD);
+    const auto output = step(peer, RSM_RECONNECT_LOOK);
+    if (output.action == RSM_RECONNECT_ACCEPT)
+        accept(peer, std::exchange(peer.incoming, nullptr));
+    else if (output.action == RSM_RECONNECT_CONNECT)
+        connect(peer);
+    queue_look(peer, output);
 }
 
 // A request reaches a node that runs and does not leave; without an answer the attempt fails.
 void World::ask_other(Peer &peer, const std::shared_ptr<Channel> &channel)
 {
-    if (!peer.other->alive || is_cut(*peer.node, *peer.other))
+    if (!reaches(peer))
         return;
     runtime_.at(runtime_.time() + delay(), peer.other, [this, &peer = this->peer(*peer.other, *peer.node), channel] {
         if (!peer.node->joined || peer.reconnect.leaving || peer.incoming) {
@@ -227,13 +229,13 @@ void World::ask_other(Peer &peer, const std::shared_ptr<Channel> &channel)
 
 void World::tell_other(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what)
 {
-    if (!peer.other->alive || is_cut(*peer.node, *peer.other))
+    if (!reaches(peer))
         return;
     runtime_.at(runtime_.time() + delay(), peer.other, [channel, what] { (*channel).*what = true; });
 }
 
 // As long as a step of connecting may take.
-bool World::await(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what)
+bool World::wait_until(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what)
 {
     const Time end = runtime_.time() + 5 * second;
     while (!((*channel).*what) && channel->open && !peer.reconnect.leaving && runtime_.time() < end)
@@ -244,10 +246,7 @@ bool World::await(Peer &peer, const std::shared_ptr<Channel> &channel, bool Chan
 void World::give_up(Peer &peer, const std::shared_ptr<Channel> &channel, const char *why)
 {
     const auto output = step(peer, RSM_RECONNECT_FAILED, why);
-    channel->open = false;
-    if (peer.other->alive && !is_cut(*peer.node, *peer.other) &&
-        this->peer(*peer.other, *peer.node).channel == channel)
-        fail_later(this->peer(*peer.other, *peer.node), "connection lost", 5 * scenario_.delay);
+    close_channel(peer, channel);
     queue_look(peer, output);
 }
 
@@ -258,7 +257,7 @@ void World::connect(Peer &peer)
         incarnation = runtime_.random.next() | 1;
     rsm_link_stop(&peer.link, "connected again");
     ask_other(peer, channel);
-    if (!await(peer, channel, &Channel::agreed)) {
+    if (!wait_until(peer, channel, &Channel::agreed)) {
         give_up(peer, channel, "no answer");
         return;
     }
@@ -270,7 +269,7 @@ void World::connect(Peer &peer)
 void World::accept(Peer &peer, const std::shared_ptr<Channel> &channel)
 {
     tell_other(peer, channel, &Channel::agreed);
-    if (!await(peer, channel, &Channel::proven)) {
+    if (!wait_until(peer, channel, &Channel::proven)) {
         give_up(peer, channel, "no proof");
         return;
     }

@@ -3,6 +3,7 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim {
 
@@ -95,6 +96,30 @@ void World::join(Node &node)
         begin_network(node);
     else
         join_window(node);
+}
+
+void World::wake_work(Node &node, Work &work, Time when, const Body &body)
+{
+    const std::uint64_t number = work.queued = ++last_;
+    runtime_.at(when + runtime_.random.below(30 + node.lag), &node, [this, &node, &work, number, body] {
+        if (work.queued != number)
+            return;
+        work.queued = 0;
+        work.again = work.running;
+        if (!work.running)
+            run_work(node, work, body);
+    });
+}
+
+void World::run_work(Node &node, Work &work, const Body &body)
+{
+    work.running = true;
+    runtime_.spawn(&node, [this, &node, &work, body] {
+        body();
+        work.running = false;
+        if (std::exchange(work.again, false))
+            wake_work(node, work, runtime_.time(), body);
+    }, PF_KTHREAD);
 }
 
 // All that the node is made of is gone at once, and its agent says nothing about it.

@@ -55,7 +55,7 @@ void World::join_window(Node &node)
 void World::leave_window(Node &node)
 {
     node.membership.leaving = true;
-    while (node.membership.ticking)
+    while (node.membership.tick.running)
         runtime_.sleep(ms);
     rsm_membership_input input{};
     input.event = RSM_MEMBERSHIP_LEAVE;
@@ -67,42 +67,23 @@ void World::leave_window(Node &node)
         slot.incarnation = 0;
 }
 
-// --- The tick: one at a time
+// --- The tick
 
 void World::wake_tick(Node &node, Time when)
 {
-    const std::uint64_t number = node.membership.tick = ++last_;
-    runtime_.at(when + runtime_.random.below(30 + node.lag), &node, [this, &node, number] {
-        Membership &membership = node.membership;
-        if (membership.tick != number || membership.leaving)
-            return;
-        membership.tick = 0;
-        membership.again = membership.ticking;
-        if (!membership.ticking)
-            run_tick(node);
-    });
+    wake_work(node, node.membership.tick, when, [this, &node] { tick(node); });
 }
 
 void World::queue_tick(Node &node, Time when)
 {
-    if (!node.membership.tick)
+    if (!node.membership.tick.queued)
         wake_tick(node, when);
-}
-
-void World::run_tick(Node &node)
-{
-    node.membership.ticking = true;
-    runtime_.spawn(&node, [this, &node] {
-        tick(node);
-        node.membership.ticking = false;
-        if (node.membership.again)
-            wake_tick(node, runtime_.time());
-        node.membership.again = false;
-    }, PF_KTHREAD);
 }
 
 void World::tick(Node &node)
 {
+    if (node.membership.leaving)
+        return;
     // The kernel reads a slot after the other, and may be interrupted, but never so long that it matters.
     const auto view = window_.slots;
     rsm_membership_input input{};

@@ -41,18 +41,23 @@ struct Channel {
     std::array<std::uint64_t, 2> incarnation{};
 };
 
+// A work item of a node: one instance runs at a time, and once more if it was queued meanwhile.
+struct Work {
+    std::uint64_t queued = 0; // number of the one that is due, or 0
+    bool running = false;
+    bool again = false;
+};
+
 // The way of a node to another one.
 struct Peer {
     rsm_link link;
     Node *node;
     Node *other;
     std::shared_ptr<Channel> channel;
-    // In a network: when to connect, a request that has come, and the look, as of one work.
+    // In a network: when to connect, a request that has come, and the work that looks.
     rsm_reconnect reconnect;
     std::shared_ptr<Channel> incoming;
-    std::uint64_t look; // number of the one that is due, or 0
-    bool looking;
-    bool again; // the look is to run once more
+    Work look;
     // In a window: messages are taken, and what the link was started to.
     bool running;
     u64 started;
@@ -101,9 +106,7 @@ struct Membership {
     rsm_membership machine;
     u64 incarnation; // that others may know
     bool leaving;
-    std::uint64_t tick; // number of the one that is due, or 0
-    bool ticking;
-    bool again; // the tick is to run once more
+    Work tick;
 };
 
 // Something that has gone on from then on, perhaps until another time.
@@ -190,17 +193,20 @@ private:
     Peer &peer(Node &node, const Node &other) { return *node.peers[index(other)]; }
     bool is_cut(const Node &a, const Node &b) const;
     void pump(Peer &peer, const std::shared_ptr<Channel> &channel);
+    void note_activity(Peer &peer);
     void schedule_pump(Peer &peer, Time when);
     rsm_reconnect_output step(Peer &peer, rsm_reconnect_event event, const char *why = nullptr);
     void begin_network(Node &node);
     void leave_network(Node &node);
     void wake_look(Peer &peer, Time when);
     void queue_look(Peer &peer, const rsm_reconnect_output &output);
-    void run_look(Peer &peer);
+    void look_at(Peer &peer);
+    bool reaches(const Peer &peer) const;
+    void close_channel(Peer &peer, const std::shared_ptr<Channel> &channel);
     void give_up(Peer &peer, const std::shared_ptr<Channel> &channel, const char *why);
     void ask_other(Peer &peer, const std::shared_ptr<Channel> &channel);
     void tell_other(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what);
-    bool await(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what);
+    bool wait_until(Peer &peer, const std::shared_ptr<Channel> &channel, bool Channel::*what);
     void connect(Peer &peer);
     void accept(Peer &peer, const std::shared_ptr<Channel> &channel);
     void adopt(Peer &peer, const std::shared_ptr<Channel> &channel);
@@ -215,7 +221,6 @@ private:
     void scribble(const Action &action);
     void wake_tick(Node &node, Time when);
     void queue_tick(Node &node, Time when);
-    void run_tick(Node &node);
     void tick(Node &node);
     rsm_membership_output step(Node &node, const rsm_membership_input &input);
     void write_entry(Node &node);
@@ -232,6 +237,8 @@ private:
     template <class Do> void for_slots(Node &node, u64 slots, Do what);
 
     // nodes.cpp
+    void wake_work(Node &node, Work &work, Time when, const Body &body);
+    void run_work(Node &node, Work &work, const Body &body);
     void die(Node &node);
     void exit_links(Node &node);
     void leave(Node &node);
