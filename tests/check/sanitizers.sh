@@ -16,11 +16,15 @@ build_sanitized() {
 	tsan) set -- thread "-O1 -g1 -Wno-tsan" ;;
 	esac
 	mkdir -p "$sanitizer_build"
+	# Two stages of tests/check/run may come here at once.
 	{
-		cmake -S . -B "$sanitizer_build" -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_TESTING=ON \
-			-DRSM_SANITIZE="$1" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$2" -DCMAKE_CXX_FLAGS="$2" &&
-			cmake --build "$sanitizer_build"
-	} >"$sanitizer_build/build.log" 2>&1 || {
+		flock 8
+		{
+			cmake -S . -B "$sanitizer_build" -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_TESTING=ON \
+				-DRSM_SANITIZE="$1" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$2" -DCMAKE_CXX_FLAGS="$2" &&
+				cmake --build "$sanitizer_build"
+		} >"$sanitizer_build/build.log" 2>&1
+	} 8>"$sanitizer_build/lock" || {
 		tail -n 30 "$sanitizer_build/build.log" >&2
 		return 1
 	}
