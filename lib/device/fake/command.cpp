@@ -241,7 +241,7 @@ int fail(int error) noexcept {
     return -1;
 }
 
-// The part of the time of a WAIT that was left when a signal ended it.
+// Writes the time that was left of a WAIT to the program's argument, and fails with EINTR.
 int interrupted(const Reply &reply, std::uint64_t user) noexcept {
     const auto rest = argument_as<rsm_wait>(reply.argument).timeout_ns;
     (void)copy_out(user + offsetof(rsm_wait, timeout_ns), &rest, sizeof(rest));

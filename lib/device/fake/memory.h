@@ -20,11 +20,11 @@ bool share_range(AddressRange range, std::uint32_t bind_flags);
 void note_bound(AddressRange range, std::uint32_t bind_flags);
 bool is_bound(AddressRange range) noexcept;
 enum class Contents { LOST, MOVED };
-// Tells the agent that the process is about to unmap the range, and frees the memory unless other
-// mappings show it.
+// Tells the agent that the process is about to unmap or replace the range. Frees the memory if its
+// contents are LOST; with MOVED other addresses show them from then on.
 void range_is_gone(AddressRange range, Contents contents) noexcept;
-// The range can't be written any more: the same, but for what was bound with RSM_BIND_READ and can
-// still be read.
+// Tells the agent that the process can't write to the range any more, unless all that is bound in it
+// was bound with RSM_BIND_READ and can still be read. Frees no memory.
 void range_is_unwritable(AddressRange range, int protection) noexcept;
 
 // The handlers of fork(): before it, after it in the parent, and after it in the child, which

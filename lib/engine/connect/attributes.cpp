@@ -89,7 +89,7 @@ Streams streams_of(const Ep &ep) noexcept {
             ep.srq != nullptr};
 }
 
-// Counts the streams of any object: of endpoints and of service points.
+// Adds the streams that an object sends to the EVD. Only endpoints and service points have any.
 void count_object(const Object &object, const Evd &evd, Census &census) noexcept {
     if (const auto *ep = dynamic_cast<const Ep *>(&object))
         census.add(evd, streams_of(*ep));

@@ -100,7 +100,8 @@ class Lock {
         Mutex *lent = lent_.load(std::memory_order_acquire);
         return lent != nullptr ? *lent : own_;
     }
-    void return_mutex() noexcept; // no thread holds it; from now on it has its own mutex
+    // The caller does not hold this Lock, which has own_ again afterwards.
+    void return_mutex() noexcept;
 
     Mutex own_;
     std::atomic<Mutex *> lent_{nullptr}; // the mutex of another Lock that this one has; null: own_

@@ -128,7 +128,8 @@ class Evd final : public Object {
     bool waitable_ = true;
     bool aborted_ = false;
     bool asleep_ = false;   // the waiter sleeps
-    bool notified_ = false; // a notification came after the waiter
+    // Enough events were there when the waiter came, or a notification has come since.
+    bool notified_ = false;
     Count threshold_ = 1;   // the number of events that the waiter wants
 };
 

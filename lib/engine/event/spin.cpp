@@ -14,7 +14,7 @@ constexpr int PAUSES = 4;
 constexpr unsigned MOST_MISSES = 4; // after so many, one waiter of NEXT_TRY spins
 constexpr unsigned NEXT_TRY = 16;
 
-// True if this process may run on more than one processor.
+// True if more than one processor is online, whether or not this process may run on all.
 bool several_processors() noexcept {
     static const bool several = std::thread::hardware_concurrency() > 1;
     return several;

@@ -53,7 +53,7 @@ class Engine::Inside {
 
     void run() noexcept;
     void stop() noexcept;
-    // The thread sleeps no longer than until then.
+    // The engine's thread sleeps until that time at the latest.
     void wake_by(Clock::time_point when) noexcept;
     void look_after(Doorbell &bell, Feeder &feeder) noexcept;
     void leave(Doorbell &bell) noexcept;

@@ -30,7 +30,8 @@ class Receives {
         return static_cast<Count>(own_.waiting()) + (current_ ? 1 : 0);
     }
     [[nodiscard]] bool ever_posted() const noexcept { return ever_posted_; }
-    [[nodiscard]] bool failed() const noexcept { return failed_; } // break the connection
+    // True if the transport has to break the connection.
+    [[nodiscard]] bool failed() const noexcept { return failed_; }
 
   protected:
     explicit Receives(Ep &ep) noexcept : ep_(ep) {}
