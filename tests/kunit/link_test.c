@@ -192,6 +192,18 @@ static void an_interval_that_does_not_fit_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link.interval, msecs_to_jiffies(theirs));
 }
 
+/* A peer that greets again so answers nobody who does not fit: half of a link would be left. */
+static void an_active_link_ends_when_the_interval_does_not_fit_any_more(struct kunit *test)
+{
+	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
+	struct rsm_link_machine link = active();
+
+	hello.interval_ms = cpu_to_le32((RSM_INTERVAL_FACTOR + 1) * OURS_MS);
+	KUNIT_EXPECT_TRUE(test, receive(&link, START, &hello).work);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ENDING);
+	KUNIT_EXPECT_STREQ(test, link.why, "its heartbeat_ms does not fit");
+}
+
 static void a_longer_interval_of_the_peer_is_used(struct kunit *test)
 {
 	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
@@ -363,6 +375,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_restarted_peer_ends_the_link),
 	KUNIT_CASE(another_version_is_remarked_once),
 	KUNIT_CASE(an_interval_that_does_not_fit_is_refused),
+	KUNIT_CASE(an_active_link_ends_when_the_interval_does_not_fit_any_more),
 	KUNIT_CASE(a_longer_interval_of_the_peer_is_used),
 	KUNIT_CASE(a_silent_peer_is_dead_after_two_intervals),
 	KUNIT_CASE(heartbeats_go_out_twice_per_interval),
