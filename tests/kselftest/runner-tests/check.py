@@ -7,6 +7,7 @@ usage: check.py RUNNER DIRECTORY-OF-SAMPLE [TEST...]
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -179,6 +180,27 @@ class RunnerTest(unittest.TestCase):
         result = run("Sanitizer.*")
         self.assertIn("# a sanitizer reports:\n# WARNING: ThreadSanitizer: data race\n", result.text)
         self.assertEqual(result.lines[-1], "1 passed, 1 failed, 0 skipped", result.text)
+
+    def interrupted(self, test, number):
+        """The signal ends the runner; all processes of the test, which hold a FIFO open, end too."""
+        with tempfile.TemporaryDirectory() as root:
+            os.mkfifo(f"{root}/held")
+            with subprocess.Popen([RUNNER, "--binaries", BINARIES, "--root", root, "--filter",
+                                   f"sample.Interrupted.{test}"], stdout=subprocess.DEVNULL,
+                                  env=dict(os.environ, RSM_SAMPLE_ROOT=root)) as runner, \
+                    open(f"{root}/held", "rb", buffering=0) as held:
+                self.assertEqual(held.read(1), b"x")
+                runner.send_signal(number)
+                self.assertEqual(held.read(1), b"")
+                self.assertEqual(runner.wait(), -number)
+
+    def test_ends_the_processes_of_a_test_when_it_is_interrupted(self):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                self.interrupted("TwoProcesses", number)
+
+    def test_ends_a_test_when_it_is_killed(self):
+        self.interrupted("OneProcess", signal.SIGKILL)
 
     def test_says_how_long_a_test_took(self):
         self.assertRegex(self.passed("Results.Passes", "--times"), r"(?m)^# took \d+ ms$")

@@ -139,6 +139,27 @@ TEST(Sanitizer, Reports)
 
 TEST(Sanitizer, IsSilent) {}
 
+// Ends with the last process that has the FIFO open.
+void hold_fifo()
+{
+    std::ofstream held = file_of_root("/held");
+    held << 'x' << std::flush;
+    for (;;)
+        pause();
+}
+
+TEST(Interrupted, OneProcess)
+{
+    hold_fifo();
+}
+
+TEST(Interrupted, TwoProcesses)
+{
+    if (std::ofstream held = file_of_root("/held"); fork() != 0)
+        pause();
+    hold_fifo();
+}
+
 class Values : public testing::TestWithParam<int> {};
 
 TEST_P(Values, AreSeen)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "runner/area.hpp"
 
+#include "runner/interrupt.hpp"
 #include "support/serve.hpp"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ Area::~Area()
 void Area::exec(int control)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    unblock_interrupts();
     // High places first: either descriptor may already have the number of the other's place.
     const int high_control = fcntl(control, F_DUPFD, 10);
     const int high_output = fcntl(output_, F_DUPFD, 10);

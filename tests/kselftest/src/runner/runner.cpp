@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "runner/runner.hpp"
 
+#include "runner/interrupt.hpp"
 #include "runner/processes.hpp"
 
 #include <algorithm>
@@ -198,6 +199,7 @@ void Runner::run_process(const Test &test, Lines &problems)
         test.area->load();
         return;
     }
+    set_session_at_interrupt(*session);
     const auto status = test.area->wait(std::chrono::seconds(options_.limit) * options_.factor);
     if (!status && test.area->alive())
         stop_overrun(*session, test, problems);
@@ -206,6 +208,7 @@ void Runner::run_process(const Test &test, Lines &problems)
     else if (*status != 0)
         problems.push_back(describe_status(*status));
     check_processes(*test.area, *session, problems);
+    set_session_at_interrupt(0);
 }
 
 void Runner::run_test(const Test &test)

@@ -57,6 +57,8 @@ void prepare_stacks()
 void become_test(int output)
 {
     setsid();
+    // Without the runner there is nobody to end a test that goes on.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct sigaction action {};
     action.sa_handler = show_stack;
     action.sa_flags = SA_RESTART;

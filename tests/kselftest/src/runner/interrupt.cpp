@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "runner/interrupt.hpp"
+
+#include "runner/processes.hpp"
+
+#include <csignal>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+
+namespace rsmrun {
+namespace {
+
+// Held from an interrupt to the end of the runner, which so reports nothing about what was interrupted.
+std::mutex session_mutex;
+pid_t session_of_test = 0;
+
+sigset_t interrupts()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGHUP, SIGINT, SIGTERM})
+        sigaddset(&set, number);
+    return set;
+}
+
+void wait_for_interrupt()
+{
+    const sigset_t set = interrupts();
+    int number = 0;
+    while (sigwait(&set, &number) != 0)
+        ;
+    const std::scoped_lock lock(session_mutex);
+    if (session_of_test > 0)
+        kill_session(session_of_test);
+    signal(number, SIG_DFL);
+    unblock_interrupts();
+    raise(number);
+}
+
+} // namespace
+
+void end_tests_at_interrupt()
+{
+    const sigset_t set = interrupts();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    std::thread(wait_for_interrupt).detach();
+}
+
+void unblock_interrupts()
+{
+    const sigset_t set = interrupts();
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void set_session_at_interrupt(pid_t session)
+{
+    const std::scoped_lock lock(session_mutex);
+    session_of_test = session;
+}
+
+} // namespace rsmrun
