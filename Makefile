@@ -25,8 +25,18 @@ export RSM_BUILD := $(abspath $(BUILD))
 # CMake's description of another architecture than this machine's.
 TOOLCHAIN ?=
 
+# ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it.
+CCACHE  ?= $(shell command -v ccache)
+export CCACHE_DIR         := $(or $(RSM_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rsm)/ccache
+export CCACHE_MAXSIZE     := 1G
+export CCACHE_BASEDIR     := $(CURDIR)
+export CCACHE_NOHASHDIR   := 1
+# Precompiled headers have these two.
+export CCACHE_SLOPPINESS  := pch_defines,time_macros
+
 CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	  $(if $(TOOLCHAIN),--toolchain $(TOOLCHAIN)) \
+	  -DCMAKE_C_COMPILER_LAUNCHER=$(CCACHE) -DCMAKE_CXX_COMPILER_LAUNCHER=$(CCACHE) \
 	  -DBUILD_TESTING=$(TESTING) -DRSM_WERROR=$(WERROR) \
 	  -Wno-dev --log-level=WARNING
 DEPS    = tools/install-deps

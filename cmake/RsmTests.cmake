@@ -13,5 +13,7 @@ macro(rsm_compile_as_tests)
     set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -DNDEBUG")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         add_compile_options(-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+        # ccache, which preprocesses first, can then remember what includes a precompiled header.
+        add_compile_options(-fpch-preprocess)
     endif()
 endmacro()
