@@ -155,11 +155,12 @@ def _everything(depth=Depth.FULL):
     return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _debug()
 
 
-# Checks that changes of this tree seldom break, and a release has to pass: the other compiler, another kernel,
+# Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
+# "make style" runs, too, another kernel,
 # Debian packages in a clean Debian, the tools that run guests and measure, fuzzers and sanitizers, which take their
 # time.
-FULL_ONLY = {"kernels", "style-compilers", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
-             "fuzz-host", "host"} | {stage.name for stage in _sanitized()}
+FULL_ONLY = {"kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
+             "fuzz-host"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
