@@ -19,8 +19,8 @@ namespace {
 constexpr int RESOLVE = 2000; // milliseconds: for an address, and for a route
 // The active side completes an accept by itself; the passive side fails if that takes longer.
 constexpr std::chrono::seconds COMPLETION{20};
-// 4.096 us * 2^16, 7 times: a peer that has gone is noticed within about 3 s, and a link that is
-// down for a second is not. 7 retries are not one more, but without end on soft RoCE.
+// 4.096 us * 2^16, 7 times: the connection ends about 3 s after its peer has died, and survives a
+// link that is down for a second. (Not 7 retries: soft RoCE takes that for retries without end.)
 constexpr std::uint8_t ACK_TIMEOUT = 16;
 constexpr std::uint8_t RETRIES = 6;
 constexpr std::uint8_t RETRY_FOREVER = 7; // while the peer has posted no receive
@@ -45,7 +45,7 @@ rdma_conn_param terms_of(const Ep &ep, Count read_in, Count read_out,
     return terms;
 }
 
-// Each side of a connection applies it by itself.
+// Each side of a connection computes the same result.
 void limit_silence(const Identifier &id) noexcept {
     std::uint8_t timeout = ACK_TIMEOUT;
     (void)::rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
@@ -326,9 +326,9 @@ void VerbsConnector::poll(bool again) noexcept {
         transfer_of(ep_).progress();
 }
 
-// Buffers that were taken from an SRQ may bring an asynchronous event, what was outstanding when
-// the program disconnected is what its peer waits for, and a device that has done something may get
-// what it had no room for.
+// The engine polls for an endpoint with an SRQ (whose low watermark may cause an asynchronous
+// event), for one that disconnects (its peer waits for the outstanding requests), and for one with
+// requests that the device had no room for.
 bool VerbsConnector::has_listeners() const noexcept {
     if (ep_.srq != nullptr || ep_.state == EpState::DISCONNECT_PENDING ||
         transfer_of(ep_).has_backlog())
@@ -351,7 +351,7 @@ void VerbsConnector::ask_soon() noexcept {
     }
 }
 
-// rdma_cm has no words for how.
+// rdma_cm cannot tell the peer whether the end was graceful.
 void VerbsConnector::hang_up(Ending /*ending*/) noexcept {
     drop_link();
 }

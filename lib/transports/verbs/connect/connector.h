@@ -33,7 +33,7 @@ class VerbsConnector final : public Connector {
 
     // Called by the link: an event of its identifier.
     void on_cm_event(const CmEvent &event) noexcept;
-    // The queue pair has got data although the connection manager does not know yet.
+    // The queue pair has received data before the connection manager reported the connection.
     void communication_established() const noexcept;
 
   private:

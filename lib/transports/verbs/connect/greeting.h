@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The private data of rdma_cm's messages. IB pads it, so it starts with two bytes of ours: a mark
-// and how much is the consumer's; of a rejection, who rejects.
+// The private data of rdma_cm's messages. IB pads it, so it starts with two bytes of RSM: a mark,
+// which for a rejection says who rejects, and the length of the consumer's data.
 #pragma once
 
 #include "engine/connect/link.h"
@@ -35,7 +35,7 @@ class Greeting {
 
 using Rejection = std::array<std::byte, GREETING_HEAD>;
 Rejection rejection(Refusal how) noexcept;
-// A rejection that is not ours is the kernel's: nobody listens, or the program has gone.
+// A rejection without the mark is the kernel's: no program listens, or the program has ended.
 Refusal refusal_of(std::span<const std::byte> from) noexcept;
 
 } // namespace rsmengine

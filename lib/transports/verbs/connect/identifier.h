@@ -30,8 +30,8 @@ class Identifier {
     Identifier() noexcept = default;
     // A new identifier; empty, and errno, on failure.
     static Identifier create(const Events &events) noexcept;
-    // Takes over that of a request for a connection. Empty if memory is short: the requester is
-    // refused then.
+    // Takes over the identifier of a request for a connection. Empty if memory is short: rdma_cm
+    // then refuses the requester.
     static Identifier adopt(const Events &events, rdma_cm_id *id) noexcept;
     // Ends the identifier, once all of its events have been acknowledged.
     [[nodiscard]] std::unique_ptr<Job> take_end() &&noexcept { return std::move(inside_); }

@@ -67,7 +67,7 @@ void VerbsServicePointListener::stop() noexcept {
     id_.set_listener(nullptr);
 }
 
-// A service point that has what it waited for stops the listener.
+// A reserved service point, which takes one request, stops its listener.
 void VerbsServicePointListener::on_cm_event(CmEvent &event) noexcept {
     if (event.type != RDMA_CM_EVENT_CONNECT_REQUEST || !event.request)
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a service point hears of requests: an identifier that is bound to the IA's address and the
-// port that is the qualifier.
+// Receives the requests for a service point: an rdma_cm identifier that is bound to the IA's
+// address and to the port that the qualifier names.
 #pragma once
 
 #include "connect/link.h"
@@ -12,7 +12,7 @@ namespace rsmengine {
 
 class VerbsServicePointListener final : public ServicePointListener, public CmListener {
   public:
-    // OK, QUALIFIER_IN_USE, or why else it does not listen.
+    // Starts to listen: OK, QUALIFIER_IN_USE, or the reason of another failure.
     Status listen(const Ia &ia, Qualifier qualifier) noexcept;
 
     void serve(Sp &sp) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Privileges as a device has them.
+// Translates privileges to access flags of a device.
 #pragma once
 
 #include "engine/core/types.h"
@@ -8,7 +8,7 @@
 
 namespace rsmengine {
 
-// Local reads are always possible; what peers may write the device must be able to.
+// Local reads are always allowed. A right of peers to write includes the local right to write.
 constexpr unsigned remote_access_of(unsigned privileges) noexcept {
     unsigned access = 0;
     if ((privileges & rights::REMOTE_READ) != 0)

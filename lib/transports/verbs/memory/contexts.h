@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Registered memory: what an lmr_context, which is the device's key, stands for. The device checks,
-// too; but what it finds ends the connection, and what is found here is an error of the post.
+// Registered memory: the region behind an lmr_context, which is the device's key. The device checks
+// requests, too, but an error that it finds ends the connection; one found here fails the post.
 #pragma once
 
 #include "engine/core/own.h"

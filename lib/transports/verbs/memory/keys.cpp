@@ -16,7 +16,7 @@ ibv_mr *try_to_register(const VerbsPz &pz, const Wanted &wanted, unsigned access
     return ::ibv_reg_mr(pz.domain.get(), start, static_cast<std::size_t>(wanted.length), access);
 }
 
-// Memory that can be read only, and memory that is not there, look alike to whoever wants to write.
+// For write access the kernel reports read-only memory and missing memory by the same error.
 Status bad_memory(const VerbsPz &pz, const Wanted &wanted, unsigned access) noexcept {
     if ((access & IBV_ACCESS_LOCAL_WRITE) == 0)
         return Status::BAD_ADDRESS;
@@ -42,8 +42,8 @@ Status why_not(const VerbsPz &pz, const Wanted &wanted, unsigned access, int err
 
 } // namespace
 
-// The kernel takes pages to which windows may be bound for writing: of those that can't be had so
-// none are.
+// For memory that windows may be bound to, the kernel wants write access to the pages. If it does
+// not get that, register the memory without windows.
 Status register_memory(const VerbsPz &pz, const Wanted &wanted, std::shared_ptr<Pinned> &result) {
     const unsigned access = access_of(wanted.privileges);
     const bool windows = transport_of(pz.ia()).device->has_windows();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory of the program made ready for a region: registered with the device.
+// Registers memory of the program with the device, for a region.
 #pragma once
 
 #include "engine/core/status.h"

@@ -14,7 +14,7 @@ class VerbsPz final : public Pz {
   public:
     explicit VerbsPz(Ia &ia); // throws std::bad_alloc
 
-    // Registered memory may outlive the Pz by a moment: it is given back without Ia::lock.
+    // Registered memory, which is deregistered without Ia::lock, may outlive the Pz by a moment.
     const std::shared_ptr<ibv_pd> domain;
 };
 

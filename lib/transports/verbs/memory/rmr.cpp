@@ -15,7 +15,7 @@ namespace rsmengine {
 
 namespace {
 
-// A bind that is under way keeps the protection domain, too.
+// The window, which a pending bind shares, owns the protection domain, too.
 std::shared_ptr<ibv_mw> new_window(const Pz &zone) {
     const auto &pz = own<VerbsPz>(zone);
     Owned<ibv_mw, ibv_dealloc_mw> made(::ibv_alloc_mw(pz.domain.get(), IBV_MW_TYPE_1));
@@ -51,7 +51,7 @@ Status VerbsRmr::prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz
     return Status::OK;
 }
 
-// An unbind has a length of 0 and names the memory all the same: soft RoCE's library wants it.
+// An unbind has length 0. Soft RoCE's library requires that it names the memory region, too.
 int VerbsRmr::post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
                    unsigned flags) noexcept {
     const auto &memory = prepared.lmr != nullptr ? prepared.lmr->region->pinned : prepared.unbound;
@@ -91,7 +91,7 @@ void VerbsRmr::apply(Prepared &prepared) noexcept {
     prepared = {};
 }
 
-// The window goes, so it is bound to nothing, before the LMR may.
+// Destroy the window, which ends its binding, before the LMR may be freed.
 void VerbsRmr::drop(Prepared &prepared) noexcept {
     Lmr *to = prepared.lmr;
     if (VerbsRmr *rmr = *prepared.rmr; rmr != nullptr && rmr->window_ == prepared.window) {

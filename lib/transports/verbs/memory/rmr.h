@@ -31,11 +31,11 @@ class VerbsRmr final : public Rmr {
     };
     // OK or the error of the bind. Throws std::bad_alloc.
     Status prepare(const Segment &asked, unsigned allowed, const Pz *ep_pz, Prepared &prepared);
-    // An unbind of what is not bound: there is nothing to hand over.
+    // True for an unbind of an RMR that is not bound: the device gets nothing.
     [[nodiscard]] static bool is_void(const Prepared &prepared) noexcept {
         return prepared.lmr == nullptr && !prepared.unbound;
     }
-    // Hands it over; errno.
+    // Posts the bind to the queue pair; 0 or an errno value.
     static int post(const Prepared &prepared, ibv_qp &qp, std::uint64_t number,
                     unsigned flags) noexcept;
     static void cancel(Prepared &prepared) noexcept; // never handed over

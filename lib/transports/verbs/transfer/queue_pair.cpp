@@ -14,8 +14,8 @@
 
 namespace rsmengine {
 
-// Made before the device is asked, because the end of a queue pair must not need memory. The SRQ's
-// queue and the protection domain go after the queue pair.
+// Allocated before the queue pair is created, because the end of a queue pair must not need memory.
+// The destructor frees the SRQ's queue and the protection domain after the queue pair.
 class QueuePair::Inside final : public Job {
   public:
     explicit Inside(const Ep &ep)
@@ -40,7 +40,7 @@ class QueuePair::Inside final : public Job {
     const std::shared_ptr<ibv_srq> shared_;
 };
 
-// When the device may give the number to another queue pair, no completion with it is left.
+// The device may reuse the number afterwards: no completion with that number may be left.
 QueuePair::Inside::~Inside() {
     if (!pair)
         return;
@@ -65,7 +65,7 @@ bool QueuePair::Inside::create(ibv_qp_init_attr &wanted) noexcept {
     return static_cast<bool>(pair);
 }
 
-// The keys of memory say what peers may do.
+// Allows all accesses: the keys of memory regions limit the peers.
 bool QueuePair::Inside::initialize(std::uint8_t port) const noexcept {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_INIT;
@@ -127,7 +127,7 @@ bool QueuePair::reset() noexcept {
     return inside_->move_to(IBV_QPS_RESET) == 0;
 }
 
-// Events of the queue pair may still come: they must not name the Ep.
+// Events of the queue pair may still arrive: their context must not point to the Ep.
 void QueuePair::close(Engine &engine, CompletionPlaces places) noexcept {
     inside_->pair->qp_context = nullptr;
     inside_->places = std::move(places);

@@ -23,9 +23,9 @@ inline std::uint32_t at_least_one(Count count) noexcept {
     return count > 1 ? static_cast<std::uint32_t>(count) : 1;
 }
 
-constexpr std::uint32_t PINGS = 1; // beside the consumer's requests
+constexpr std::uint32_t PINGS = 1; // entries for pings, beside the consumer's requests
 
-// The places where the completions of both directions go. No second one: all go to the first.
+// Where the completions of requests and receives go. Without a second place all go to the first.
 struct CompletionPlaces {
     CompletionQueue::Place requests;
     CompletionQueue::Place receives;
@@ -39,7 +39,7 @@ struct CompletionPlaces {
         if (receives)
             receives->take_all();
     }
-    // The queues may have other completions instead; they stay.
+    // Frees the room in the completion queues for other endpoints; the places stay.
     void vacate() noexcept {
         requests.vacate();
         receives.vacate();
@@ -56,12 +56,12 @@ class QueuePair {
 
     // False, and errno, if it can't be had; then there is none. Throws std::bad_alloc.
     [[nodiscard]] bool open(Ep &ep, const CompletionPlaces &places, const QueueSizes &sizes);
-    // The device is to stop, and to say what it has done.
+    // Stops the device, which then reports all outstanding work as flushed.
     void stop() noexcept;
-    // Nothing touches the program's memory any more. The completions so far stay where they are.
-    // True if no more will come.
+    // After this the device accesses no memory of the program. Completions stay in their queues.
+    // True if no more completions will come.
     [[nodiscard]] bool reset() noexcept;
-    // There is none any more. The places are kept until the device has none, either.
+    // Gives the queue pair to another thread, which destroys it and then gives up the places.
     void close(Engine &engine, CompletionPlaces places) noexcept;
 
     [[nodiscard]] ibv_qp &operator*() const noexcept;

@@ -12,9 +12,9 @@
 namespace rsmengine {
 namespace {
 
-// Soft RoCE calls a receive malformed, be it that a message does not fit or that the receive's
-// memory is not registered any more. Nothing else can be wrong with one that was checked when it
-// was posted.
+// Soft RoCE reports IBV_WC_LOC_QP_OP_ERR both for a message that is longer than the receive and for
+// a receive whose memory is not registered any more. Other errors are impossible: the post checked
+// the receive.
 CompletionStatus status_of_receive(ibv_wc_status status, bool registered) noexcept {
     if (status != IBV_WC_LOC_QP_OP_ERR)
         return status_of(status);
@@ -49,7 +49,7 @@ ReceiveQueue::Slot VerbsReceives::take(const ibv_wc &completion) noexcept {
     return own_.take();
 }
 
-// Whether all of a receive's memory still is.
+// True if all memory of a receive is still registered.
 bool VerbsReceives::is_registered(ReceiveQueue::Slot slot) noexcept {
     const auto pieces = buffers().pieces(slot);
     return std::ranges::all_of(pieces, [this](const Segment &piece) {
@@ -58,13 +58,13 @@ bool VerbsReceives::is_registered(ReceiveQueue::Slot slot) noexcept {
     });
 }
 
-// Where no word can come with a send all are.
+// If sends cannot carry immediate data, every send counts as solicited.
 bool VerbsReceives::is_solicited(const ibv_wc &completion) const noexcept {
     return !transport_of(ep_.ia()).device->has_immediates() ||
            (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
 }
 
-// Own receives that the device flushes are left until all are; the SRQ's are known only now.
+// flush() completes own receives that the device flushes. Only a completion names an SRQ's receive.
 void VerbsReceives::completed(const ibv_wc &completion) noexcept {
     const bool good = completion.status == IBV_WC_SUCCESS;
     const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;

@@ -13,15 +13,15 @@ class VerbsReceives final : public Receives {
 
     using Receives::resize;
 
-    // Hands over what is queued, but leaves no more than `most` to the device at a time; false if
-    // the queue pair does not take it.
+    // Posts queued receives to the queue pair, which holds at most `most` at a time. False if the
+    // queue pair refuses one.
     bool start(ibv_qp &qp, std::size_t most) noexcept;
-    // Is there something that has not been handed over?
+    // True if receives wait that were not posted to the queue pair.
     [[nodiscard]] bool has_backlog() const noexcept { return handed_over_ < own_.waiting(); }
-    void withdraw() noexcept { handed_over_ = 0; } // there is no queue pair
+    void withdraw() noexcept { handed_over_ = 0; } // the queue pair is gone
     void connected() noexcept;
     void completed(const ibv_wc &completion) noexcept;
-    // The queue pair has gone; the receives are flushed.
+    // The queue pair is gone: flushes the receives.
     void flush() noexcept;
 
   private:
@@ -29,7 +29,7 @@ class VerbsReceives final : public Receives {
     [[nodiscard]] bool is_registered(ReceiveQueue::Slot slot) noexcept;
     [[nodiscard]] bool is_solicited(const ibv_wc &completion) const noexcept;
 
-    std::size_t handed_over_ = 0; // of those that wait
+    std::size_t handed_over_ = 0; // number of waiting receives that the queue pair has
 };
 
 } // namespace rsmengine

@@ -26,7 +26,7 @@ unsigned send_flags_of(const Request &request, std::uint32_t inline_limit, bool 
     return flags;
 }
 
-// That a send is solicited its receiver learns from a word that comes with it.
+// A solicited send carries immediate data, by which the receiver recognises it.
 ibv_wr_opcode opcode_of(const Request &request, bool has_immediates) noexcept {
     switch (request.kind) {
     case Request::Kind::WRITE:
@@ -69,7 +69,7 @@ Status VerbsRequests::bind(VerbsRmr &rmr, const Segment &triplet, unsigned privi
     return queue(request);
 }
 
-// A fence that the device does not see to.
+// A fence that this library has to keep, because the device does not.
 bool VerbsRequests::has_fence(const Request &request) const noexcept {
     return has_flag(request.flags, CompletionFlags::FENCE) &&
            !transport_of(ep_.ia()).device->has_fences();
@@ -80,7 +80,7 @@ bool VerbsRequests::may_start(std::size_t most) noexcept {
            (reads_ == 0 || !has_fence(queue_.next()));
 }
 
-// Work that needs no device is done at once, and makes room.
+// A request that needs no device completes at once, and makes room.
 void VerbsRequests::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t most) noexcept {
     while (may_start(most)) {
         Request &request = queue_.next();
@@ -95,7 +95,7 @@ void VerbsRequests::start(ibv_qp &qp, std::uint32_t inline_limit, std::size_t mo
     }
 }
 
-// A queue pair without them would wait for ever.
+// A queue pair without read credits would never complete a read.
 bool VerbsRequests::has_read_credits() const noexcept {
     return ep_.attributes.max_rdma_read_out > 0 && ep_.link->max_rdma_read_out > 0;
 }
@@ -133,7 +133,7 @@ void VerbsRequests::fail(Request &request, CompletionStatus status) noexcept {
     stopped_ = true;
 }
 
-// Nothing is said of requests that the device flushes before all are flushed.
+// The first request that the device flushes: all that are left complete in flush().
 void VerbsRequests::completed(ibv_wc_status status) noexcept {
     if (!queue_.has_started() || failed_)
         return;
@@ -159,7 +159,7 @@ void VerbsRequests::retire() noexcept {
     }
 }
 
-// An RMR that was freed meanwhile is no harm to the connection, but to the bind.
+// If the RMR was freed meanwhile, the bind fails and the connection lasts.
 void VerbsRequests::settle_bind(Request &request) noexcept {
     VerbsRmr::Prepared &prepared = binds_.front();
     const bool good = request.done && request.status == CompletionStatus::OK;

@@ -8,7 +8,7 @@
 namespace rsmengine {
 namespace {
 
-// Queue pairs may outlive the Srq by a moment, and it the protection zone.
+// Queue pairs may outlive the Srq by a moment, and the queue may outlive the protection zone.
 std::shared_ptr<ibv_srq> new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttributes &attributes) {
     ibv_srq_init_attr asked{};
     asked.srq_context = &srq;
@@ -26,7 +26,7 @@ std::shared_ptr<ibv_srq> new_queue(VerbsSrq &srq, const Pz &pz, const SrqAttribu
 VerbsSrq::VerbsSrq(Pz &its, const SrqAttributes &asked)
     : Srq(its, asked), queue_(new_queue(*this, its, asked)) {}
 
-// Events of the queue may still come: they must not name the Srq.
+// Events of the queue may still arrive: their context must not point to the freed Srq.
 VerbsSrq::~VerbsSrq() {
     queue_->srq_context = nullptr;
 }
@@ -48,7 +48,7 @@ Status VerbsSrq::posted() noexcept {
     return Status::NO_MEMORY;
 }
 
-// All that can throw comes before the device is asked.
+// Everything that can throw comes before the call of the device.
 Status VerbsSrq::resize(Count max_recv_dtos) {
     if (!may_have(max_recv_dtos))
         return Status::WRONG_STATE;
@@ -73,7 +73,7 @@ void VerbsSrq::limit_reached() noexcept {
     report_low_watermark();
 }
 
-// The device knows first; but it need not be able to tell.
+// Counts here, too, because not every device reports the limit of its SRQs.
 void VerbsSrq::check_low_watermark() noexcept {
     if (!low_armed_)
         return;

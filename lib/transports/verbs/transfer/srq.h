@@ -20,28 +20,28 @@ class VerbsSrq final : public Srq {
 
     Status resize(Count max_recv_dtos) override;
 
-    // That no queue pair has told us it has taken, when all have been asked.
+    // Buffers that no queue pair has taken, as of the last poll of all their completion queues.
     [[nodiscard]] Count available() noexcept override {
         takers.poll(false);
         return available_;
     }
-    // A queue pair has taken a buffer; the same slot.
+    // A queue pair has taken a buffer. Returns its slot, which is the argument.
     ReceiveQueue::Slot taken(ReceiveQueue::Slot slot) noexcept;
-    // The device says that the low watermark is passed.
+    // The device reports that the number of buffers is below the low watermark.
     void limit_reached() noexcept;
-    // Queue pairs keep it until they are destroyed.
+    // Each queue pair shares the ownership until it is destroyed.
     [[nodiscard]] const std::shared_ptr<ibv_srq> &queue() const noexcept { return queue_; }
 
     Feeders takers; // the attached EPs
 
   private:
-    Status posted() noexcept override; // the device gets it
+    Status posted() noexcept override; // hands the buffer to the device
     void check_low_watermark() noexcept override;
     void limit_by_device() noexcept;
 
     const std::shared_ptr<ibv_srq> queue_;
     Count available_ = 0;
-    Count limit_ = 0; // of which the device is to tell us
+    Count limit_ = 0; // the limit that the device was asked to report
 };
 
 inline VerbsSrq *srq_of(const Ep &ep) noexcept {

@@ -57,7 +57,7 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     VerbsReceives in;
     CompletionPlaces places; // where both directions complete
     QueuePair pair;
-    QueueSizes most{};         // that the device has of each direction at a time
+    QueueSizes most{};         // the most that the device gets of each direction at a time
     std::vector<ibv_wc> early; // completions from before the Ep was CONNECTED
     bool live = false;
     bool pinged = false;     // a ping is outstanding
@@ -75,7 +75,7 @@ VerbsTransfer::Inside::~Inside() {
         srq_of(ep)->takers.remove(*this);
 }
 
-// With room for a ping. The rest of queues that are longer than a completion queue waits here.
+// With room for a ping. If an endpoint's queue is longer than the device's, the rest waits here.
 QueueSizes VerbsTransfer::Inside::sizes() const noexcept {
     const EpAttributes &attributes = ep.attributes;
     const ibv_device_attr &has = transport_of(ep.ia()).device->attributes();
@@ -130,7 +130,7 @@ bool VerbsTransfer::Inside::open() {
     return in.start(*pair, most.receives);
 }
 
-// There was no connection with it.
+// Destroys a queue pair that never had a connection.
 void VerbsTransfer::Inside::abandon() noexcept {
     if (pair)
         close();
@@ -151,7 +151,7 @@ Status VerbsTransfer::Inside::post(Post what) {
     return result;
 }
 
-// There is something new in the queue.
+// A request or a receive was queued.
 void VerbsTransfer::Inside::posted() noexcept {
     if (!live)
         return flush();
@@ -163,8 +163,8 @@ bool VerbsTransfer::Inside::has_backlog() const noexcept {
     return live && (out.has_backlog() || in.has_backlog());
 }
 
-// As much as the device may have. The engine sees to the rest if nobody polls: it must have armed
-// the channels.
+// Hands over as much as the device may have at a time. If the program does not poll, the engine
+// hands over the rest: arm the channels so that the engine wakes up.
 void VerbsTransfer::Inside::hand_over() noexcept {
     if (!ep.transferring())
         return;
@@ -185,7 +185,7 @@ void VerbsTransfer::Inside::progress() noexcept {
     update_state();
 }
 
-// Takes those of other endpoints, too: this one may have no place in the channels.
+// Takes the completions of all endpoints of the EVDs: this one may have no place in the channels.
 void VerbsTransfer::Inside::take_all_of_evds() const noexcept {
     CompletionQueues &queues = *transport_of(ep.ia()).queues;
     queues.take_all(ep.request_evd);
@@ -193,7 +193,7 @@ void VerbsTransfer::Inside::take_all_of_evds() const noexcept {
         queues.take_all(ep.recv_evd);
 }
 
-// Those of an Ep that is not CONNECTED yet wait: another Ep's look at the queue has found them.
+// Another Ep's poll may find completions of an Ep that is not CONNECTED yet: these are kept.
 void VerbsTransfer::Inside::completed(const ibv_wc &completion) noexcept {
     if (live) {
         take(completion);
@@ -252,8 +252,8 @@ void VerbsTransfer::Inside::close() noexcept {
         }
 }
 
-// Work that the device has done until it stops counts, the rest is flushed: behind the events of
-// other endpoints on its EVDs whose causes came before.
+// Work that the device finished before it stopped completes normally. The rest is flushed, after
+// the earlier events of other endpoints on the same EVDs.
 void VerbsTransfer::Inside::flush() noexcept {
     if (pair) {
         close();
@@ -316,7 +316,7 @@ Status VerbsTransfer::post_read(const Post &what, View<RemoteSegment> remote) {
     return inside_->post([&] { return inside_->out.rdma(false, what, remote); });
 }
 
-// The key of a window is known when its bind has started.
+// The window has its key from the start of the bind on.
 Status VerbsTransfer::post_bind(Rmr &rmr, const Segment &triplet, unsigned privileges,
                                 const Post &what, RemoteKey *context) {
     std::shared_ptr<ibv_mw> window;
@@ -409,8 +409,8 @@ bool VerbsTransfer::receives_were_posted() const noexcept {
     return inside_->in.ever_posted();
 }
 
-// Messages come in order, and each takes its buffer when its turn has come: so no message before
-// the last one that holds a buffer is without one.
+// Messages arrive in order, and each takes its buffer in its turn. So both counts are the same: no
+// message before the last one that holds a buffer lacks a buffer.
 void VerbsTransfer::recv_counts(Count &allocated, Count &span) const noexcept {
     allocated = span = inside_->in.held();
 }

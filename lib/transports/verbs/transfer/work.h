@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work that a queue pair is given, and what it says of it.
+// Work requests of a queue pair, and the meaning of their completions.
 #pragma once
 
 #include "core/library_limits.h"
@@ -52,7 +52,7 @@ class Gathered {
     std::size_t count_ = 0;
 };
 
-// The fault, in the words of the interface.
+// The status of the interface for an error of the device.
 CompletionStatus status_of(ibv_wc_status status) noexcept;
 
 } // namespace rsmengine

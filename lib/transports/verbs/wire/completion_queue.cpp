@@ -29,7 +29,7 @@ CompletionQueue::Place CompletionQueue::reserve(const Room &room) {
         users = &srqs_[room.srq];
         wanted += *users == 0 ? room.shared : 0;
     }
-    // The first has what there is: the device's limit is less than an endpoint may ask for.
+    // The first endpoint gets the longest queue of the device even if it asks for more.
     if (!grow_to(users_ == 0 ? std::min(wanted, most_) : wanted)) {
         std::erase_if(srqs_, [](const auto &entry) { return entry.second == 0; });
         return {};
@@ -97,8 +97,8 @@ void CompletionQueue::refill() noexcept {
     next_ = 0;
 }
 
-// As many as can be outstanding, at most: each was posted before the lock was taken. An owner that
-// calls this from completed() gets the rest of the batch first.
+// This ends: no more completions can come than were outstanding when the caller took Ia::lock. If
+// an owner calls this from completed(), the inner call takes the rest of the batch first.
 void CompletionQueue::take_all() noexcept {
     bool more = true;
     while (more) {
@@ -150,7 +150,7 @@ void CompletionQueue::failed() noexcept {
     }
 }
 
-// The queue is as long as the program made the EVD: so it seldom has to grow.
+// A new queue is at least as long as the EVD, so it seldom has to grow.
 CompletionQueue::Place CompletionQueues::get(Engine &engine, const Evd *evd,
                                              const CompletionQueue::Room &room) {
     drop_unused();
@@ -166,7 +166,7 @@ CompletionQueue::Place CompletionQueues::get(Engine &engine, const Evd *evd,
     return channels_.emplace(evd, std::move(fresh))->second->reserve(room);
 }
 
-// An owner that ends meanwhile gives up its place, and leaves the channel where it is.
+// An owner that ends during this gives up its place, but does not destroy the channel.
 void CompletionQueues::take_all(const Evd *evd) noexcept {
     const auto [first, last] = channels_.equal_range(evd);
     for (auto channel = first; channel != last; ++channel)
@@ -174,7 +174,7 @@ void CompletionQueues::take_all(const Evd *evd) noexcept {
             channel->second->take_all();
 }
 
-// Not when they fall out of use: that happens while they are polled, too.
+// Called before a new queue is made, not when a queue loses its last user: the queue may be polled.
 void CompletionQueues::drop_unused() noexcept {
     std::erase_if(channels_, [](const auto &entry) { return !entry.second->used(); });
 }

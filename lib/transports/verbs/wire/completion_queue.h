@@ -36,12 +36,12 @@ class CompletionQueue final : public Doorbell, public Feeder {
         ~Owner() = default;
     };
 
-    // The most completions that an endpoint leaves in the queue at a time. Receives from an SRQ are
-    // counted once, however many endpoints of the channel take from it.
+    // The most completions that an endpoint can have in the queue at a time. Receives of an SRQ
+    // count once, however many endpoints of the channel use the SRQ.
     struct Room {
         int entries;
         const Srq *srq;
-        int shared; // the SRQ's
+        int shared; // completions of the SRQ's receives
     };
 
     // A place in the queue, for as long as it exists.
@@ -66,7 +66,7 @@ class CompletionQueue final : public Doorbell, public Feeder {
         [[nodiscard]] CompletionQueue *operator->() const noexcept { return channel_; }
         [[nodiscard]] CompletionQueue &operator*() const noexcept { return *channel_; }
         explicit operator bool() const noexcept { return channel_ != nullptr; }
-        // Gives up the room, but uses the queue: there will be no more completions.
+        // Gives up the room but keeps using the queue: no more completions will come.
         void vacate() noexcept {
             if (channel_ != nullptr)
                 channel_->vacate(std::exchange(room_, {}));
@@ -87,13 +87,13 @@ class CompletionQueue final : public Doorbell, public Feeder {
     CompletionQueue(const CompletionQueue &) = delete;
     CompletionQueue &operator=(const CompletionQueue &) = delete;
 
-    // A place, the queue having grown where it had to. None if the device has no room for it;
+    // Reserves a place; lengthens the queue if that is necessary. Empty if the device has no room;
     // throws std::bad_alloc.
     [[nodiscard]] Place reserve(const Room &room);
     [[nodiscard]] bool used() const noexcept { return users_ > 0; }
     [[nodiscard]] ibv_cq *queue() const noexcept { return queue_; }
 
-    // From then on, and until then, completions of that queue pair are the owner's. Throws
+    // Between add() and remove() the owner gets the completions of that queue pair. add() throws
     // std::bad_alloc.
     void add(std::uint32_t queue_pair, Owner &owner);
     void remove(std::uint32_t queue_pair) noexcept;
@@ -107,9 +107,9 @@ class CompletionQueue final : public Doorbell, public Feeder {
 
     // A thread polls: the queue need not wake the engine meanwhile.
     void disarm() noexcept;
-    // Completions that are in the queue by then make nothing ready: take_all() must follow.
+    // Completions that are already in the queue cause no wake-up: call take_all() afterwards.
     void arm() noexcept override;
-    // The completion channel was made ready by this.
+    // This queue has made the completion channel ready.
     void woken() noexcept;
     // The queue has failed; notifies the owners.
     void failed() noexcept;
@@ -126,13 +126,13 @@ class CompletionQueue final : public Doorbell, public Feeder {
     Engine &engine_;
     ibv_cq *queue_;
     int size_;
-    const int most_; // that the device has
+    const int most_; // the device's limit for the length
     int reserved_ = 0;
     int users_ = 0;
     bool armed_ = false;
-    std::map<const Srq *, int> srqs_; // and how many places are for its receives
+    std::map<const Srq *, int> srqs_; // number of places for the receives of each SRQ
     std::unordered_map<std::uint32_t, Owner *> owners_;
-    std::uint32_t last_pair_ = 0; // whose owner was looked for last
+    std::uint32_t last_pair_ = 0; // the queue pair of the last search for an owner
     Owner *last_owner_ = nullptr;
     // Taken from the queue, and not yet given to their owners: [next_, taken_).
     std::array<ibv_wc, BATCH> batch_{};
