@@ -112,7 +112,7 @@ static void refuse_interval(struct rsm_link_machine *machine, u32 ms, unsigned i
 	if (!machine->objection)
 		output->remark = RSM_REMARK_INTERVAL;
 	machine->objection = "its heartbeat_ms does not fit";
-	/* It has greeted with another interval before, and does not answer a node that does not fit. */
+	/* It greeted with another interval before. It does not answer a node that does not fit. */
 	if (machine->state == RSM_LINK_ACTIVE)
 		link_end(machine, machine->objection, output);
 	/* The peer repeats its HELLO at its own interval. */
