@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/event/spin.h"
 
-#include <thread>
+#include <sched.h>
 
 namespace rsmengine {
 
@@ -14,9 +14,14 @@ constexpr int PAUSES = 4;
 constexpr unsigned MOST_MISSES = 4; // after so many, one waiter of NEXT_TRY spins
 constexpr unsigned NEXT_TRY = 16;
 
-// True if more than one processor is online, whether or not this process may run on all.
+// True if the calling thread could run on several processors when it spun first. Another thread can
+// then bring the event while this one spins.
 bool several_processors() noexcept {
-    static const bool several = std::thread::hardware_concurrency() > 1;
+    thread_local const bool several = [] {
+        cpu_set_t allowed;
+        // The call fails if the set is too small for the machine, which then has many processors.
+        return ::sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) > 1;
+    }();
     return several;
 }
 

@@ -25,8 +25,8 @@ class SpinPolicy {
 
 class Spin {
   public:
-    // `worthwhile`: false if polling would find nothing. Does not spin on a machine with one
-    // processor.
+    // `worthwhile`: false if polling would find nothing. A thread that may run on one processor
+    // only does not spin.
     Spin(bool worthwhile, SpinPolicy &policy) noexcept;
     ~Spin();
     Spin(const Spin &) = delete;
