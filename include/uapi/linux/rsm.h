@@ -238,8 +238,8 @@ struct rsm_topology_peer {
  * @controller_count: in: entries that fit in controllers; out: entries there are
  * @peer_count: in: entries that fit in peers; out: entries there are
  *
- * A consistent picture of the interconnects, loopback not among them. When an
- * array is too small neither is written; call again with larger ones.
+ * A consistent picture of the interconnects, without loopback. If an array is too
+ * small, the kernel writes neither array: call again with larger ones.
  */
 struct rsm_topology_query {
 	__u32 size;
@@ -287,10 +287,10 @@ struct rsm_topology_query {
  * range are copied there instead, and charged likewise. RSMERR_BAD_ADDR is then
  * also the answer to memory that is shared (System V, memfd, MAP_SHARED) or of
  * hugetlbfs, and RSMERR_INSUFFICIENT_RESOURCES that to a window without room.
- * The creator, and nobody else, can map the handle, shared and for reading and
- * writing, to see the segment: over the bound range, so that pointers into it
- * stay good. Unmapping that, or taking a right away from it, ends the export,
- * once a byte of it has been read or written there, or RANGE has found it shown.
+ * The creator alone can map the handle, shared and for reading and writing, to
+ * see the segment. It maps the handle over the bound range, so that pointers into
+ * the range stay valid. As soon as the creator has read or written a byte there, or
+ * RANGE has found the range shown, its unmapping or a loss of a right ends the export.
  * After the end the mapping shows a private copy of the contents. mmap() fails
  * with ENODEV (dead and nothing mapped it at the end, or not in a window), ENXIO
  * (beyond the end), EPERM (another process), EACCES (execution), EINVAL (private)
@@ -321,7 +321,7 @@ struct rsm_bind {
 /** RSM_BIND_LOCAL - flag of BIND besides those of RSMAPI. */
 #define RSM_BIND_LOCAL	0x10000
 
-/** RSM_BIND_READ - another. */
+/** RSM_BIND_READ - flag of BIND besides those of RSMAPI. */
 #define RSM_BIND_READ	0x20000
 
 #define RSM_IOC_BIND	_IO(RSM_IOC_TYPE, 0x03)
@@ -340,13 +340,13 @@ struct rsm_bind {
  * @vaddr: start of the new range
  * @length: its length in bytes
  *
- * Puts other memory behind the segment. Importers and their mappings keep
- * going and reach the new memory once the call has returned; nothing is
- * copied. In a window the new range's contents replace those of the old one: the
- * caller has to keep a copy of these, to put ordinary memory with it in the
- * place of the old mapping, and to map the handle over the new range. Where
- * mappings of the handle are already nothing is copied: if the caller can't do
- * its part it can go back to the old range.
+ * Puts other memory behind the segment. Importers and their mappings stay
+ * connected and reach the new memory when the call has returned; the kernel copies
+ * nothing. In a window the new range's contents replace those of the old range: the
+ * caller has to keep a copy of the old contents, to put ordinary memory with them in
+ * place of the old mapping, and to map the handle over the new range. The kernel does
+ * not copy a range that is mappings of the handle already: so a caller that fails to
+ * do its part can go back to the old range.
  */
 struct rsm_rebind {
 	__u32 size;
@@ -661,8 +661,8 @@ struct rsm_destroy {
  *	write, else 0
  * @reserved: must be 0
  *
- * Tells a creator whose segment is in a window, or was until it died, whether it
- * still sees it where it was bound, or has put something else there meanwhile.
+ * For a segment that is in a window, or was until it died: tells the creator whether
+ * the bound range still shows the segment, or the creator has put something else there.
  */
 struct rsm_range {
 	__u32 size;
@@ -726,7 +726,7 @@ struct rsm_grant {
 /** RSM_GRANT_ONCE - flag of GRANT. */
 #define RSM_GRANT_ONCE	0x1
 
-/** RSM_GRANT_SEND - another. */
+/** RSM_GRANT_SEND - flag of GRANT. */
 #define RSM_GRANT_SEND	0x2
 
 #define RSM_IOC_GRANT		_IO(RSM_IOC_TYPE, 0x10)
@@ -769,14 +769,14 @@ struct rsm_revoke {
  * @number: out: number of the handle, unique on the node while it is open
  * @generation: out: the slot's generation while the connection lives
  *
- * Makes a blank handle an import segment of the export that granted the ticket,
- * as often as one likes while the grant lives, or once with RSM_GRANT_ONCE. A failed
- * REDEEM leaves the handle blank. It is an import segment like those of CONNECT,
- * POST in both directions and the end of the connection included, but for this: its rights are the
- * grant's, PUTV and GETV take offsets in the segment that lie in the bytes
- * granted, and mmap(), at offsets in the segment, whole pages of these only
- * (ENXIO). Without RSM_PERM_READ there is no mapping but one of PROT_NONE, with
- * nothing behind it (EACCES): see RSM_IOC_CONNECT.
+ * Makes a blank handle an import segment of the export that granted the ticket.
+ * Any number of handles can redeem a ticket while the grant lives; with RSM_GRANT_ONCE
+ * one handle can. A failed REDEEM leaves the handle blank. The import segment is like
+ * one of CONNECT, POST in both directions and the end of the connection included, with
+ * these differences: its rights are those of the grant; PUTV and GETV take offsets in
+ * the segment that lie in the bytes granted; mmap() takes offsets in the segment, and
+ * maps only pages whose bytes are all granted (ENXIO). Without RSM_PERM_READ it maps
+ * with PROT_NONE only, and nothing is behind that mapping (EACCES): see RSM_IOC_CONNECT.
  */
 struct rsm_redeem {
 	__u32 size;
