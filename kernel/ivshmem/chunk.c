@@ -27,7 +27,12 @@ int window_chunks_init(struct window_chunks *chunks, __le64 *table, u32 count)
 	chunks->table = table;
 	chunks->count = count;
 	chunks->hold = kvcalloc(count, sizeof(*chunks->hold), GFP_KERNEL);
-	return chunks->hold ? 0 : -ENOMEM;
+	chunks->swept = kvcalloc(count, sizeof(*chunks->swept), GFP_KERNEL);
+	if (chunks->hold && chunks->swept)
+		return 0;
+	kvfree(chunks->hold);
+	kvfree(chunks->swept);
+	return -ENOMEM;
 }
 
 /* The window is being unmapped. Chunks that are given back later do not touch the table. */
@@ -42,6 +47,7 @@ void window_chunks_free(struct window_chunks *chunks)
 {
 	mutex_destroy(&chunks->lock);
 	kvfree(chunks->hold);
+	kvfree(chunks->swept);
 }
 
 /* Change an entry from one owner to another; false if it was not @from's. */
@@ -214,7 +220,8 @@ void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n)
 /**
  * window_chunks_sweep() - free the chunks of owners that are gone
  * @chunks: the chunks
- * @is_orphan: is this owner gone for good? Called after the table was read
+ * @is_orphan: is this owner gone for good? @known: the last sweep found the same owner. Called
+ *	after the table was read
  * @arg: its argument
  *
  * Skips chunks that this kernel holds: a later call may free them.
@@ -222,17 +229,21 @@ void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n)
  * Return: how many were freed.
  */
 u32 window_chunks_sweep(struct window_chunks *chunks,
-			bool (*is_orphan)(const void *arg, u64 owner), const void *arg)
+			bool (*is_orphan)(const void *arg, u64 owner, bool known),
+			const void *arg)
 {
 	u32 freed = 0;
 	u64 owner;
+	bool known;
 
 	mutex_lock(&chunks->lock);
 	for (u32 i = 0; chunks->table && i < chunks->count; i++) {
 		owner = owner_of(chunks, i);
 		/* An owner joins before it takes chunks: read the table before the node table. */
 		virt_rmb();
-		if (owner && !chunks->hold[i] && is_orphan(arg, owner))
+		known = chunks->swept[i] == owner;
+		chunks->swept[i] = owner;
+		if (owner && !chunks->hold[i] && is_orphan(arg, owner, known))
 			freed += change_owner(chunks, i, owner, 0);
 	}
 	mutex_unlock(&chunks->lock);

@@ -46,12 +46,14 @@
  * @count: how many chunks there are
  * @hold: what this node does with each: WINDOW_HOLD_OWN, or how many imports
  *	reach it. Nothing in the window can change that.
+ * @swept: each chunk's owner as the last sweep has found it
  */
 struct window_chunks {
 	struct mutex lock; /* see above */
 	__le64 *table;
 	u32 count;
 	u32 *hold;
+	u64 *swept;
 };
 
 #define WINDOW_HOLD_OWN	BIT(31)
@@ -197,7 +199,8 @@ bool window_chunks_are(struct window_chunks *chunks, u64 owner, u32 first, u32 n
 bool window_chunks_attach(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
 void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n);
 u32 window_chunks_sweep(struct window_chunks *chunks,
-			bool (*is_orphan)(const void *arg, u64 owner), const void *arg);
+			bool (*is_orphan)(const void *arg, u64 owner, bool known),
+			const void *arg);
 
 /* share.c: pure but for its lock, tested by KUnit */
 void window_shares_init(struct window_shares *shares);

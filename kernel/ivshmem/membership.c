@@ -61,7 +61,7 @@ static unsigned long time_of_grace(const struct rsm_membership *machine,
 
 /*
  * A late LOOK has not watched the node table meanwhile, and the other guests may have stood still,
- * too: this time must not count as time of grace of any owner.
+ * too: this time must not count as time of grace of any owner, nor as time between two sweeps.
  */
 static void note_delay(struct rsm_membership *machine, unsigned long now,
 		       unsigned int heartbeat_ms)
@@ -69,9 +69,11 @@ static void note_delay(struct rsm_membership *machine, unsigned long now,
 	unsigned long period = msecs_to_jiffies(rsm_membership_period(heartbeat_ms));
 	unsigned long due = machine->looked + 2 * period;
 
-	if (time_after(now, due))
+	if (time_after(now, due)) {
 		for (u32 slot = 0; slot < machine->slots; slot++)
 			machine->member[slot].since += now - due;
+		machine->next_sweep += now - due;
+	}
 	machine->looked = now;
 }
 
@@ -379,19 +381,24 @@ struct rsm_membership_output rsm_membership_step(struct rsm_membership *machine,
  * @grace: how long an owner must be gone, in jiffies
  * @owner: the owner's incarnation, anything. This node does not use the chunk
  * @found: the incarnation in the owner's slot, read after @owner
+ * @known: the sweep before this one found the same owner
  *
  * The time of that LOOK counts, and who was there then: an owner that has left its slot since then
- * has not been gone for any time yet, and other members may use its chunks.
+ * has not been gone for any time yet, and other members may use its chunks. An owner that came and
+ * went between two LOOKs was never seen. So the time of grace must also have passed since a sweep
+ * found the owner first, which is the time between two sweeps.
  *
  * Return: true if the owner has been gone for the time of grace.
  */
 bool rsm_membership_is_gone(const struct rsm_membership *machine, unsigned long grace, u64 owner,
-			    u64 found)
+			    u64 found, bool known)
 {
 	u32 slot = owner & RSM_INCARNATION_SLOT;
 
 	if (slot >= machine->slots)
 		return true;
+	if (!known)
+		return false;
 	if (slot != machine->slot && machine->member[slot].seen == owner)
 		return false;
 	if (time_before(machine->looked, machine->member[slot].since + grace))

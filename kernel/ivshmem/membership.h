@@ -172,6 +172,6 @@ struct rsm_membership_output rsm_membership_step(struct rsm_membership *machine,
 unsigned int rsm_membership_period(unsigned int heartbeat_ms);
 u32 rsm_slot_interval(const struct rsm_slot_view *view);
 bool rsm_membership_is_gone(const struct rsm_membership *machine, unsigned long grace, u64 owner,
-			    u64 found);
+			    u64 found, bool known);
 
 #endif /* RSM_IVSHMEM_MEMBERSHIP_H */

@@ -17,14 +17,14 @@ struct sweep {
 };
 
 /* Has this owner, whose chunk this node does not use, been gone for the time of grace? */
-static bool is_gone(const void *arg, u64 owner)
+static bool is_gone(const void *arg, u64 owner, bool known)
 {
 	const struct sweep *sweep = arg;
 	const struct window *w = sweep->w;
 	u32 slot = owner & RSM_INCARNATION_SLOT;
 	u64 found = slot < w->layout.slots ? window_incarnation(w, slot) : 0;
 
-	return rsm_membership_is_gone(&w->membership, sweep->grace, owner, found);
+	return rsm_membership_is_gone(&w->membership, sweep->grace, owner, found, known);
 }
 
 /**

@@ -143,9 +143,14 @@ static void attach_out_of_range(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, window_chunks_attach(&f->chunks, THEM, U32_MAX, U32_MAX));
 }
 
-static bool them_are_gone(const void *arg, u64 owner)
+static bool they_are_gone(const void *arg, u64 owner, bool known)
 {
 	return owner == THEM;
+}
+
+static bool they_are_known_and_gone(const void *arg, u64 owner, bool known)
+{
+	return known && owner == THEM;
 }
 
 static void sweep_spares_the_living(struct kunit *test)
@@ -155,7 +160,7 @@ static void sweep_spares_the_living(struct kunit *test)
 	set_owner(f, 0, 4, THEM);
 	set_owner(f, 4, 4, THEM + 64);
 	KUNIT_ASSERT_EQ(test, window_chunks_take(&f->chunks, US, 4), 8);
-	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, them_are_gone, NULL), 4);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_gone, NULL), 4);
 	KUNIT_EXPECT_EQ(test, owned_by(f, THEM), 0);
 	KUNIT_EXPECT_EQ(test, owned_by(f, THEM + 64), 4);
 	KUNIT_EXPECT_EQ(test, owned_by(f, US), 4);
@@ -170,10 +175,26 @@ static void sweep_spares_what_we_hold(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, window_chunks_attach(&f->chunks, THEM, 0, 2));
 	KUNIT_ASSERT_EQ(test, window_chunks_take(&f->chunks, US, 2), 4);
 	set_owner(f, 4, 2, THEM);
-	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, them_are_gone, NULL), 2);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_gone, NULL), 2);
 	window_chunks_detach(&f->chunks, 0, 2);
-	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, them_are_gone, NULL), 2);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_gone, NULL), 2);
 	KUNIT_EXPECT_EQ(test, owned_by(f, THEM), 2);
+}
+
+/* An owner is known if the sweep before has found the same one in the same chunk. */
+static void sweep_knows_whom_the_last_one_found(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_owner(f, 0, 2, THEM);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_known_and_gone, NULL), 0);
+	set_owner(f, 2, 1, THEM);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_known_and_gone, NULL), 2);
+	KUNIT_EXPECT_EQ(test, owned_by(f, THEM), 1);
+	set_owner(f, 2, 1, THEM + 64);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_known_and_gone, NULL), 0);
+	set_owner(f, 2, 1, THEM);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_known_and_gone, NULL), 0);
 }
 
 /* A transfer may hold memory for longer than the window is there. */
@@ -188,7 +209,7 @@ static void closed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owned_by(f, US), 4);
 	KUNIT_EXPECT_EQ(test, window_chunks_take(&f->chunks, US, 1), -ENOSPC);
 	KUNIT_EXPECT_FALSE(test, window_chunks_attach(&f->chunks, THEM, 8, 1));
-	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, them_are_gone, NULL), 0);
+	KUNIT_EXPECT_EQ(test, window_chunks_sweep(&f->chunks, they_are_gone, NULL), 0);
 }
 
 static struct kunit_case chunk_cases[] = {
@@ -201,6 +222,7 @@ static struct kunit_case chunk_cases[] = {
 	KUNIT_CASE(attach_out_of_range),
 	KUNIT_CASE(sweep_spares_the_living),
 	KUNIT_CASE(sweep_spares_what_we_hold),
+	KUNIT_CASE(sweep_knows_whom_the_last_one_found),
 	KUNIT_CASE(closed),
 	{}
 };

@@ -329,7 +329,7 @@ static unsigned long time_of_release(struct guest *guest, u64 owner, unsigned lo
 		u64 found = guest->view[owner & RSM_INCARNATION_SLOT].incarnation;
 
 		if (output.sweep &&
-		    rsm_membership_is_gone(&guest->machine, output.grace, owner, found))
+		    rsm_membership_is_gone(&guest->machine, output.grace, owner, found, true))
 			return guest->now - start;
 	}
 	return 0;
@@ -350,7 +350,7 @@ static void chunks_are_free_when_all_have_had_time_to_notice(struct kunit *test)
 	KUNIT_EXPECT_LE(test, after, 2 * GRACE);
 	/* An incarnation of a slot that no window of this size has. */
 	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest->machine, GRACE,
-						       incarnation(SLOTS, 1), 0));
+						       incarnation(SLOTS, 1), 0, true));
 }
 
 /* Another node has found the owner dead after our LOOK, and before the sweep that it asked for. */
@@ -361,12 +361,12 @@ static void an_owner_that_the_look_has_seen_is_not_gone(struct kunit *test)
 
 	for (unsigned long t = 0; t < 3 * GRACE; t += PERIOD)
 		look(guest, PERIOD);
-	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0));
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0, true));
 	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner,
-							incarnation(THEIRS, 2)));
+							incarnation(THEIRS, 2), true));
 	/* Chunks of a former life in the same slot are free all the same. */
 	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest->machine, GRACE,
-						       incarnation(THEIRS, 9), owner));
+						       incarnation(THEIRS, 9), owner, true));
 }
 
 /* Others with a longer interval need more time. Their word for it has a bound. */
@@ -385,6 +385,33 @@ static void the_longest_interval_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look(guest, 1).grace, GRACE);
 }
 
+/* An owner that came and went between two LOOKs. Others have seen it, and may not know yet. */
+static void an_owner_that_no_look_has_seen_is_not_gone_at_first_sight(struct kunit *test)
+{
+	struct guest *guest = connected(test);
+	u64 owner = incarnation(3, 1);
+
+	for (unsigned long t = 0; t < 3 * GRACE; t += PERIOD)
+		look(guest, PERIOD);
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0, false));
+	KUNIT_EXPECT_TRUE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0, true));
+}
+
+static void time_without_a_look_is_no_time_between_sweeps(struct kunit *test)
+{
+	struct guest *guest = connected(test);
+	bool swept = false;
+
+	guest->machine.next_sweep = guest->now;
+	KUNIT_EXPECT_TRUE(test, look(guest, 1).sweep);
+	KUNIT_EXPECT_FALSE(test, look(guest, 10 * GRACE).sweep);
+	for (unsigned long t = 0; t < GRACE - 3 * PERIOD; t += PERIOD)
+		KUNIT_EXPECT_FALSE(test, look(guest, PERIOD).sweep);
+	for (int i = 0; i < 3; i++)
+		swept |= look(guest, PERIOD).sweep;
+	KUNIT_EXPECT_TRUE(test, swept);
+}
+
 static void time_without_a_look_is_no_time_of_grace(struct kunit *test)
 {
 	struct guest *guest = connected(test);
@@ -393,7 +420,7 @@ static void time_without_a_look_is_no_time_of_grace(struct kunit *test)
 	guest->view[THEIRS].incarnation = 0;
 	look(guest, PERIOD);
 	look(guest, 10 * GRACE);
-	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0));
+	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0, true));
 }
 
 /* Happenings of which all sequences are tried. */
@@ -494,6 +521,7 @@ static void judge(struct kunit *test, const struct guest *old, const struct gues
 {
 	const struct rsm_window_member *before = &old->machine.member[THEIRS];
 	const struct rsm_window_member *after = &new->machine.member[THEIRS];
+	u64 found = new->view[THEIRS].incarnation;
 
 	if (happening == LOOK_SOON || happening == LOOK_LATE)
 		judge_look(test, old, new, output);
@@ -503,10 +531,9 @@ static void judge(struct kunit *test, const struct guest *old, const struct gues
 		KUNIT_ASSERT_TRUE(test, !before->keep && old->machine.incarnation &&
 				  old->view[OURS].incarnation == old->machine.incarnation);
 	/* A node that is there now has no chunks that are gone. */
-	if (new->view[THEIRS].incarnation)
-		KUNIT_ASSERT_FALSE(test, rsm_membership_is_gone(&new->machine, GRACE,
-								new->view[THEIRS].incarnation,
-								new->view[THEIRS].incarnation));
+	if (found)
+		KUNIT_ASSERT_FALSE(test, rsm_membership_is_gone(&new->machine, GRACE, found, found,
+								true));
 	KUNIT_ASSERT_FALSE(test, new->machine.member[OURS].running);
 }
 
@@ -555,8 +582,10 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(all_stand_still_and_nobody_is_found_dead),
 	KUNIT_CASE(chunks_are_free_when_all_have_had_time_to_notice),
 	KUNIT_CASE(an_owner_that_the_look_has_seen_is_not_gone),
+	KUNIT_CASE(an_owner_that_no_look_has_seen_is_not_gone_at_first_sight),
 	KUNIT_CASE(the_longest_interval_counts),
 	KUNIT_CASE(time_without_a_look_is_no_time_of_grace),
+	KUNIT_CASE(time_without_a_look_is_no_time_between_sweeps),
 	KUNIT_CASE(all_short_sequences),
 	{}
 };

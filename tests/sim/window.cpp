@@ -4,6 +4,7 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim {
 
@@ -265,10 +266,11 @@ void World::check_released(const Node &by, u64 owner)
 
 void World::sweep(Node &node, unsigned long grace)
 {
+    const std::set<u64> before = std::exchange(node.membership.swept, window_.owners);
     const auto is_gone = [&](u64 owner) {
         const u64 found = window_.slots[owner & RSM_INCARNATION_SLOT].incarnation;
         if (owner == node.membership.machine.incarnation || uses(node, owner) ||
-            !rsm_membership_is_gone(&node.membership.machine, grace, owner, found))
+            !rsm_membership_is_gone(&node.membership.machine, grace, owner, found, before.contains(owner)))
             return false;
         check_released(node, owner);
         return true;

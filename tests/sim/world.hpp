@@ -107,6 +107,7 @@ struct Membership {
     u64 incarnation; // that others may know
     bool leaving;
     Work tick;
+    std::set<u64> swept; // the owners that the last sweep has found
 };
 
 // Something that has gone on from then on, perhaps until another time.
