@@ -112,8 +112,11 @@ static void refuse_interval(struct rsm_link_machine *machine, u32 ms, unsigned i
 	if (!machine->objection)
 		output->remark = RSM_REMARK_INTERVAL;
 	machine->objection = "its heartbeat_ms does not fit";
-	/* It greeted with another interval before. It does not answer a node that does not fit. */
-	if (machine->state == RSM_LINK_ACTIVE)
+	/*
+	 * The peer greeted with another interval before. It does not answer a node that does not
+	 * fit, so this link must not become active, either, if that greeting is still queued.
+	 */
+	if (machine->peer)
 		link_end(machine, machine->objection, output);
 	/* The peer repeats its HELLO at its own interval. */
 	machine->interval = common_interval(ms, ours);

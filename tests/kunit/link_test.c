@@ -204,6 +204,20 @@ static void an_active_link_ends_when_the_interval_does_not_fit_any_more(struct k
 	KUNIT_EXPECT_STREQ(test, link.why, "its heartbeat_ms does not fit");
 }
 
+/* The link's work has not handled the first greeting yet when the second one comes. */
+static void a_greeted_link_ends_when_the_interval_does_not_fit_any_more(struct kunit *test)
+{
+	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
+	struct rsm_link_machine link = {};
+
+	begin(&link, 0);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_QUEUE);
+	hello.interval_ms = cpu_to_le32((RSM_INTERVAL_FACTOR + 1) * OURS_MS);
+	KUNIT_EXPECT_TRUE(test, receive(&link, START, &hello).work);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ENDING);
+	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_GREETED).taken);
+}
+
 static void a_longer_interval_of_the_peer_is_used(struct kunit *test)
 {
 	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
@@ -376,6 +390,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(another_version_is_remarked_once),
 	KUNIT_CASE(an_interval_that_does_not_fit_is_refused),
 	KUNIT_CASE(an_active_link_ends_when_the_interval_does_not_fit_any_more),
+	KUNIT_CASE(a_greeted_link_ends_when_the_interval_does_not_fit_any_more),
 	KUNIT_CASE(a_longer_interval_of_the_peer_is_used),
 	KUNIT_CASE(a_silent_peer_is_dead_after_two_intervals),
 	KUNIT_CASE(heartbeats_go_out_twice_per_interval),
