@@ -43,6 +43,12 @@ static u64 member_found(const struct rsm_membership *machine,
 	return output->clear & BIT_ULL(slot) ? 0 : input->view[slot].incarnation;
 }
 
+/* A member with this interval notices within this time that another one is gone, or is dead. */
+static unsigned long grace_of(u32 interval_ms)
+{
+	return msecs_to_jiffies(2 * interval_ms + 1000);
+}
+
 /*
  * By then every member has noticed that an owner is gone, and nothing maps the owner's chunks any
  * more: a member that has not noticed for so long is dead itself, by its own interval, which may be
@@ -56,7 +62,7 @@ static unsigned long time_of_grace(const struct rsm_membership *machine,
 	for (u32 slot = 0; slot < machine->slots; slot++)
 		if (slot != machine->slot && input->view[slot].incarnation)
 			ms = max(ms, rsm_slot_interval(&input->view[slot]));
-	return msecs_to_jiffies(2 * ms + 1000);
+	return grace_of(ms);
 }
 
 /*
@@ -72,7 +78,7 @@ static void note_delay(struct rsm_membership *machine, unsigned long now,
 	if (time_after(now, due)) {
 		for (u32 slot = 0; slot < machine->slots; slot++)
 			machine->member[slot].since += now - due;
-		machine->next_sweep += now - due;
+		machine->swept += now - due;
 	}
 	machine->looked = now;
 }
@@ -270,15 +276,18 @@ static void attend_to(struct rsm_membership *machine, u32 slot,
 		start_member(machine, slot, input, output);
 }
 
+/* A node that joins between two sweeps, with a longer interval, delays the second one. */
 static void plan_sweep(struct rsm_membership *machine, unsigned long now,
 		       const struct rsm_membership_input *input,
 		       struct rsm_membership_output *output)
 {
-	if (time_before(now, machine->next_sweep))
+	unsigned long grace = time_of_grace(machine, input);
+
+	if (time_before(now, machine->swept + grace))
 		return;
 	output->sweep = true;
-	output->grace = time_of_grace(machine, input);
-	machine->next_sweep = now + output->grace;
+	output->grace = grace;
+	machine->swept = now;
 }
 
 static void membership_look(struct rsm_membership *machine, unsigned long now,
@@ -338,7 +347,7 @@ void rsm_membership_init(struct rsm_membership *machine, u32 slots, u32 slot, un
 	machine->slots = slots;
 	machine->slot = slot;
 	machine->looked = now;
-	machine->next_sweep = now;
+	machine->swept = now - grace_of(RSM_HEARTBEAT_MAX);
 	for (u32 i = 0; i < slots; i++)
 		machine->member[i].since = now;
 }

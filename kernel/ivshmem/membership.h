@@ -113,7 +113,7 @@ struct rsm_window_member {
  * @slot: ours
  * @incarnation: ours while we are a member, else 0
  * @looked: time of the last LOOK, in jiffies
- * @next_sweep: when to look for chunks of dead nodes, in jiffies
+ * @swept: time of the last sweep, in jiffies; at first so long ago that the first LOOK sweeps
  * @member: the slots
  */
 struct rsm_membership {
@@ -121,7 +121,7 @@ struct rsm_membership {
 	u32 slot;
 	u64 incarnation;
 	unsigned long looked;
-	unsigned long next_sweep;
+	unsigned long swept;
 	struct rsm_window_member member[RSM_WINDOW_SLOTS_MAX];
 };
 

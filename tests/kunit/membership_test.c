@@ -374,12 +374,12 @@ static void the_longest_interval_counts(struct kunit *test)
 {
 	struct guest *guest = connected(test);
 
-	guest->machine.next_sweep = guest->now;
+	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
 	enter(guest, 3, 1, OTHER_NODE + 1);
 	guest->view[3].interval_ms = U32_MAX;
 	KUNIT_EXPECT_EQ(test, look(guest, 1).grace,
 			msecs_to_jiffies(2 * RSM_HEARTBEAT_MAX + 1000));
-	guest->machine.next_sweep = guest->now;
+	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
 	guest->view[3].interval_ms = 0;
 	guest->view[OURS].interval_ms = U32_MAX;
 	KUNIT_EXPECT_EQ(test, look(guest, 1).grace, GRACE);
@@ -402,7 +402,7 @@ static void time_without_a_look_is_no_time_between_sweeps(struct kunit *test)
 	struct guest *guest = connected(test);
 	bool swept = false;
 
-	guest->machine.next_sweep = guest->now;
+	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
 	KUNIT_EXPECT_TRUE(test, look(guest, 1).sweep);
 	KUNIT_EXPECT_FALSE(test, look(guest, 10 * GRACE).sweep);
 	for (unsigned long t = 0; t < GRACE - 3 * PERIOD; t += PERIOD)
@@ -423,6 +423,23 @@ static void time_without_a_look_is_no_time_of_grace(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rsm_membership_is_gone(&guest->machine, GRACE, owner, 0, true));
 }
 
+/* The sweep before gave the chunk's users less time than the new one's interval takes. */
+static void a_longer_interval_delays_the_next_sweep(struct kunit *test)
+{
+	struct guest *guest = connected(test);
+	unsigned long longer = grace_of(4 * BEAT_MS), since = 0;
+
+	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+	KUNIT_EXPECT_TRUE(test, look(guest, 1).sweep);
+	enter(guest, 3, 1, OTHER_NODE + 1);
+	guest->view[3].interval_ms = 4 * BEAT_MS;
+	for (bool swept = false; !swept; since += PERIOD) {
+		KUNIT_ASSERT_LE(test, since, 2 * longer);
+		swept = look(guest, PERIOD).sweep;
+	}
+	KUNIT_EXPECT_GE(test, since, longer);
+}
+
 /* Happenings of which all sequences are tried. */
 enum happening {
 	LOOK_SOON,
@@ -439,8 +456,7 @@ enum happening {
 	HAPPENINGS,
 };
 
-/* Sequences of five take minutes in an emulated guest: the debug kernel reports a hung task. */
-#define DEPTH	4
+#define DEPTH	5
 
 /* Can this happen now? The driver reports the end of links that there are. */
 static bool can_happen(struct guest *guest, enum happening happening)
@@ -538,32 +554,35 @@ static void judge(struct kunit *test, const struct guest *old, const struct gues
 	KUNIT_ASSERT_FALSE(test, new->machine.member[OURS].running);
 }
 
-static void explore(struct kunit *test, const struct guest *guest, int depth)
+/* @scratch: two guests for each happening that is still to come */
+static void explore(struct kunit *test, const struct guest *guest, struct guest *scratch, int depth)
 {
+	struct guest *one = &scratch[0], *other = &scratch[1];
+
 	for (enum happening happening = 0; happening < HAPPENINGS; happening++) {
-		struct guest *both = kunit_kmalloc_array(test, 2, sizeof(*both), GFP_KERNEL);
 		struct rsm_membership_output output;
 
-		KUNIT_ASSERT_NOT_NULL(test, both);
-		both[0] = *guest;
-		both[1] = *guest;
-		if (can_happen(&both[0], happening)) {
-			output = happen(&both[0], happening);
-			happen(&both[1], happening);
-			KUNIT_ASSERT_EQ(test, memcmp(&both[0], &both[1], sizeof(*both)), 0);
-			judge(test, guest, &both[0], happening, &output);
-			/* After LEAVE there is only the end of links. */
-			if (depth && happening != LEAVE)
-				explore(test, &both[0], depth - 1);
-		}
-		kunit_kfree(test, both);
+		*one = *guest;
+		*other = *guest;
+		if (!can_happen(one, happening))
+			continue;
+		output = happen(one, happening);
+		happen(other, happening);
+		KUNIT_ASSERT_EQ(test, memcmp(one, other, sizeof(*one)), 0);
+		judge(test, guest, one, happening, &output);
+		/* After LEAVE there is only the end of links. */
+		if (depth > 1 && happening != LEAVE)
+			explore(test, one, scratch + 2, depth - 1);
 	}
 }
 
 static void all_short_sequences(struct kunit *test)
 {
-	explore(test, begin(test), DEPTH - 1);
-	explore(test, connected(test), DEPTH - 1);
+	struct guest *scratch = kunit_kmalloc_array(test, 2 * DEPTH, sizeof(*scratch), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, scratch);
+	explore(test, begin(test), scratch, DEPTH);
+	explore(test, connected(test), scratch, DEPTH);
 }
 
 static struct kunit_case cases[] = {
@@ -587,6 +606,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(the_longest_interval_counts),
 	KUNIT_CASE(time_without_a_look_is_no_time_of_grace),
 	KUNIT_CASE(time_without_a_look_is_no_time_between_sweeps),
+	KUNIT_CASE(a_longer_interval_delays_the_next_sweep),
 	KUNIT_CASE(all_short_sequences),
 	{}
 };
