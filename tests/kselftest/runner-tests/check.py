@@ -16,6 +16,7 @@ from pathlib import Path
 
 RUNNER = sys.argv.pop(1)
 BINARIES = sys.argv.pop(1)
+INTERRUPTS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class Run:
@@ -35,6 +36,12 @@ class Run:
         self.status = done.returncode
         self.lines = done.stdout.splitlines()
         self.text = done.stdout
+
+
+def set_interrupts(ignored):
+    """In the runner's process: the signals that end it, whatever this process was started with."""
+    for number in INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL)
 
 
 def run(pattern, *options):
@@ -181,23 +188,33 @@ class RunnerTest(unittest.TestCase):
         self.assertIn("# a sanitizer reports:\n# WARNING: ThreadSanitizer: data race\n", result.text)
         self.assertEqual(result.lines[-1], "1 passed, 1 failed, 0 skipped", result.text)
 
-    def interrupted(self, test, number):
-        """The signal ends the runner; all processes of the test, which hold a FIFO open, end too."""
+    def interrupted(self, test, number, ignored=None):
+        """The signal ends the runner; all processes of the test, which hold a FIFO open, end too.
+
+        A signal that is ignored does nothing: it comes first.
+        """
         with tempfile.TemporaryDirectory() as root:
             os.mkfifo(f"{root}/held")
             with subprocess.Popen([RUNNER, "--binaries", BINARIES, "--root", root, "--filter",
                                    f"sample.Interrupted.{test}"], stdout=subprocess.DEVNULL,
-                                  env=dict(os.environ, RSM_SAMPLE_ROOT=root)) as runner, \
+                                  env=dict(os.environ, RSM_SAMPLE_ROOT=root),
+                                  preexec_fn=lambda: set_interrupts(ignored)) as runner, \
                     open(f"{root}/held", "rb", buffering=0) as held:
                 self.assertEqual(held.read(1), b"x")
+                if ignored is not None:
+                    runner.send_signal(ignored)
                 runner.send_signal(number)
                 self.assertEqual(held.read(1), b"")
                 self.assertEqual(runner.wait(), -number)
 
     def test_ends_the_processes_of_a_test_when_it_is_interrupted(self):
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        for number in INTERRUPTS:
             with self.subTest(number):
                 self.interrupted("TwoProcesses", number)
+
+    def test_goes_on_after_a_signal_that_it_was_started_to_ignore(self):
+        self.interrupted("TwoProcesses", signal.SIGTERM, ignored=signal.SIGHUP)
+        self.interrupted("TwoProcesses", signal.SIGTERM, ignored=signal.SIGINT)
 
     def test_ends_a_test_when_it_is_killed(self):
         self.interrupted("OneProcess", signal.SIGKILL)

@@ -15,12 +15,26 @@ namespace {
 std::mutex session_mutex;
 pid_t session_of_test = 0;
 
-sigset_t interrupts()
+bool is_ignored(int number)
+{
+    struct sigaction action {};
+    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// The program that started the runner may have set some to be ignored: nohup does, and a shell for "&".
+sigset_t find_interrupts()
 {
     sigset_t set;
     sigemptyset(&set);
     for (const int number : {SIGHUP, SIGINT, SIGTERM})
-        sigaddset(&set, number);
+        if (!is_ignored(number))
+            sigaddset(&set, number);
+    return set;
+}
+
+const sigset_t &interrupts()
+{
+    static const sigset_t set = find_interrupts();
     return set;
 }
 
@@ -42,15 +56,15 @@ void wait_for_interrupt()
 
 void end_tests_at_interrupt()
 {
-    const sigset_t set = interrupts();
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    if (sigisemptyset(&interrupts()))
+        return;
+    pthread_sigmask(SIG_BLOCK, &interrupts(), nullptr);
     std::thread(wait_for_interrupt).detach();
 }
 
 void unblock_interrupts()
 {
-    const sigset_t set = interrupts();
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &interrupts(), nullptr);
 }
 
 void set_session_at_interrupt(pid_t session)

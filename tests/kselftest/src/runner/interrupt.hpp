@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-// A signal that ends the runner ends the test that runs, too, with all of its processes.
+// SIGHUP, SIGINT and SIGTERM end the runner and the test that runs, with all of the test's processes.
+// SIGKILL ends the runner and the test's first process only.
 #pragma once
 
 #include <sys/types.h>
 
 namespace rsmrun {
 
-// Blocks SIGHUP, SIGINT and SIGTERM in all threads from now on. If one comes, kills the session of
-// the test that runs, and ends the runner by that signal. To be called before other threads exist.
+// Blocks those of the three signals that are not ignored, in all threads from now on. If one comes,
+// kills the session of the test that runs, and ends the runner by that signal. To be called before
+// other threads exist.
 void end_tests_at_interrupt();
 
 // Undoes the blocking in a process that is about to execute another program.
