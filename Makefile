@@ -2,6 +2,10 @@
 # Drives everything; "make help" shows the targets. CMake builds user space,
 # Kbuild (through tools/build-modules) builds the kernel modules.
 
+ifneq ($(words $(CURDIR)),1)
+$(error no target works in a directory with a blank in its path: $(CURDIR))
+endif
+
 BUILD   ?= $(or $(RSM_BUILD),build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -25,18 +29,21 @@ export RSM_BUILD := $(abspath $(BUILD))
 # CMake's description of another architecture than this machine's.
 TOOLCHAIN ?=
 
-# ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it.
-CCACHE  ?= $(shell command -v ccache)
-export CCACHE_DIR         := $(or $(RSM_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rsm)/ccache
-export CCACHE_MAXSIZE     := 1G
-export CCACHE_BASEDIR     := $(CURDIR)
-export CCACHE_NOHASHDIR   := 1
-# Precompiled headers have these two.
-export CCACHE_SLOPPINESS  := pch_defines,time_macros
+# ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it, and so does a
+# machine without the program or without a place for its files.
+CCACHE_DIR     ?= $(or $(RSM_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rsm)/ccache
+CCACHE_MAXSIZE ?= 1G
+CCACHE         ?= $(shell mkdir -p "$(CCACHE_DIR)" 2>/dev/null && test -w "$(CCACHE_DIR)" && command -v ccache)
+# Part of each compilation's command, so that "cmake --build" without make finds the same files.
+# Precompiled headers need the two kinds of sloppiness.
+LAUNCHER        = $(if $(CCACHE),env;CCACHE_DIR=$(CCACHE_DIR);CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);$\
+		  CCACHE_BASEDIR=$(CURDIR);CCACHE_NOHASHDIR=1;$\
+		  CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;$(CCACHE))
+comma           = ,
 
 CMAKE   = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	  $(if $(TOOLCHAIN),--toolchain $(TOOLCHAIN)) \
-	  -DCMAKE_C_COMPILER_LAUNCHER=$(CCACHE) -DCMAKE_CXX_COMPILER_LAUNCHER=$(CCACHE) \
+	  "-DCMAKE_C_COMPILER_LAUNCHER=$(LAUNCHER)" "-DCMAKE_CXX_COMPILER_LAUNCHER=$(LAUNCHER)" \
 	  -DBUILD_TESTING=$(TESTING) -DRSM_WERROR=$(WERROR) \
 	  -Wno-dev --log-level=WARNING
 DEPS    = tools/install-deps
