@@ -156,9 +156,8 @@ def _everything(depth=Depth.FULL):
 
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
-# "make style" runs, too, another kernel,
-# Debian packages in a clean Debian, the tools that run guests and measure, fuzzers and sanitizers, which take their
-# time.
+# "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
+# fuzzers and sanitizers, which take their time.
 FULL_ONLY = {"kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
              "fuzz-host"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
