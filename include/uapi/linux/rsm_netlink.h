@@ -10,15 +10,15 @@
 #define RSM_FAMILY_NAME		"rsm"
 #define RSM_FAMILY_VERSION	1
 
-/** RSM_MCGRP_EVENTS - the multicast group; to be in it takes CAP_NET_ADMIN. */
+/** RSM_MCGRP_EVENTS - the multicast group of all events; joining it takes CAP_NET_ADMIN. */
 #define RSM_MCGRP_EVENTS	"events"
 
 /**
- * enum rsm_node_state - life of a link to a node
- * @RSM_NODE_STATE_DOWN: No node answers, or one that this node refuses
- * @RSM_NODE_STATE_GREETING: Something is there that has not answered yet
+ * enum rsm_node_state - state of the link to a node
+ * @RSM_NODE_STATE_DOWN: No node answers, or this node refuses the one that answers
+ * @RSM_NODE_STATE_GREETING: The controller has found a node that has not answered yet
  * @RSM_NODE_STATE_ACTIVE: Connections can be made
- * @RSM_NODE_STATE_ENDING: It has failed or left, and its connections are being aborted
+ * @RSM_NODE_STATE_ENDING: The node has failed or left; the kernel is aborting its connections
  */
 enum rsm_node_state {
 	RSM_NODE_STATE_DOWN,
@@ -28,10 +28,10 @@ enum rsm_node_state {
 };
 
 /**
- * enum rsm_segment_state - life of an export segment
- * @RSM_SEGMENT_STATE_BOUND: It has memory and no id
- * @RSM_SEGMENT_STATE_PUBLISHED: It has an id
- * @RSM_SEGMENT_STATE_DEAD: Its memory is gone; the handle can only be closed
+ * enum rsm_segment_state - state of an export segment
+ * @RSM_SEGMENT_STATE_BOUND: The segment has memory and no id
+ * @RSM_SEGMENT_STATE_PUBLISHED: The segment has memory and an id
+ * @RSM_SEGMENT_STATE_DEAD: The memory of the segment is gone; the handle can only be closed
  */
 enum rsm_segment_state {
 	RSM_SEGMENT_STATE_BOUND,
@@ -45,11 +45,11 @@ enum rsm_segment_state {
  * @RSM_LIMIT_EXPORTED_MEMORY: Parameter max_exported_memory of module rsm, or all memory
  *	of the node, in bytes
  * @RSM_LIMIT_SEGMENTS: Parameter max_segments of module rsm, in handles
- * @RSM_LIMIT_SLOTS: The words for segments of one control handle, of which librsm opens
- *	one, in segments
- * @RSM_LIMIT_GRANTS: Tickets of one export, in tickets
- * @RSM_LIMIT_CONTROLLER_MEMORY: Memory of the controller itself, in bytes; for one with a
- *	window, the window
+ * @RSM_LIMIT_SLOTS: Segments of one control handle. librsm opens one control handle per
+ *	process
+ * @RSM_LIMIT_GRANTS: Live tickets of one export
+ * @RSM_LIMIT_CONTROLLER_MEMORY: Memory of the controller, in bytes; the window, if the
+ *	controller has one
  * @RSM_LIMIT_MEMORY: The memory cgroup of the process or the memory of the node, in bytes
  * @RSM_LIMIT_USER_SEGMENTS: Parameter max_segments_per_user of module rsm, in handles of
  *	the user
@@ -70,15 +70,16 @@ enum rsm_limit {
 
 /**
  * enum rsm_reason - why a segment is not published, or an import not connected, any more
- * @RSM_REASON_ASKED: Its own process has asked for it, has closed it, or has ended
+ * @RSM_REASON_ASKED: The process that owns the segment or import asked for it, closed the
+ *	handle, or ended
  * @RSM_REASON_RANGE_GONE: The exporter's memory was unmapped, protected or discarded, or
- *	it has ended
+ *	the exporter has ended
  * @RSM_REASON_CONTROLLER_GONE: The controller was removed, or has lost its memory to
- *	others
+ *	other nodes
  * @RSM_REASON_REVOKED: An administrator has revoked the segment, or the exporter the grant
  * @RSM_REASON_EXPORTER: The exporter does not publish the segment any more
  * @RSM_REASON_NODE_DOWN: The exporter's node is down
- * @RSM_REASON_PEER_ERROR: The exporter's node has said something that can't be
+ * @RSM_REASON_PEER_ERROR: The exporter's node has sent a message that breaks the protocol
  */
 enum rsm_reason {
 	RSM_REASON_ASKED,
