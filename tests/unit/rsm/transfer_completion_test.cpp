@@ -19,18 +19,24 @@ TEST_F(DaplTransferCompletion, SuppressedSuccessesAreSilentAndFreeTheirPlaces) {
     expect_nothing(*one.request);
 }
 
-// Straight into the peer's memory, from the second on.
-TEST_F(DaplTransferCompletion, SuppressedWritesNeedNoRoomInTheEvd) {
+class DaplTransferSuppressed : public Pair, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Mapped, DaplTransferSuppressed, testing::Bool());
+
+// Straight into the peer's memory, if it is mapped, from the second on.
+TEST_P(DaplTransferSuppressed, WritesNeedNoRoomInTheEvd) {
+    maps = GetParam();
     connect(one, other);
     ASSERT_EQ(one.write({from.at(0, 8)}, to.remote(0, 8), 1), Status::OK);
     run(one, other);
     expect(*one.request, 1, CompletionStatus::OK, 8);
+    const int before = writes;
     while (one.request->has_room())
         ASSERT_EQ(one.request->post_software(nullptr), Status::OK);
     for (unsigned i = 1; i <= 100; ++i) {
         ASSERT_EQ(one.write({from.at(8 * i, 8)}, to.remote(8 * i, 8), i, SUPPRESS), Status::OK);
         expect_same(8 * (i + 1));
     }
+    EXPECT_EQ(writes - before, maps ? 0 : 100);
     run(one, other);
     EXPECT_EQ(one.ep->state, EpState::CONNECTED);
     EXPECT_TRUE(one.ep->transfer->request_idle());

@@ -15,6 +15,8 @@ namespace fake {
 
 int bells = 0;
 bool grants = true;
+bool maps = false;
+int writes = 0;
 std::atomic<std::thread::id> region_closed_by;
 
 namespace {
@@ -194,8 +196,21 @@ void Tickets::revoke(const Ep &ep) noexcept {
     std::erase_if(fake::tickets, [&](const auto &held) { return held.second.ep == &ep; });
 }
 
+namespace {
+
+// An import whose connection never ends.
+Import make_import() {
+    static std::array<std::byte, std::size_t{2} * RSM_SLOT_SIZE> words{};
+    static rsmdev::Table table(rsmdev::no_policy);
+    table.adopt(words.data(), words.data() + RSM_SLOT_SIZE);
+    return Import::adopt(table, {}, rsm_connect{});
+}
+
+} // namespace
+
 struct RemoteRegion::Inside {
     std::uint64_t ticket;
+    Import import = make_import();
 
     [[nodiscard]] Outcome reach(std::uint64_t address, std::uint64_t length,
                                 unsigned privilege) const {
@@ -214,21 +229,25 @@ RemoteRegion::~RemoteRegion() {
     fake::region_closed_by = std::this_thread::get_id();
 }
 
-// Nothing is mapped.
 RemoteRegion::Window RemoteRegion::window() const noexcept {
-    return {};
+    const Grant &grant = fake::tickets.at(inside_->ticket).grant;
+    if (!fake::maps || (grant.permission & rights::REMOTE_WRITE) == 0)
+        return {};
+    return {reinterpret_cast<std::byte *>(grant.address), grant.address, grant.length,
+            &inside_->import};
 }
 
 std::unique_ptr<RemoteRegion> RemoteRegion::open(const Device & /*device*/, const Grant &grant) {
     if (!fake::tickets.contains(grant.ticket[0]))
         return nullptr;
-    auto inside = std::make_unique<Inside>(Inside{grant.ticket[0]});
+    auto inside = std::make_unique<Inside>(grant.ticket[0]);
     return std::unique_ptr<RemoteRegion>(new RemoteRegion(std::move(inside)));
 }
 
 RemoteRegion::Outcome RemoteRegion::write(std::uint64_t address,
                                           std::span<const Segment> pieces,
                                           std::uint64_t length) const noexcept {
+    ++fake::writes;
     const Outcome outcome = inside_->reach(address, length, rights::REMOTE_WRITE);
     if (outcome == Outcome::DONE)
         copy_from_pieces(pieces, 0, {reinterpret_cast<std::byte *>(address), length});

@@ -40,6 +40,8 @@ constexpr std::uint32_t ELSEWHERE = 1;
 
 extern int bells;   // rung so far
 extern bool grants; // peers are let in
+extern bool maps;   // and map what they are let into
+extern int writes;  // by RemoteRegion::write(), not straight through a mapping
 // The thread that has closed a region of a peer last.
 extern std::atomic<std::thread::id> region_closed_by;
 

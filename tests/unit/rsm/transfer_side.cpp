@@ -59,6 +59,8 @@ void Transfers::SetUp() {
     pinned_ = std::make_shared<RsmPinned>(0, 0, false);
     bells = 0;
     grants = true;
+    maps = false;
+    writes = 0;
 }
 
 void Transfers::TearDown() {
