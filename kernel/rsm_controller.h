@@ -26,6 +26,7 @@ struct netlink_ext_ack;
 struct rsm_export;
 struct rsm_handle;
 struct rsm_import;
+struct rsm_loan;
 struct rsm_mem;
 struct rsm_place;
 struct rsm_remote_segment;
@@ -200,7 +201,7 @@ struct rsm_inbox {
  * @death: ends the export after @watch or @view has noticed the end of the range
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
- * @importers_lock: guards @importers, @remote_importers and @open; held for a bounded
+ * @importers_lock: guards @importers, @remote_importers, @open and @lent; held for a bounded
  *	number of importers at a time
  * @tickets: its tickets
  * @grants: how many there are
@@ -210,6 +211,7 @@ struct rsm_inbox {
  * @importer_count: how many imports there are
  * @remote_importers: the agent's: importing nodes
  * @open: connects are accepted
+ * @lent: a rebind has borrowed the room of @mem under the limits
  * @priv: the controller's
  */
 struct rsm_export {
@@ -235,6 +237,7 @@ struct rsm_export {
 	unsigned int importer_count;
 	struct list_head remote_importers;
 	bool open;
+	bool lent;
 	void *priv;
 };
 
@@ -340,6 +343,7 @@ enum rsm_direction { RSM_PUT, RSM_GET };
  * @vaddr: window memory only: start of the range
  * @view: window memory only: the view for a new export, or NULL
  * @in_view: window memory only: the exporter maps the segment there already
+ * @loan: the core's: room of the memory that a rebind replaces, NULL for a bind
  *
  * The core releases whatever @bind or @rebind has left in it.
  */
@@ -349,6 +353,7 @@ struct rsm_prepared {
 	struct rsm_export_view *view;
 	u64 vaddr;
 	bool in_view;
+	struct rsm_loan *loan;
 };
 
 /**

@@ -137,6 +137,7 @@ static rsm_status_t prepare_memory(struct rsm_export *exp, u64 vaddr, struct rsm
 /* Give back the rest of what prepare_memory() got, whether that was used or not. */
 static void release_memory(struct rsm_prepared *prepared)
 {
+	rsm_loan_return(prepared->loan);
 	rsm_watch_stop(prepared->watch);
 	rsm_window_discard(prepared->view);
 	rsm_mem_put(prepared->mem);
@@ -247,9 +248,9 @@ static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_
 }
 
 /* Another thread may kill or rebind the export while this one prepares the new memory. */
-static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr)
+static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr, struct rsm_loan *loan)
 {
-	struct rsm_prepared prepared = {};
+	struct rsm_prepared prepared = { .loan = loan };
 	rsm_status_t status;
 
 	status = prepare_memory(exp, vaddr, &prepared);
@@ -264,42 +265,50 @@ static rsm_status_t rebind_memory(struct rsm_export *exp, u64 vaddr)
 	return status;
 }
 
-/* Memory of an export, and the account of the caller, which may charge as much again meanwhile. */
-struct lent_room {
+/* The old memory of a rebind, referenced, and its room. */
+struct old_memory {
 	struct rsm_mem *mem;
-	struct rsm_account *account;
-	unsigned long npages;
+	struct rsm_loan loan;
+	bool lent;
 };
 
-/*
- * A rebind replaces memory, so the limits must not count old and new memory together. The old
- * memory stays charged until the rebind is over; until then the same amount may be charged again.
- */
-static rsm_status_t lend_room(struct rsm_export *exp, struct lent_room *room)
+static unsigned long charged_pages(const struct rsm_export *exp)
 {
-	mutex_lock(&exp->importers_lock);
-	room->mem = rsm_mem_get(exp->mem);
-	mutex_unlock(&exp->importers_lock);
-	if (!room->mem)
-		return RSM_STS_BAD_SEG_HNDL;
-	room->npages = exp->view ? READ_ONCE(exp->view->charged) : rsm_pin_charged(room->mem);
-	room->account = rsm_charge_lend(current->mm, room->npages);
-	if (room->account)
-		return RSM_STS_SUCCESS;
-	rsm_mem_put(room->mem);
-	return RSM_STS_INSUFFICIENT_MEM;
+	lockdep_assert_held(&exp->importers_lock);
+	return exp->view ? exp->view->charged : rsm_pin_charged(exp->mem);
 }
 
-static void return_room(struct lent_room *room)
+/*
+ * A rebind replaces memory, so the limits must not count old and new memory together. One of
+ * several rebinds of an export at the same time borrows the room of the old memory.
+ */
+static rsm_status_t old_memory_get(struct rsm_export *exp, struct old_memory *old)
 {
-	rsm_mem_put(room->mem);
-	rsm_charge_return(room->account, room->npages);
+	mutex_lock(&exp->importers_lock);
+	old->mem = rsm_mem_get(exp->mem);
+	old->lent = old->mem && !exp->lent;
+	if (old->lent) {
+		exp->lent = true;
+		old->loan.room = charged_pages(exp);
+	}
+	mutex_unlock(&exp->importers_lock);
+	return old->mem ? RSM_STS_SUCCESS : RSM_STS_BAD_SEG_HNDL;
+}
+
+static void old_memory_put(struct rsm_export *exp, struct old_memory *old)
+{
+	rsm_mem_put(old->mem);
+	if (!old->lent)
+		return;
+	mutex_lock(&exp->importers_lock);
+	exp->lent = false;
+	mutex_unlock(&exp->importers_lock);
 }
 
 /* RSM_IOC_REBIND */
 rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 {
-	struct lent_room room;
+	struct old_memory old = {};
 	rsm_status_t status;
 
 	if (!(exp->flags & RSM_ALLOW_REBIND))
@@ -316,11 +325,11 @@ rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 		return RSM_STS_SUCCESS;
 	if (!PAGE_ALIGNED(arg->vaddr) || !rsm_range_ok(arg->vaddr, exp->length, TASK_SIZE))
 		return RSM_STS_BAD_ADDR;
-	status = lend_room(exp, &room);
+	status = old_memory_get(exp, &old);
 	if (status)
 		return status;
-	status = rebind_memory(exp, arg->vaddr);
-	return_room(&room);
+	status = rebind_memory(exp, arg->vaddr, &old.loan);
+	old_memory_put(exp, &old);
 	return status;
 }
 

@@ -62,6 +62,19 @@ struct rsm_user;
 #define RSM_MAX_LENGTH		BIT_ULL(43)
 
 /**
+ * struct rsm_loan - room for the new memory of a rebind: that of the old memory, which stays
+ *	charged meanwhile
+ * @room: pages that may still be charged to it
+ * @used: pages that were, and that the limits do not count
+ * @account: of these pages, referenced; NULL if there are none
+ */
+struct rsm_loan {
+	unsigned long room;
+	unsigned long used;
+	struct rsm_account *account;
+};
+
+/**
  * struct rsm_handle - an open of /dev/rsm for reading and writing
  * @ref: one for the open file, one for the segment, which may outlive it
  * @wq: waiters for an event; they may wait here while the handle is blank, too
@@ -195,10 +208,9 @@ long rsm_dispatch(struct rsm_handle *h, unsigned int cmd, void __user *arg);
 extern unsigned int rsm_max_segments;
 unsigned long rsm_pinned_most(void);
 u64 rsm_limit_hits(enum rsm_limit kind);
-int rsm_charge(struct mm_struct *mm, unsigned long npages);
+int rsm_charge(struct mm_struct *mm, unsigned long npages, struct rsm_loan *loan);
 void rsm_uncharge(struct mm_struct *mm, unsigned long npages);
-struct rsm_account *rsm_charge_lend(struct mm_struct *mm, unsigned long npages);
-void rsm_charge_return(struct rsm_account *account, unsigned long npages);
+void rsm_loan_return(struct rsm_loan *loan);
 u32 rsm_highest_handle(void);
 int rsm_charge_handle(struct rsm_user *user);
 unsigned long rsm_pinned_pages(void);
@@ -215,7 +227,7 @@ unsigned int rsm_user_add_handle(struct rsm_user *user);
 void rsm_user_sub_handle(struct rsm_user *user);
 long rsm_user_add_pages(struct rsm_user *user, unsigned long npages);
 void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages);
-void rsm_user_leaving(struct rsm_user *user, long npages);
+void rsm_user_add_lent(struct rsm_user *user, long npages);
 
 /* table.c */
 struct rsm_table *rsm_table_create(struct file *file);
@@ -289,7 +301,7 @@ u64 rsm_watch_pages_looked_at(void);
 
 /* pin.c */
 rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
-			   struct rsm_mem **mem);
+			   struct rsm_loan *loan, struct rsm_mem **mem);
 unsigned long rsm_pin_charged(const struct rsm_mem *mem);
 #define RSM_PIN_LOOK_MAX 64UL
 enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };

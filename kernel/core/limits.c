@@ -68,8 +68,13 @@ MODULE_PARM_DESC(max_exported_memory,
 		 "Most memory that exports may pin, in percent of all memory, 0 to 100 (default 0: no limit)");
 
 static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
-/* Pages of @pinned_pages that a rebind is about to give back. */
-static atomic_long_t leaving_pages = ATOMIC_LONG_INIT(0);
+/* Pages of @pinned_pages that were charged to loans. */
+static atomic_long_t lent_pages = ATOMIC_LONG_INIT(0);
+/*
+ * A charge that uses a loan changes two kinds of counters, which another charge must not read in
+ * between: both take this lock. Counts that go down change without it, those of loans first.
+ */
+static DEFINE_SPINLOCK(charge_lock);
 static atomic64_t hits[RSM_LIMIT_COUNT];
 
 /* Names for the log, by which an administrator finds the setting. */
@@ -141,7 +146,7 @@ struct rsm_account {
 	struct mm_struct *mm;
 	struct rsm_user *user;
 	unsigned int refs;
-	atomic_long_t leaving;
+	atomic_long_t lent;
 };
 
 static DEFINE_MUTEX(accounts_lock); /* guards the table and each account's refs */
@@ -282,30 +287,72 @@ static void account_sub(struct rsm_account *account, unsigned long npages)
 	account_put(account);
 }
 
+static void add_lent(struct rsm_account *account, long npages)
+{
+	atomic_long_add(npages, &account->lent);
+	atomic_long_add(npages, &lent_pages);
+	rsm_user_add_lent(account->user, npages);
+}
+
+/* Pages that the limits count. */
+struct counted {
+	long node;
+	long user;
+	long process;
+};
+
+static struct counted account_add(struct rsm_account *account, unsigned long npages,
+				  unsigned long lent)
+{
+	struct counted counted;
+
+	spin_lock(&charge_lock);
+	add_lent(account, lent);
+	counted.node = atomic_long_add_return(npages, &pinned_pages) -
+		       atomic_long_read(&lent_pages);
+	counted.user = rsm_user_add_pages(account->user, npages);
+	counted.process = atomic64_add_return(npages, &account->mm->pinned_vm) -
+			  atomic_long_read(&account->lent);
+	spin_unlock(&charge_lock);
+	return counted;
+}
+
+/* The loan keeps the account for as long as the limits do not count some of its pages. */
+static void loan_use(struct rsm_loan *loan, struct rsm_account *account, unsigned long npages)
+{
+	if (!npages)
+		return;
+	if (!loan->account)
+		loan->account = account_use(account->mm, NULL);
+	loan->room -= npages;
+	loan->used += npages;
+}
+
 /**
  * rsm_charge() - charge pages to the node, to a user and to a process, or refuse
  * @mm: address space of the process, the caller's own; the caller holds it until
  *	rsm_uncharge()
  * @npages: pages about to be pinned, at least one
+ * @loan: room that the limits do not count until rsm_loan_return(), or NULL
+ *
  * Return: 0; or -ENOMEM without memory, or if it would exceed max_exported_memory,
  * max_exported_memory_per_user or RLIMIT_MEMLOCK.
- * max_exported_memory_per_user or RLIMIT_MEMLOCK is in the way.
  */
-int rsm_charge(struct mm_struct *mm, unsigned long npages)
+int rsm_charge(struct mm_struct *mm, unsigned long npages, struct rsm_loan *loan)
 {
 	struct rsm_account *account = account_get(mm);
-	long node, user, process;
+	unsigned long lent = loan ? min(loan->room, npages) : 0;
+	struct counted counted;
 
 	if (!account)
 		return -ENOMEM;
-	node = atomic_long_add_return(npages, &pinned_pages) -
-	       atomic_long_read(&leaving_pages);
-	user = rsm_user_add_pages(account->user, npages);
-	process = atomic64_add_return(npages, &mm->pinned_vm) -
-		  atomic_long_read(&account->leaving);
-
-	if (!above_node_limit(node) && !above_user_limit(user) && !above_process_limit(process))
+	counted = account_add(account, npages, lent);
+	if (!above_node_limit(counted.node) && !above_user_limit(counted.user) &&
+	    !above_process_limit(counted.process)) {
+		loan_use(loan, account, lent);
 		return 0;
+	}
+	add_lent(account, -(long)lent);
 	account_sub(account, npages);
 	return -ENOMEM;
 }
@@ -316,37 +363,21 @@ void rsm_uncharge(struct mm_struct *mm, unsigned long npages)
 	account_sub(account_of(mm), npages);
 }
 
-static void leaving(struct rsm_account *account, long npages)
-{
-	atomic_long_add(npages, &account->leaving);
-	atomic_long_add(npages, &leaving_pages);
-	rsm_user_leaving(account->user, npages);
-}
-
 /**
- * rsm_charge_lend() - allow pages to be charged that replace others
- * @mm: address space that the others are charged to; the caller's own
- * @npages: how many are about to be given back
+ * rsm_loan_return() - let the limits count all pages that were charged to a loan
+ * @loan: the loan, or NULL. The rest of its room stays
  *
- * The limits do not count these pages until rsm_charge_return(). The caller keeps them
- * charged meanwhile, so that their room is lent once only.
- *
- * Return: what to give to rsm_charge_return(), NULL without memory.
+ * Comes before the pages that were charged, and those whose room was lent, are uncharged: in
+ * between, the limits would count fewer pages than are pinned.
  */
-struct rsm_account *rsm_charge_lend(struct mm_struct *mm, unsigned long npages)
+void rsm_loan_return(struct rsm_loan *loan)
 {
-	struct rsm_account *account = account_get(mm);
-
-	if (account)
-		leaving(account, npages);
-	return account;
-}
-
-/* End the loan: the pages have been given back, or will not be. */
-void rsm_charge_return(struct rsm_account *account, unsigned long npages)
-{
-	leaving(account, -(long)npages);
-	account_put(account);
+	if (!loan || !loan->account)
+		return;
+	add_lent(loan->account, -(long)loan->used);
+	account_put(loan->account);
+	loan->account = NULL;
+	loan->used = 0;
 }
 
 /* The highest number that a handle of the caller's may have. */

@@ -144,10 +144,10 @@ static int import_access(struct vm_area_struct *vma, unsigned long addr, void *b
 	u64 offset = ((u64)segment_index(vma, addr) << PAGE_SHIFT) + offset_in_page(addr);
 	int n = min_t(u64, len, vma->vm_end - addr);
 
-		/*
-		 * A debugger may read if the process could give itself the right to read. It may
-		 * write only if the process can write now.
-		 */
+	/*
+	 * A debugger may read if the process could give itself the right to read. It may
+	 * write only if the process can write now.
+	 */
 	if (!(vma->vm_flags & (write ? VM_WRITE : VM_MAYREAD)))
 		return -EACCES;
 	down_read(&imp->map_lock);

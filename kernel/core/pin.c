@@ -174,13 +174,13 @@ static unsigned long kept_pages(const struct rsm_pinned *pinned)
 }
 
 /* Charge the pages that the pins keep besides those of the range. */
-static rsm_status_t charge_kept(struct rsm_pinned *pinned)
+static rsm_status_t charge_kept(struct rsm_pinned *pinned, struct rsm_loan *loan)
 {
 	unsigned long kept = kept_pages(pinned);
 
 	if (kept <= pinned->mem.npages)
 		return RSM_STS_SUCCESS;
-	if (rsm_charge(pinned->mm, kept - pinned->mem.npages))
+	if (rsm_charge(pinned->mm, kept - pinned->mem.npages, loan))
 		return RSM_STS_INSUFFICIENT_MEM;
 	pinned->charged = kept;
 	return RSM_STS_SUCCESS;
@@ -192,13 +192,14 @@ static rsm_status_t charge_kept(struct rsm_pinned *pinned)
  * @length: bytes
  * @refused: kinds of mappings that will not do
  * @flags: those of BIND
+ * @loan: room for the charge, or NULL; returned if this fails
  * @mem: where to put it; unpinned and uncharged with its last reference
  *
  * Return: RSM_SUCCESS, RSMERR_BAD_ADDR, RSMERR_PERM_DENIED,
  * RSMERR_INSUFFICIENT_MEM or RSMERR_INTERRUPTED.
  */
 rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
-			   struct rsm_mem **mem)
+			   struct rsm_loan *loan, struct rsm_mem **mem)
 {
 	unsigned long npages = length >> PAGE_SHIFT;
 	struct rsm_pinned *pinned;
@@ -207,12 +208,13 @@ rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 	status = rsm_range_pinnable(vaddr, length, refused, flags);
 	if (status)
 		return status;
-	if (rsm_charge(current->mm, npages))
+	if (rsm_charge(current->mm, npages, loan))
 		return RSM_STS_INSUFFICIENT_MEM;
 	pinned = rsm_page_array_alloc(struct_size(pinned, page, npages),
 				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pinned) {
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
+		rsm_loan_return(loan);
 		rsm_uncharge(current->mm, npages);
 		return RSM_STS_INSUFFICIENT_MEM;
 	}
@@ -227,7 +229,7 @@ rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 		rsm_limit_hit(RSM_LIMIT_MEMORY, length, 0, NULL);
 	if (status)
 		goto err_free;
-	status = charge_kept(pinned);
+	status = charge_kept(pinned, loan);
 	if (status)
 		goto err_unpin;
 	*mem = &pinned->mem;
@@ -236,6 +238,7 @@ rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 err_unpin:
 	unpin(pinned, npages);
 err_free:
+	rsm_loan_return(loan);
 	pinned_free(pinned);
 	return status;
 }
@@ -259,7 +262,7 @@ rsm_status_t rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepa
 	status = rsm_watch_start(exp, vaddr, exp->length, &prepared->watch);
 	if (status)
 		return status;
-	return rsm_pin_range(vaddr, exp->length, 0, exp->flags, &prepared->mem);
+	return rsm_pin_range(vaddr, exp->length, 0, exp->flags, prepared->loan, &prepared->mem);
 }
 EXPORT_SYMBOL_GPL(rsm_pin_prepare);
 

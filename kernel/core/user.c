@@ -24,7 +24,7 @@
  * @refs: handles and address spaces that hold it, and users whose owner it is
  * @handles: open segment handles
  * @pages: pages charged
- * @leaving: those of @pages that a rebind is about to give back
+ * @lent: those of @pages that were charged to loans; limits.c has the lock
  */
 struct rsm_user {
 	struct hlist_node node;
@@ -33,7 +33,7 @@ struct rsm_user {
 	unsigned int refs;
 	atomic_t handles;
 	atomic_long_t pages;
-	atomic_long_t leaving;
+	atomic_long_t lent;
 };
 
 static DEFINE_MUTEX(users_lock); /* guards the table and each user's refs */
@@ -158,7 +158,7 @@ long rsm_user_add_pages(struct rsm_user *user, unsigned long npages)
 
 	for (; user; user = user->owner)
 		most = max(most, atomic_long_add_return(npages, &user->pages) -
-				 atomic_long_read(&user->leaving));
+				 atomic_long_read(&user->lent));
 	return most;
 }
 
@@ -168,9 +168,9 @@ void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages)
 		atomic_long_sub(npages, &user->pages);
 }
 
-/* A rebind is about to give back @npages of the user's pages; negative: has given them back. */
-void rsm_user_leaving(struct rsm_user *user, long npages)
+/* The limits do not count @npages more of the user's pages, or, if negative, count them again. */
+void rsm_user_add_lent(struct rsm_user *user, long npages)
 {
 	for (; user; user = user->owner)
-		atomic_long_add(npages, &user->leaving);
+		atomic_long_add(npages, &user->lent);
 }

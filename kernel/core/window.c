@@ -151,7 +151,7 @@ rsm_status_t rsm_window_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_pr
 		status = view_create(exp, &prepared->view);
 	if (status || prepared->in_view)
 		return status;
-	return rsm_pin_range(vaddr, exp->length, NOT_MOVABLE, 0, &prepared->mem);
+	return rsm_pin_range(vaddr, exp->length, NOT_MOVABLE, 0, prepared->loan, &prepared->mem);
 }
 EXPORT_SYMBOL_GPL(rsm_window_prepare);
 
@@ -159,6 +159,7 @@ EXPORT_SYMBOL_GPL(rsm_window_prepare);
 static void copy_prepared(struct rsm_mem *to, struct rsm_prepared *prepared)
 {
 	rsm_mem_copy(to, prepared->mem);
+	rsm_loan_return(prepared->loan);
 	rsm_mem_put(prepared->mem);
 	prepared->mem = NULL;
 }
@@ -179,7 +180,7 @@ rsm_status_t rsm_window_bind(struct rsm_export *exp, struct rsm_prepared *prepar
 
 	lockdep_assert_held(&exp->lock);
 	copy_prepared(mem, prepared);
-	if (rsm_charge(view->mm, mem->npages))
+	if (rsm_charge(view->mm, mem->npages, NULL))
 		return RSM_STS_INSUFFICIENT_MEM;
 	view->charged = mem->npages;
 	exp->view = view;
@@ -250,11 +251,15 @@ static void keep_contents(struct rsm_export *exp, struct rsm_mem *mem)
 /**
  * rsm_window_unbind() - undo rsm_window_bind()
  * @exp: the export; has no local importers any more
+ *
+ * The pages stay charged until the handle is closed if there is a copy of the contents, or if a
+ * rebind under way has borrowed the room.
  */
 void rsm_window_unbind(struct rsm_export *exp)
 {
 	struct rsm_export_view *view = exp->view;
 	struct rsm_mem *mem = exp->mem;
+	bool lent;
 
 	lockdep_assert_held(&exp->lock);
 	mmu_interval_notifier_remove(&view->life);
@@ -262,9 +267,10 @@ void rsm_window_unbind(struct rsm_export *exp)
 	keep_contents(exp, mem);
 	mutex_lock(&exp->importers_lock);
 	exp->mem = NULL;
+	lent = exp->lent;
 	mutex_unlock(&exp->importers_lock);
 	mutex_unlock(&view->lock);
-	if (!view->copy)
+	if (!view->copy && !lent)
 		export_view_uncharge(view);
 	rsm_mem_put(mem);
 }

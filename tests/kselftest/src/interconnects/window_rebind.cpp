@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 // Rebinding in a window: both ranges keep their contents, and pointers into them.
 #include "interconnects/testctl.hpp"
+#include "support/hanging.hpp"
+#include "support/raw.hpp"
 #include "support/unchanged.hpp"
 
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <thread>
 
 using namespace rsmtest;
 
@@ -26,7 +31,78 @@ protected:
     Pages other{page_count};
 };
 
+// Root without that capability is like any other user.
+void obey_memlock(std::size_t bytes)
+{
+    const rlimit limit{bytes, bytes};
+    ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct data[2]{};
+    ASSERT_EQ(syscall(SYS_capget, &header, data), 0);
+    data[CAP_IPC_LOCK / 32].effective &= ~(1u << (CAP_IPC_LOCK % 32));
+    data[CAP_IPC_LOCK / 32].permitted &= ~(1u << (CAP_IPC_LOCK % 32));
+    ASSERT_EQ(syscall(SYS_capset, &header, data), 0);
+}
+
+// A process with an export that uses up the process's limit, and a thread that hangs in a rebind of it.
+// Another thread must not change the process's mappings meanwhile.
+class WindowRoom : public WindowTest {
+protected:
+    // Calls @meanwhile while the thread hangs. Returns the outcome of the rebind.
+    template <class Meanwhile> raw::Outcome rebind_and(Meanwhile meanwhile)
+    {
+        handle = raw::open_segment();
+        rsm_bind bind = raw::bind_argument(memory.data(), memory.size(), RSM_ALLOW_REBIND, -1, "window0");
+        EXPECT_EQ(raw::call(handle.get(), RSM_IOC_BIND, bind), raw::success);
+        EXPECT_TRUE(page.map_at(hanging.data() + hanging.size() - page_size()));
+        raw::Outcome outcome;
+        std::thread rebinds([&] { outcome = raw::rebind(handle.get(), hanging.data(), hanging.size()); });
+        page.wait();
+        meanwhile();
+        page.give();
+        rebinds.join();
+        return outcome;
+    }
+    static std::int64_t pinned_pages() { return kernel_counters()["pinned_pages"]; }
+
+    HangingPage page;
+    Fd handle; // no other process has it
+    Pages hanging{page_count};
+    Pages other{page_count};
+};
+
 } // namespace
+
+TEST_F(WindowRoom, of_the_old_memory_is_lent_once)
+{
+    in_child([&] {
+        obey_memlock(memory.size());
+        raw::Outcome second;
+        EXPECT_EQ(rebind_and([&] {
+            second = raw::rebind(handle.get(), other.data(), other.size());
+        }), raw::success);
+        EXPECT_EQ(second, raw::status(RSMERR_INSUFFICIENT_MEM));
+        EXPECT_EQ(raw::rebind(handle.get(), other.data(), other.size()), raw::success)
+            << "the room is lent for one rebind after the other";
+    });
+}
+
+TEST_F(WindowRoom, stays_charged_while_it_is_lent)
+{
+    const auto before = pinned_pages();
+    in_child([&] {
+        raw::Outcome end;
+        std::int64_t pinned = 0;
+        EXPECT_EQ(rebind_and([&] {
+            end = raw::destroy(handle.get());
+            pinned = pinned_pages();
+        }), raw::status(RSMERR_BAD_SEG_HNDL));
+        EXPECT_EQ(end, raw::success);
+        EXPECT_EQ(pinned - before, static_cast<std::int64_t>(2 * page_count));
+        handle.reset();
+        EXPECT_EQ(pinned_pages(), before);
+    });
+}
 
 TEST_F(WindowRebind, both_ranges_keep_their_contents)
 {
