@@ -2,6 +2,7 @@
 // Limits of one user of the node: handles and exported memory.
 #include "support/child.hpp"
 #include "support/raw.hpp"
+#include "support/subuser.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t no_more = 1000;
 
-// Opens handles, at most so many, and says how many there were.
-std::vector<Fd> open_handles(Link &link, std::uint64_t count)
+// Opens handles, at most so many.
+std::vector<Fd> open_handles(std::uint64_t count)
 {
     std::vector<Fd> handles;
     while (handles.size() < count) {
@@ -26,8 +27,13 @@ std::vector<Fd> open_handles(Link &link, std::uint64_t count)
         }
         handles.push_back(std::move(one));
     }
-    link.send(handles.size());
     return handles;
+}
+
+// All that a user can have.
+std::uint64_t count_handles()
+{
+    return open_handles(no_more).size();
 }
 
 // A process of a user that has handles until it is told to end.
@@ -35,7 +41,8 @@ class Holder {
 public:
     Holder(const User &user, std::uint64_t wanted)
         : process_(user, [wanted](Link &link) {
-              const auto handles = open_handles(link, wanted);
+              const auto handles = open_handles(wanted);
+              link.send(handles.size());
               link.receive();
           }),
           handles_(process_.receive())
@@ -63,42 +70,6 @@ std::uint64_t handles_of_root()
         handles.push_back(std::move(one));
     }
 }
-
-bool write_map(pid_t pid, const char *map, const std::string &text)
-{
-    return write_text("/proc/" + std::to_string(pid) + "/" + map, text);
-}
-
-// Another user id of a user namespace that @user owns.
-class Subuser {
-public:
-    explicit Subuser(const User &user)
-        : process_(user, [](Link &link) {
-              ASSERT_EQ(::unshare(CLONE_NEWUSER), 0);
-              link.send();
-              link.receive();
-              ASSERT_EQ(::setresgid(0, 0, 0), 0);
-              ASSERT_EQ(::setresuid(0, 0, 0), 0);
-              open_handles(link, no_more);
-          })
-    {
-    }
-    // Opens all handles that it can get, and ends.
-    std::uint64_t handles()
-    {
-        process_.receive();
-        EXPECT_TRUE(write_map(process_.pid(), "uid_map", "0 200000 1"));
-        EXPECT_TRUE(write_map(process_.pid(), "gid_map",
-                              "0 " + std::to_string(rsm_group) + " 1"));
-        process_.send();
-        const std::uint64_t count = process_.receive();
-        process_.expect_success();
-        return count;
-    }
-
-private:
-    Child process_;
-};
 
 // 64 handles: 32 for a user, and 4 that only root gets.
 class UserLimits : public testing::Test {
@@ -148,7 +119,7 @@ TEST_F(UserLimits, the_last_handles_are_for_the_administrator)
 TEST_F(UserLimits, users_of_a_namespace_count_for_its_owner)
 {
     const Holder owner(alice(), 30);
-    EXPECT_EQ(Subuser(alice()).handles(), 2u);
+    EXPECT_EQ(Subuser(alice(), count_handles).result(), 2u);
 }
 
 TEST_F(UserLimits, the_administrator_has_no_share)

@@ -2,10 +2,13 @@
 // The window of an interconnect: what happens when it is full, and that nothing of it is lost.
 #include "net/peer/shell.hpp"
 #include "net/support/net_test.hpp"
+#include "support/raw.hpp"
+#include "support/subuser.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 
 using namespace rsmtest;
 using namespace rsmtest::net;
@@ -61,6 +64,21 @@ std::string window_start() {
     return {};
 }
 
+// An export in the window, which lasts as long as the object.
+class Piece {
+  public:
+    explicit Piece(const std::string &controller) {
+        rsm_bind bind = raw::bind_argument(memory_.data(), memory_.size(), 0, -1, controller);
+        outcome_ = raw::call(handle_.get(), RSM_IOC_BIND, bind);
+    }
+    raw::Outcome outcome() const { return outcome_; }
+
+  private:
+    Pages memory_{megabyte / page_size()};
+    Fd handle_ = raw::open_segment();
+    raw::Outcome outcome_;
+};
+
 } // namespace
 
 // The kernel does not say so by itself.
@@ -97,6 +115,27 @@ TEST_F(NetWindow, full) {
     destroy(exports);
     auto again = fill_window(another);
     EXPECT_EQ(again.size(), before) << "megabytes that fit, before and after";
+}
+
+TEST_F(NetWindow, users_of_a_namespace_have_the_share_of_its_owner) {
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0);
+    const std::string controller = configuration.controller;
+    Child owner(alice(), [&](Link &link) {
+        std::vector<std::unique_ptr<Piece>> pieces;
+        do
+            pieces.push_back(std::make_unique<Piece>(controller));
+        while (pieces.back()->outcome() == raw::success);
+        EXPECT_EQ(pieces.back()->outcome(), raw::status(RSMERR_INSUFFICIENT_RESOURCES));
+        link.send();
+        link.receive();
+    });
+    owner.receive();
+    EXPECT_EQ(Piece(controller).outcome(), raw::success) << "half of the window is free";
+    Subuser user(alice(), [&] { return Piece(controller).outcome().status; });
+    EXPECT_EQ(user.result(), std::uint64_t{RSMERR_INSUFFICIENT_RESOURCES});
+    owner.send();
+    owner.expect_success();
 }
 
 // Space of sessions that end without a word comes back, too.
