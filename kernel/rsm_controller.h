@@ -493,6 +493,7 @@ void rsm_abort_exports(struct rsm_controller *ctl);
 
 /* Services for controllers. */
 u32 rsm_node_id(void);
+kuid_t rsm_outermost_user(void);
 rsm_status_t rsm_pin_prepare(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared);
 rsm_status_t rsm_pin_bind(struct rsm_export *exp, struct rsm_prepared *prepared);
 rsm_status_t rsm_pin_rebind(struct rsm_export *exp, struct rsm_prepared *prepared);

@@ -3,7 +3,7 @@
  * Letters: short messages from the holders of a ticket to the creator of the export
  * that granted it. Only the creator can read them, and no sender can remove or replace
  * the letter of another. The creator gets the letters of all users in turn, so a user with
- * many letters delays the others by one letter each.
+ * many letters, and as many user ids of an own namespace, delays the others by two letters each.
  */
 
 #include "internal.h"
@@ -12,6 +12,7 @@
 #include <linux/rbtree.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 /**
  * struct rsm_letter - a message that the exporter has not received yet
@@ -19,7 +20,8 @@
  *	the others
  * @turn: place of a user's oldest letter in the order of delivery
  * @behind: the letters of this user; a ring without a head
- * @uid: user id of the sender
+ * @uid: the sender; users of a user namespace are as one
+ * @nested: the sender is in a user namespace that @uid owns
  * @imp: the import through which it was sent; it has no other letter
  * @word: the contents
  */
@@ -28,6 +30,7 @@ struct rsm_letter {
 	struct list_head turn;
 	struct list_head behind;
 	kuid_t uid;
+	bool nested;
 	struct rsm_import *imp;
 	u64 word[RSM_MESSAGE_WORDS];
 };
@@ -39,10 +42,16 @@ void rsm_inbox_init(struct rsm_inbox *inbox)
 	INIT_LIST_HEAD(&inbox->turns);
 }
 
+/* An owner of namespaces does not wait behind letters from these. */
+static u64 letter_sender(const struct rsm_letter *letter)
+{
+	return (u64)__kuid_val(letter->uid) << 1 | letter->nested;
+}
+
 static int letter_compare(struct rb_node *new, const struct rb_node *node)
 {
-	u32 a = __kuid_val(rb_entry(new, struct rsm_letter, node)->uid);
-	u32 b = __kuid_val(rb_entry(node, struct rsm_letter, node)->uid);
+	u64 a = letter_sender(rb_entry(new, struct rsm_letter, node));
+	u64 b = letter_sender(rb_entry(node, struct rsm_letter, node));
 
 	return a < b ? -1 : a > b;
 }
@@ -107,7 +116,8 @@ static struct rsm_letter *letter_alloc(struct rsm_import *imp, const struct rsm_
 	if (!letter)
 		return NULL;
 	INIT_LIST_HEAD(&letter->behind);
-	letter->uid = current_uid();
+	letter->uid = rsm_outermost_user();
+	letter->nested = current_user_ns()->parent;
 	letter->imp = imp;
 	memcpy(letter->word, arg->word, sizeof(letter->word));
 	return letter;

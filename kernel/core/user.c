@@ -174,3 +174,23 @@ void rsm_user_add_lent(struct rsm_user *user, long npages)
 	for (; user; user = user->owner)
 		atomic_long_add(npages, &user->lent);
 }
+
+/**
+ * rsm_outermost_user() - the user of the initial user namespace who stands for the caller
+ *
+ * A user can have many user ids in a user namespace, so all users of a namespace are as one where
+ * each user gets a share.
+ *
+ * Return: the caller's user id, or that of the owner of the outermost namespace that the caller
+ * is in.
+ */
+kuid_t rsm_outermost_user(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns->parent; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+EXPORT_SYMBOL_GPL(rsm_outermost_user);

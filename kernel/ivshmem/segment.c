@@ -9,7 +9,6 @@
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <linux/user_namespace.h>
 
 static int segment_set_share(const char *val, const struct kernel_param *kp)
 {
@@ -135,26 +134,12 @@ static u32 segment_percent_of(const struct window *w, unsigned int percent)
 	return mult_frac(w->layout.chunks, percent, 100);
 }
 
-/*
- * The user whose share the caller's exports count for. Users of a user namespace count for the
- * owner of the outermost one, who could otherwise get more by user ids of an own namespace.
- */
-static kuid_t window_payer(void)
-{
-	const struct user_namespace *ns = current_user_ns();
-	kuid_t uid = current_uid();
-
-	for (; ns->parent; ns = ns->parent)
-		uid = ns->owner;
-	return uid;
-}
-
 static int take_share(struct window *w, struct window_mem *m)
 {
 	u32 node_most = segment_percent_of(w, READ_ONCE(node_share));
 	u32 user_most = segment_percent_of(w, READ_ONCE(user_share));
 
-	m->uid = window_payer();
+	m->uid = rsm_outermost_user();
 	return window_shares_take(&w->shares, m->uid, m->count,
 				  capable(CAP_SYS_RESOURCE) ? node_most : user_most, node_most);
 }

@@ -841,8 +841,9 @@ struct rsm_unmap {
  * kernel keeps one message for each import; closing the import removes it.
  *
  * The creator receives the messages of one user (real uid at SEND) in the order in
- * which they were sent, and those of different users in turn, one of each: a user
- * with many messages delays the message of another by one.
+ * which they were sent, and those of different users in turn, one of each; all users of
+ * the user namespaces that a user owns are one user beside that user. So a user with
+ * many messages and user ids delays the message of another user by two.
  */
 struct rsm_message {
 	__u32 size;

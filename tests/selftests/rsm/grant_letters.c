@@ -2,6 +2,8 @@
 /* Tickets for one REDEEM, and messages: SEND and RECEIVE. */
 #include "grant_test.h"
 
+#include <sched.h>
+
 #define NOTHING RSMERR_TIMEOUT
 
 FIXTURE_TEARDOWN(grants)
@@ -193,6 +195,72 @@ TEST_F(grants, messages_of_users_in_turn)
 	EXPECT_TRUE(nothing_left(self->exported));
 	tell(other.line, 1);
 	EXPECT_EQ(0, child_status(&other));
+}
+
+/* Another user id of a namespace that ALICE owns. */
+static void become_subuser(struct child *child)
+{
+	CHECK(unshare(CLONE_NEWUSER) == 0);
+	tell(child->line, 1);
+	hear(child->line);
+	CHECK(setresuid(0, 0, 0) == 0);
+}
+
+static bool map_subuser(const struct child *child, unsigned int uid)
+{
+	char path[64], text[64];
+	int file, length;
+	bool written;
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", child->pid);
+	length = snprintf(text, sizeof(text), "0 %u 1", uid);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	written = write(file, text, length) == length;
+	close(file);
+	return written;
+}
+
+/* The handle is open already: the namespace has no group that may open the device. */
+static bool start_subuser(struct child *child, struct ticket ticket, unsigned int uid, __u64 first)
+{
+	int handles[2];
+	bool mapped;
+
+	if (child_start(child, ALICE)) {
+		handles[0] = redeemed(ticket);
+		handles[1] = redeemed(ticket);
+		become_subuser(child);
+		CHECK(send_message(handles[0], first) == 0);
+		CHECK(send_message(handles[1], first + 1) == 0);
+		tell(child->line, 1);
+		hear(child->line);
+		child_end();
+	}
+	hear(child->line);
+	mapped = map_subuser(child, uid);
+	tell(child->line, 1);
+	hear(child->line);
+	return mapped;
+}
+
+/* A sender with many user ids has one turn. */
+TEST_F(grants, messages_of_users_of_a_namespace_as_of_one)
+{
+	const __u64 expected[] = { 1000, 10, 1001, 11, 2000, 2001 };
+	struct ticket ticket = for_messages(self->exported);
+	struct child first, second;
+	int handles[2];
+	size_t i;
+
+	EXPECT_TRUE(start_subuser(&first, ticket, 200000, 1000));
+	EXPECT_TRUE(start_subuser(&second, ticket, 200001, 2000));
+	send_many(ticket, 10, 2, handles);
+	for (i = 0; i < ARRAY_SIZE(expected); i++)
+		EXPECT_EQ(expected[i], receive(self->exported));
+	tell(first.line, 1);
+	EXPECT_EQ(0, child_status(&first));
+	tell(second.line, 1);
+	EXPECT_EQ(0, child_status(&second));
 }
 
 TEST_HARNESS_MAIN
