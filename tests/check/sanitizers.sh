@@ -37,7 +37,8 @@ use_sanitizer() {
 	chmod 1777 "$2"
 	# A thread that is cancelled leaves marks of its frames behind, among which AddressSanitizer's own end of the
 	# thread would stumble if that had a signal stack to give back.
-	ASAN_OPTIONS="log_path=$2/report use_sigaltstack=0 ${ASAN_OPTIONS-}"
+	# Programs without it load our libraries, and the fake of /dev/rsm is loaded before it.
+	ASAN_OPTIONS="log_path=$2/report use_sigaltstack=0 verify_asan_link_order=0 ${ASAN_OPTIONS-}"
 	UBSAN_OPTIONS="log_path=$2/report print_stacktrace=1 ${UBSAN_OPTIONS-}"
 	# While it forks, librsm holds all of its mutexes, more than the detector of deadlocks can count.
 	# Tests start threads in forked children.

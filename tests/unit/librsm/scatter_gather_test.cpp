@@ -102,7 +102,7 @@ TEST_F(ScatterGather, LeavesLocalHandlesToTheKernel) {
     vec[0].local_offset = 50;
     EXPECT_EQ(put(2), RSMERR_INTERNAL_ERROR);
     EXPECT_EQ(segment.item<uint64_t>(0), 0U);
-    EXPECT_EQ(segment.item<uint64_t>(100), 0U) << "the address of the same request";
+    EXPECT_EQ(segment.item<uint32_t>(100), 0U) << "the address of the same request";
     vec[0].local_offset = local.size() - 6;
     EXPECT_EQ(put(2), RSMERR_BAD_LENGTH);
     vec[0].local_offset = SIZE_MAX;
