@@ -71,8 +71,9 @@ static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
 /* Pages of @pinned_pages that were charged to loans. */
 static atomic_long_t lent_pages = ATOMIC_LONG_INIT(0);
 /*
- * A charge that uses a loan changes two kinds of counters, which another charge must not read in
- * between: both take this lock. Counts that go down change without it, those of loans first.
+ * Held while a charge adds to the counters of pages and of loans and reads them: a charge must not
+ * see the loan of another one without its pages. Code that subtracts needs no lock, and ends a
+ * loan before it uncharges pages.
  */
 static DEFINE_SPINLOCK(charge_lock);
 static atomic64_t hits[RSM_LIMIT_COUNT];

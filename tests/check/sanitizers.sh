@@ -36,9 +36,9 @@ use_sanitizer() {
 	mkdir -p "$2"
 	chmod 1777 "$2"
 	# A thread that is cancelled leaves marks of its frames behind, among which AddressSanitizer's own end of the
-	# thread would stumble if that had a signal stack to give back. Tests look at memory that is gone, and
-	# expect the signal.
-	# Programs without it load our libraries, and the fake of /dev/rsm is loaded before it.
+	# thread would stumble if that had a signal stack to give back. Tests that touch memory that is gone expect
+	# the signal, not a report. Programs that were built without AddressSanitizer load our libraries, and
+	# the fake of /dev/rsm is loaded before AddressSanitizer.
 	ASAN_OPTIONS="log_path=$2/report use_sigaltstack=0 handle_segv=0 handle_sigbus=0 verify_asan_link_order=0 ${ASAN_OPTIONS-}"
 	UBSAN_OPTIONS="log_path=$2/report print_stacktrace=1 ${UBSAN_OPTIONS-}"
 	# While it forks, librsm holds all of its mutexes, more than the detector of deadlocks can count.

@@ -369,17 +369,23 @@ static void an_owner_that_the_look_has_seen_is_not_gone(struct kunit *test)
 						       incarnation(THEIRS, 9), owner, true));
 }
 
+/* The next LOOK asks for a sweep, whatever intervals there are. */
+static void let_sweep(struct guest *guest)
+{
+	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+}
+
 /* Others with a longer interval need more time. Their word for it has a bound. */
 static void the_longest_interval_counts(struct kunit *test)
 {
 	struct guest *guest = connected(test);
 
-	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+	let_sweep(guest);
 	enter(guest, 3, 1, OTHER_NODE + 1);
 	guest->view[3].interval_ms = U32_MAX;
 	KUNIT_EXPECT_EQ(test, look(guest, 1).grace,
 			msecs_to_jiffies(2 * RSM_HEARTBEAT_MAX + 1000));
-	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+	let_sweep(guest);
 	guest->view[3].interval_ms = 0;
 	guest->view[OURS].interval_ms = U32_MAX;
 	KUNIT_EXPECT_EQ(test, look(guest, 1).grace, GRACE);
@@ -402,7 +408,7 @@ static void time_without_a_look_is_no_time_between_sweeps(struct kunit *test)
 	struct guest *guest = connected(test);
 	bool swept = false;
 
-	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+	let_sweep(guest);
 	KUNIT_EXPECT_TRUE(test, look(guest, 1).sweep);
 	KUNIT_EXPECT_FALSE(test, look(guest, 10 * GRACE).sweep);
 	for (unsigned long t = 0; t < GRACE - 3 * PERIOD; t += PERIOD)
@@ -429,7 +435,7 @@ static void a_longer_interval_delays_the_next_sweep(struct kunit *test)
 	struct guest *guest = connected(test);
 	unsigned long longer = grace_of(4 * BEAT_MS), since = 0;
 
-	guest->machine.swept = guest->now - grace_of(RSM_HEARTBEAT_MAX);
+	let_sweep(guest);
 	KUNIT_EXPECT_TRUE(test, look(guest, 1).sweep);
 	enter(guest, 3, 1, OTHER_NODE + 1);
 	guest->view[3].interval_ms = 4 * BEAT_MS;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // Limits on locked memory and on segments: E17 and RLIMIT_MEMLOCK.
 #include "support/loopback.hpp"
+#include "support/memlock.hpp"
 #include "support/raw.hpp"
 #include "support/unchanged.hpp"
 
 #include <sys/prctl.h>
-#include <linux/capability.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace rsmtest;
@@ -15,12 +14,6 @@ using namespace rsmtest;
 namespace {
 
 using ExportLimits = LoopbackTest;
-
-void limit_locked_pages(std::size_t pages)
-{
-    const rlimit limit{pages * page_size(), pages * page_size()};
-    ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
-}
 
 } // namespace
 
@@ -128,13 +121,7 @@ TEST_F(ExportLimits, E17_cap_ipc_lock_has_no_limit)
         Pages memory(16);
         EXPECT_EQ(ExportSegment(controller, memory).status(), RSM_SUCCESS);
 
-        // Root without that one capability is like anybody.
-        __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-        __user_cap_data_struct data[2]{};
-        ASSERT_EQ(syscall(SYS_capget, &header, data), 0);
-        data[CAP_IPC_LOCK / 32].effective &= ~(1u << (CAP_IPC_LOCK % 32));
-        data[CAP_IPC_LOCK / 32].permitted &= ~(1u << (CAP_IPC_LOCK % 32));
-        ASSERT_EQ(syscall(SYS_capset, &header, data), 0);
+        drop_ipc_lock();
         EXPECT_EQ(ExportSegment(controller, memory).status(), RSMERR_INSUFFICIENT_MEM);
     });
 }

@@ -2,12 +2,11 @@
 // Rebinding in a window: both ranges keep their contents, and pointers into them.
 #include "interconnects/testctl.hpp"
 #include "support/hanging.hpp"
+#include "support/memlock.hpp"
 #include "support/raw.hpp"
 #include "support/unchanged.hpp"
 
-#include <linux/capability.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <thread>
 
 using namespace rsmtest;
@@ -30,19 +29,6 @@ protected:
     ExportSegment seg{ctl, memory, RSM_ALLOW_REBIND};
     Pages other{page_count};
 };
-
-// Root without that capability is like any other user.
-void obey_memlock(std::size_t bytes)
-{
-    const rlimit limit{bytes, bytes};
-    ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct data[2]{};
-    ASSERT_EQ(syscall(SYS_capget, &header, data), 0);
-    data[CAP_IPC_LOCK / 32].effective &= ~(1u << (CAP_IPC_LOCK % 32));
-    data[CAP_IPC_LOCK / 32].permitted &= ~(1u << (CAP_IPC_LOCK % 32));
-    ASSERT_EQ(syscall(SYS_capset, &header, data), 0);
-}
 
 // A process with an export that uses up the process's limit, and a thread that hangs in a rebind of it.
 // Another thread must not change the process's mappings meanwhile.
@@ -76,7 +62,8 @@ protected:
 TEST_F(WindowRoom, of_the_old_memory_is_lent_once)
 {
     in_child([&] {
-        obey_memlock(memory.size());
+        limit_locked_pages(page_count);
+        drop_ipc_lock();
         raw::Outcome second;
         EXPECT_EQ(rebind_and([&] {
             second = raw::rebind(handle.get(), other.data(), other.size());
