@@ -272,10 +272,16 @@ struct old_memory {
 	bool lent;
 };
 
+/*
+ * The pages that the caller's address space is charged for the memory of an export. After an exec
+ * the process is still the creator, and the charge may be that of its former address space.
+ */
 static unsigned long charged_pages(const struct rsm_export *exp)
 {
 	lockdep_assert_held(&exp->importers_lock);
-	return exp->view ? exp->view->charged : rsm_pin_charged(exp->mem);
+	if (!exp->view)
+		return rsm_pin_charged_to(exp->mem, current->mm);
+	return exp->view->mm == current->mm ? exp->view->charged : 0;
 }
 
 /*

@@ -302,7 +302,7 @@ u64 rsm_watch_pages_looked_at(void);
 /* pin.c */
 rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 			   struct rsm_loan *loan, struct rsm_mem **mem);
-unsigned long rsm_pin_charged(const struct rsm_mem *mem);
+unsigned long rsm_pin_charged_to(const struct rsm_mem *mem, const struct mm_struct *mm);
 #define RSM_PIN_LOOK_MAX 64UL
 enum rsm_pin_state { RSM_PIN_KEPT, RSM_PIN_LOST, RSM_PIN_BUSY };
 enum rsm_pin_state rsm_pin_look(struct rsm_mem *mem, struct mm_struct *mm, u64 vaddr,

@@ -379,15 +379,18 @@ static enum rsm_pin_state look_in_page_tables(struct mm_struct *mm, unsigned lon
 }
 
 /**
- * rsm_pin_charged() - what is charged for an export's pages
+ * rsm_pin_charged_to() - what an address space is charged for an export's pages
  * @mem: the pages
+ * @mm: the address space
  *
- * Return: how many pages are charged until the last reference on @mem is dropped; 0 for memory
- * that is not pinned.
+ * Return: how many pages are charged to @mm until the last reference on @mem is dropped; 0 for
+ * memory that is not pinned, or charged to another one.
  */
-unsigned long rsm_pin_charged(const struct rsm_mem *mem)
+unsigned long rsm_pin_charged_to(const struct rsm_mem *mem, const struct mm_struct *mm)
 {
-	return mem->ops == &pinned_ops ? to_pinned(mem)->charged : 0;
+	if (mem->ops != &pinned_ops || to_pinned(mem)->mm != mm)
+		return 0;
+	return to_pinned(mem)->charged;
 }
 
 /**
