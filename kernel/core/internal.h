@@ -223,10 +223,11 @@ u64 rsm_denial_count(void);
 /* user.c */
 struct rsm_user *rsm_user_get(void);
 void rsm_user_put(struct rsm_user *user);
-unsigned int rsm_user_add_handle(struct rsm_user *user);
+unsigned int rsm_user_handles(const struct rsm_user *user);
+void rsm_user_add_handle(struct rsm_user *user);
 void rsm_user_sub_handle(struct rsm_user *user);
-long rsm_user_add_pages(struct rsm_user *user, unsigned long npages);
-void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages);
+long rsm_user_pages(const struct rsm_user *user);
+void rsm_user_add_pages(struct rsm_user *user, long npages);
 void rsm_user_add_lent(struct rsm_user *user, long npages);
 
 /* table.c */

@@ -71,9 +71,10 @@ static atomic_long_t pinned_pages = ATOMIC_LONG_INIT(0);
 /* Pages of @pinned_pages that were charged to loans. */
 static atomic_long_t lent_pages = ATOMIC_LONG_INIT(0);
 /*
- * Held while a charge adds to the counters of pages and of loans and reads them: a charge must not
- * see the loan of another one without its pages. Code that subtracts needs no lock, and ends a
- * loan before it uncharges pages.
+ * Held while a charge compares the counters of pages, loans and handles with the limits and adds
+ * to the counters: a refused charge adds nothing, so it takes nothing from others. Code that
+ * subtracts pages or loans holds it, too: no charge sees a loan without the pages. A loan ends
+ * before its pages are uncharged.
  */
 static DEFINE_SPINLOCK(charge_lock);
 static atomic64_t hits[RSM_LIMIT_COUNT];
@@ -248,74 +249,86 @@ static void account_put(struct rsm_account *account)
 	account_free(account);
 }
 
-static bool above_node_limit(long npages)
+/* A limit that refuses a charge, and what rsm_limit_hit() says of it. */
+struct refusal {
+	enum rsm_limit kind;
+	u64 wanted;
+	u64 value;
+};
+
+static bool above_node_limit(long npages, struct refusal *refusal)
 {
 	long most = rsm_pinned_most();
 
 	if (npages <= most - most / RESERVE_PART ||
 	    (npages <= most && capable(CAP_SYS_ADMIN)))
 		return false;
-	rsm_limit_hit(RSM_LIMIT_EXPORTED_MEMORY, bytes(npages), bytes(most), NULL);
+	*refusal = (struct refusal){ RSM_LIMIT_EXPORTED_MEMORY, bytes(npages), bytes(most) };
 	return true;
 }
 
-static bool above_user_limit(long npages)
+static bool above_user_limit(long npages, struct refusal *refusal)
 {
 	long most = limits_percent_of(rsm_pinned_most(),
 				      READ_ONCE(max_exported_memory_per_user));
 
 	if (npages <= most || capable(CAP_SYS_ADMIN))
 		return false;
-	rsm_limit_hit(RSM_LIMIT_USER_MEMORY, bytes(npages), bytes(most), NULL);
+	*refusal = (struct refusal){ RSM_LIMIT_USER_MEMORY, bytes(npages), bytes(most) };
 	return true;
 }
 
-static bool above_process_limit(long npages)
+static bool above_process_limit(long npages, struct refusal *refusal)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK);
 
 	if (npages <= (long)(limit >> PAGE_SHIFT) || capable(CAP_IPC_LOCK))
 		return false;
-	rsm_limit_hit(RSM_LIMIT_MEMLOCK, bytes(npages), limit, NULL);
+	*refusal = (struct refusal){ RSM_LIMIT_MEMLOCK, bytes(npages), limit };
 	return true;
 }
 
-static void account_sub(struct rsm_account *account, unsigned long npages)
+static void account_add(struct rsm_account *account, long npages)
 {
-	rsm_user_sub_pages(account->user, npages);
-	atomic64_sub(npages, &account->mm->pinned_vm);
-	atomic_long_sub(npages, &pinned_pages);
-	account_put(account);
+	lockdep_assert_held(&charge_lock);
+	atomic_long_add(npages, &pinned_pages);
+	atomic64_add(npages, &account->mm->pinned_vm);
+	rsm_user_add_pages(account->user, npages);
 }
 
-static void add_lent(struct rsm_account *account, long npages)
+static void account_add_lent(struct rsm_account *account, long npages)
 {
+	lockdep_assert_held(&charge_lock);
 	atomic_long_add(npages, &account->lent);
 	atomic_long_add(npages, &lent_pages);
 	rsm_user_add_lent(account->user, npages);
 }
 
-/* Pages that the limits count. */
-struct counted {
-	long node;
-	long user;
-	long process;
-};
-
-static struct counted account_add(struct rsm_account *account, unsigned long npages,
-				  unsigned long lent)
+/* Whether a limit refuses @npages more pages than it counts now. */
+static bool above_limits(const struct rsm_account *account, long npages, struct refusal *refusal)
 {
-	struct counted counted;
+	long node = atomic_long_read(&pinned_pages) - atomic_long_read(&lent_pages);
+	long process = atomic64_read(&account->mm->pinned_vm) - atomic_long_read(&account->lent);
+
+	lockdep_assert_held(&charge_lock);
+	return above_node_limit(node + npages, refusal) ||
+	       above_user_limit(rsm_user_pages(account->user) + npages, refusal) ||
+	       above_process_limit(process + npages, refusal);
+}
+
+static bool account_charge(struct rsm_account *account, unsigned long npages, unsigned long lent,
+			   struct refusal *refusal)
+{
+	bool refused;
 
 	spin_lock(&charge_lock);
-	add_lent(account, lent);
-	counted.node = atomic_long_add_return(npages, &pinned_pages) -
-		       atomic_long_read(&lent_pages);
-	counted.user = rsm_user_add_pages(account->user, npages);
-	counted.process = atomic64_add_return(npages, &account->mm->pinned_vm) -
-			  atomic_long_read(&account->lent);
+	refused = above_limits(account, npages - lent, refusal);
+	if (!refused) {
+		account_add_lent(account, lent);
+		account_add(account, npages);
+	}
 	spin_unlock(&charge_lock);
-	return counted;
+	return !refused;
 }
 
 /* The loan keeps the account for as long as the limits do not count some of its pages. */
@@ -343,25 +356,28 @@ int rsm_charge(struct mm_struct *mm, unsigned long npages, struct rsm_loan *loan
 {
 	struct rsm_account *account = account_get(mm);
 	unsigned long lent = loan ? min(loan->room, npages) : 0;
-	struct counted counted;
+	struct refusal refusal;
 
 	if (!account)
 		return -ENOMEM;
-	counted = account_add(account, npages, lent);
-	if (!above_node_limit(counted.node) && !above_user_limit(counted.user) &&
-	    !above_process_limit(counted.process)) {
+	if (account_charge(account, npages, lent, &refusal)) {
 		loan_use(loan, account, lent);
 		return 0;
 	}
-	add_lent(account, -(long)lent);
-	account_sub(account, npages);
+	account_put(account);
+	rsm_limit_hit(refusal.kind, refusal.wanted, refusal.value, NULL);
 	return -ENOMEM;
 }
 
 /* Undo one rsm_charge() of as many pages. */
 void rsm_uncharge(struct mm_struct *mm, unsigned long npages)
 {
-	account_sub(account_of(mm), npages);
+	struct rsm_account *account = account_of(mm);
+
+	spin_lock(&charge_lock);
+	account_add(account, -(long)npages);
+	spin_unlock(&charge_lock);
+	account_put(account);
 }
 
 /**
@@ -375,7 +391,9 @@ void rsm_loan_return(struct rsm_loan *loan)
 {
 	if (!loan || !loan->account)
 		return;
-	add_lent(loan->account, -(long)loan->used);
+	spin_lock(&charge_lock);
+	account_add_lent(loan->account, -(long)loan->used);
+	spin_unlock(&charge_lock);
 	account_put(loan->account);
 	loan->account = NULL;
 	loan->used = 0;
@@ -399,11 +417,17 @@ int rsm_charge_handle(struct rsm_user *user)
 {
 	unsigned long most = limits_percent_of(READ_ONCE(rsm_max_segments),
 					       READ_ONCE(max_segments_per_user));
-	unsigned int has = rsm_user_add_handle(user);
+	unsigned int has;
+	bool fits;
 
-	if (has <= most || capable(CAP_SYS_ADMIN))
+	spin_lock(&charge_lock);
+	has = rsm_user_handles(user) + 1;
+	fits = has <= most || capable(CAP_SYS_ADMIN);
+	if (fits)
+		rsm_user_add_handle(user);
+	spin_unlock(&charge_lock);
+	if (fits)
 		return 0;
-	rsm_user_sub_handle(user);
 	rsm_limit_hit(RSM_LIMIT_USER_SEGMENTS, has, most, NULL);
 	return -EAGAIN;
 }

@@ -135,14 +135,20 @@ void rsm_user_put(struct rsm_user *user)
 	mutex_unlock(&users_lock);
 }
 
-/* Returns how many handles the user has now, or an owner of its namespaces if that has more. */
-unsigned int rsm_user_add_handle(struct rsm_user *user)
+/* How many handles the user has, or an owner of its namespaces if that has more. */
+unsigned int rsm_user_handles(const struct rsm_user *user)
 {
 	unsigned int most = 0;
 
 	for (; user; user = user->owner)
-		most = max_t(unsigned int, most, atomic_inc_return(&user->handles));
+		most = max_t(unsigned int, most, atomic_read(&user->handles));
 	return most;
+}
+
+void rsm_user_add_handle(struct rsm_user *user)
+{
+	for (; user; user = user->owner)
+		atomic_inc(&user->handles);
 }
 
 void rsm_user_sub_handle(struct rsm_user *user)
@@ -152,20 +158,20 @@ void rsm_user_sub_handle(struct rsm_user *user)
 }
 
 /* Likewise for pages; those that a rebind is about to give back do not count. */
-long rsm_user_add_pages(struct rsm_user *user, unsigned long npages)
+long rsm_user_pages(const struct rsm_user *user)
 {
 	long most = LONG_MIN;
 
 	for (; user; user = user->owner)
-		most = max(most, atomic_long_add_return(npages, &user->pages) -
-				 atomic_long_read(&user->lent));
+		most = max(most, atomic_long_read(&user->pages) - atomic_long_read(&user->lent));
 	return most;
 }
 
-void rsm_user_sub_pages(struct rsm_user *user, unsigned long npages)
+/* Negative: gives pages back. */
+void rsm_user_add_pages(struct rsm_user *user, long npages)
 {
 	for (; user; user = user->owner)
-		atomic_long_sub(npages, &user->pages);
+		atomic_long_add(npages, &user->pages);
 }
 
 /* The limits do not count @npages more of the user's pages, or, if negative, count them again. */

@@ -11,7 +11,7 @@
 namespace rsm {
 
 bool canonical_controller_name(const char *name, ControllerName &canonical) noexcept {
-    // No controller has a name that does not fit, not counting leading zeroes.
+    // No controller has a name that does not fit, not counting leading zeros.
     constexpr std::size_t longest = 256;
     const std::string_view text =
         name == nullptr ? loopback_name : std::string_view(name, ::strnlen(name, longest));

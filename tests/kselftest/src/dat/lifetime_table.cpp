@@ -4,8 +4,8 @@
 #include "dat/support/waiter.hpp"
 #include "lifetime/ending_memory.hpp"
 #include "support/child.hpp"
+#include "support/sequel.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -114,8 +114,7 @@ std::uint64_t status_of_next(DAT_EVD_HANDLE evd)
 
 void become_another_program()
 {
-    setenv("RSM_TEST_SLEEPER", "1", 1);
-    execl("/proc/self/exe", "sleeper", nullptr);
+    sleeper.exec();
     ADD_FAILURE() << "exec failed";
 }
 

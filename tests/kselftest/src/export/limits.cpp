@@ -3,8 +3,14 @@
 #include "support/loopback.hpp"
 #include "support/memlock.hpp"
 #include "support/raw.hpp"
+#include "support/sequel.hpp"
 #include "support/unchanged.hpp"
 
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sched.h>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +20,38 @@ using namespace rsmtest;
 namespace {
 
 using ExportLimits = LoopbackTest;
+
+constexpr std::size_t room_before_exec = 4;
+
+// A process that shares the caller's address space, which goes on living when the caller executes
+// another program. It ends with the caller.
+pid_t keep_address_space()
+{
+    alignas(16) static std::byte stack[64 << 10];
+    return clone(
+        [](void *) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                pause();
+            return 0;
+        },
+        stack + sizeof(stack), CLONE_VM | SIGCHLD, nullptr);
+}
+
+// The former address space has locked all that a process may, and so does the new one.
+int rebind_in_another_address_space()
+{
+    const int old = std::atoi(std::getenv("RSM_TEST_SEGMENT"));
+    const Pages memory(room_before_exec), other(room_before_exec);
+    Fd seg = raw::open_segment();
+    EXPECT_EQ(raw::bind(seg.get(), memory.data(), memory.size()), raw::success);
+    EXPECT_EQ(raw::rebind(old, other.data(), other.size()), raw::status(RSMERR_INSUFFICIENT_MEM));
+    seg.reset();
+    EXPECT_EQ(raw::rebind(old, other.data(), other.size()), raw::success) << "there is room now";
+    return testing::Test::HasFailure() ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+const Sequel rebind_after_exec("rebind after exec", rebind_in_another_address_space);
 
 } // namespace
 
@@ -91,6 +129,22 @@ TEST_F(ExportLimits, E17_memlock_limit)
                                                8 * page_size()),
                       RSM_SUCCESS)
                 << "rebind does not return the old pages";
+    });
+}
+
+// The room of an export is lent to a rebind in the address space that the export is charged to.
+TEST_F(ExportLimits, E17_memlock_limit_counts_a_rebind_after_exec)
+{
+    in_child_as(alice(), [] {
+        limit_locked_pages(room_before_exec);
+        const Pages memory(room_before_exec);
+        const Fd seg = raw::open_segment();
+        ASSERT_EQ(raw::bind(seg.get(), memory.data(), memory.size(), RSM_ALLOW_REBIND), raw::success);
+        ASSERT_EQ(fcntl(seg.get(), F_SETFD, 0), 0);
+        setenv("RSM_TEST_SEGMENT", std::to_string(seg.get()).c_str(), 1);
+        ASSERT_GT(keep_address_space(), 0);
+        rebind_after_exec.exec();
+        FAIL() << "exec failed";
     });
 }
 

@@ -165,6 +165,36 @@ TEST(UserMemory, all_processes_of_a_user_have_its_share_of_exported_memory)
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
+// A user asks for more than there is, again and again, while another one exports a page.
+TEST(UserMemory, a_refused_export_takes_nothing_from_others)
+{
+    ModuleParameter most("max_exported_memory"), share("max_exported_memory_per_user");
+    ASSERT_TRUE(most.set("10"));
+    ASSERT_TRUE(share.set("100"));
+    const std::size_t all = memory_info("MemTotal") / page_size();
+    const Pages too_much(all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    const Pages page(1);
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_MEMLOCK, &before), 0);
+    ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &none), 0);
+    Child greedy(alice(), [&](Link &link) {
+        const Fd seg = raw::open_segment();
+        link.send();
+        while (!link.is_readable())
+            ASSERT_EQ(raw::bind(seg.get(), too_much.data(), too_much.size()),
+                      raw::status(RSMERR_INSUFFICIENT_MEM));
+    });
+    greedy.receive();
+    in_child_as(bob(), [&] {
+        for (int round = 0; round < 2000; round++)
+            ASSERT_EQ(bind_of(page), raw::success) << round;
+    });
+    greedy.send();
+    greedy.expect_success();
+    ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &before), 0);
+}
+
 TEST(UserMemory, the_last_of_the_exported_memory_is_for_the_administrator)
 {
     ModuleParameter most("max_exported_memory"), share("max_exported_memory_per_user");

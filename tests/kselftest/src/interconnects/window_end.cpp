@@ -3,8 +3,8 @@
 #include "interconnects/testctl.hpp"
 
 #include "support/raw.hpp"
+#include "support/sequel.hpp"
 
-#include <cstdlib>
 #include <memory>
 #include <poll.h>
 #include <sched.h>
@@ -67,8 +67,7 @@ protected:
         pages.at() = 1;
         link.send();
         if (link.receive() == 2) {
-            setenv("RSM_TEST_SLEEPER", "1", 1);
-            execl("/proc/self/exe", "sleeper", nullptr);
+            sleeper.exec();
         }
         _exit(0);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Events that end an export, and events that do not: E14, E15 and the range that goes away.
 #include "support/loopback.hpp"
+#include "support/sequel.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <unistd.h>
 
@@ -58,8 +58,7 @@ protected:
             break;
         case exec:
             // This binary again, as a program that only sleeps.
-            setenv("RSM_TEST_SLEEPER", "1", 1);
-            execl("/proc/self/exe", "sleeper", nullptr);
+            sleeper.exec();
             FAIL() << "exec failed";
             break;
         default:

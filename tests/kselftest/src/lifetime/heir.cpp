@@ -2,9 +2,9 @@
 // Exports whose creator ends while a forked child holds the descriptors.
 #include "support/loopback.hpp"
 #include "support/raw.hpp"
+#include "support/sequel.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,8 +62,7 @@ protected:
         if (order == 1)
             _exit(0);
         if (order == 2) {
-            setenv("RSM_TEST_SLEEPER", "1", 1);
-            execl("/proc/self/exe", "sleeper", nullptr);
+            sleeper.exec();
         }
         if (order == 3)
             munmap(pages.data(), pages.size());

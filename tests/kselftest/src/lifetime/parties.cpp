@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lifetime/parties.hpp"
+#include "support/sequel.hpp"
 
-#include <cstdlib>
 #include <functional>
 #include <poll.h>
 #include <pthread.h>
@@ -80,7 +80,7 @@ public:
             word_at_[8] = 1;
             return word_at_[8] == 1 ? 0 : 1;
         };
-        return {fate_of({"segment", "zeroes", "neither"}, load),
+        return {fate_of({"segment", "zeros", "neither"}, load),
                 fate_of({"stored", "ignored"}, store), word_of(rsm_memseg_import_unmap(handle_))};
     }
 
@@ -253,8 +253,7 @@ void Party::suffer(Way way)
         }).join();
         break;
     case Way::EXECED:
-        setenv("RSM_TEST_SLEEPER", "1", 1);
-        execl("/proc/self/exe", "sleeper", nullptr);
+        sleeper.exec();
         ADD_FAILURE() << "exec failed";
         break;
     default:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "support/sequel.hpp"
 #include "support/serve.hpp"
 
 #include <csignal>
@@ -7,8 +8,6 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <string>
-#include <sys/prctl.h>
-#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -37,12 +36,9 @@ public:
 
 int main(int argc, char **argv)
 {
-    // The form of a test that goes on as another program.
-    if (std::getenv("RSM_TEST_SLEEPER")) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
-    }
+    int result = 0;
+    if (rsmtest::Sequel::run(result))
+        return result;
     // Children write to the same stream: whole lines only.
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     std::signal(SIGPIPE, SIG_IGN);
