@@ -2,10 +2,6 @@
 # Drives everything; "make help" shows the targets. CMake builds user space,
 # Kbuild (through tools/build-modules) builds the kernel modules.
 
-ifneq ($(words $(CURDIR)),1)
-$(error no target works in a directory with a blank in its path: $(CURDIR))
-endif
-
 BUILD   ?= $(or $(RSM_BUILD),build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -23,6 +19,11 @@ TESTING ?= OFF
 # ON makes every warning of the C and C++ compiler an error.
 WERROR  ?= OFF
 
+# Make divides a path at blanks, CMake a list at semicolons.
+ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD))),1)
+$(error no target works with a blank or a semicolon in a path: $(CURDIR), BUILD=$(BUILD))
+endif
+
 # Other programs of the tree look for the build in RSM_BUILD.
 export RSM_BUILD := $(abspath $(BUILD))
 
@@ -31,12 +32,18 @@ TOOLCHAIN ?=
 
 # ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it, and so does a
 # machine without the program or without a place for its files.
-CCACHE_DIR     ?= $(or $(RSM_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rsm)/ccache
+HOME_CACHE     := $(or $(XDG_CACHE_HOME),$(addsuffix .cache,$(wildcard $(addsuffix /,$(HOME)))))
+CCACHE_DIR     ?= $(or $(RSM_CACHE),$(addsuffix /rsm,$(HOME_CACHE)))/ccache
 CCACHE_MAXSIZE ?= 1G
-CCACHE         ?= $(shell mkdir -p "$(CCACHE_DIR)" 2>/dev/null && test -w "$(CCACHE_DIR)" && command -v ccache)
+CCACHE         ?= $(shell command -v ccache)
+# ccache makes its directory, and those around it. Without RSM_CACHE and HOME there is no place; a
+# blank or a semicolon would divide the launcher, which is a list of CMake's.
+CCACHE_FITS    := $(shell case '$(CCACHE_DIR)' in (*[\;\ ]*|/ccache) exit ;; (/*) ;; (*) exit ;; esac; \
+			place='$(CCACHE_DIR)'; until test -e "$$place"; do place=$$(dirname "$$place"); done; \
+			test -w "$$place" && echo yes)
 # Part of each compilation's command, so that "cmake --build" without make finds the same files.
 # Precompiled headers need the two kinds of sloppiness.
-LAUNCHER        = $(if $(CCACHE),env;CCACHE_DIR=$(CCACHE_DIR);CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);$\
+LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);$\
 		  CCACHE_BASEDIR=$(CURDIR);CCACHE_NOHASHDIR=1;$\
 		  CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;$(CCACHE))
 comma           = ,
@@ -73,8 +80,10 @@ help:
 	@echo "                  tools/rsm-vm --arch arm64"
 	@echo "make check-arm64  the same with kselftests, which it runs in emulated arm64 guests (tens of minutes)"
 	@echo "make fuzz         fuzz the kernel modules, guided by coverage, for MINUTES=$(MINUTES)"
-	@echo "make soak         the bars of reliability in turn, for HOURS=$(HOURS); goes on where it stopped"
-	@echo "make soak-report  writes what was counted to Documentation/reliability.md"
+	@echo "make soak         the bars of reliability in turn, for HOURS=$(HOURS); goes on where it stopped,"
+	@echo "                  or where tests/soak/recorded.json did"
+	@echo "make soak-report  writes what was counted to Documentation/reliability.md and"
+	@echo "                  tests/soak/recorded.json"
 	@echo "make bench        measure in virtual machines, compare with the recorded ratios, draw plots in"
 	@echo "                  $(BUILD)/bench (BENCH='--rounds 20' adds options)"
 	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
