@@ -141,6 +141,18 @@ class Turns(SoakTest):
         self.assertIn("A: interrupted, not counted", said)
         self.assertEqual((self.counts("A"), self.state().bar("A")["slices"]), ({"kills": 5}, 1))
 
+    def test_a_clone_without_a_state_goes_on_from_the_recorded_one(self):
+        recorded = self.path.parent / "recorded.json"
+        self.run_bars([fake("A", "echo count kills 3")], 1)
+        self.state().save(recorded)
+        self.path.unlink()
+        state = State(self.path, recorded)
+        state.count("A", "kills", 1)
+        state.save()
+        self.assertEqual(self.counts("A"), {"kills": 4})
+        self.assertEqual(State(recorded).bar("A")["counts"], {"kills": 3})
+        self.assertEqual(State(self.path, recorded).bar("A")["counts"], {"kills": 4})
+
     def test_a_state_of_another_version_is_refused(self):
         self.path.parent.mkdir(parents=True)
         self.path.write_text('{"version": 99, "bars": {}}')

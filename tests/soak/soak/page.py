@@ -10,7 +10,7 @@ from .state import State
 HEAD = """<!-- SPDX-License-Identifier: MIT -->
 # Reliability
 
-`make soak HOURS=2` runs slices of the tests below in turn, for hours, and goes on where it stopped;
+`make soak HOURS=2` runs slices of the tests below in turn, for hours, and continues where the run before stopped;
 `make soak-report` writes this page from what was counted. {when}
 
 A goal that is *not yet* reached has not been counted long enough; one that is *missed* has a failure. Guests are

@@ -11,16 +11,24 @@ VERSION = 1
 SEEDS = 20
 
 
-class State:
-    """The file's contents: for each bar counts, seconds, slices, seeds and failures."""
+def _load(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if data.get("version") != VERSION:
+        raise SystemExit(f"{path}: not of this version; move it away to begin anew")
+    return data
 
-    def __init__(self, path: Path) -> None:
+
+class State:
+    """The file's contents: for each bar counts, seconds, slices, seeds and failures. If there is no such file, the
+    contents of the file that was recorded last, of another clone or machine."""
+
+    def __init__(self, path: Path, recorded: Path | None = None) -> None:
         self.path = path
         self._data: dict[str, Any] = {"version": VERSION, "bars": {}, "last": "", "date": ""}
-        if path.exists():
-            self._data = json.loads(path.read_text(encoding="utf-8"))
-            if self._data.get("version") != VERSION:
-                raise SystemExit(f"{path}: not of this version; move it away to begin anew")
+        for source in (path, recorded):
+            if source and source.exists():
+                self._data = _load(source)
+                break
 
     def bar(self, name: str) -> dict[str, Any]:
         bar: dict[str, Any] = self._data["bars"].setdefault(name, {
@@ -48,12 +56,14 @@ class State:
         bar["date"] = date
         bar["seeds"] = (bar["seeds"] + [seed])[-SEEDS:]
 
-    def save(self) -> None:
+    def save(self, path: Path | None = None) -> None:
         """Replaces the file in one step: a reader, or the next run, never sees half of it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
+        path = path or self.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(".new")
         with new.open("w", encoding="utf-8") as stream:
             json.dump(self._data, stream, indent=1, sort_keys=True)
+            stream.write("\n")
             stream.flush()
             os.fsync(stream.fileno())
-        new.replace(self.path)
+        new.replace(path)
