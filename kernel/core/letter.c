@@ -3,7 +3,8 @@
  * Letters: short messages from the holders of a ticket to the creator of the export
  * that granted it. Only the creator can read them, and no sender can remove or replace
  * the letter of another. The creator gets the letters of all users in turn, so a user with
- * many letters, and many user ids in a user namespace, delays each other user by two letters.
+ * many letters, and many user ids in a user namespace, delays any other user by two letters at
+ * most.
  */
 
 #include "internal.h"

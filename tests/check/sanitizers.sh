@@ -31,7 +31,7 @@ build_sanitized() {
 }
 
 # use_sanitizer NAME REPORTS: settings of the programs that run from now on; each process that has something to
-# report writes a file in REPORTS, whoever it is.
+# report writes a file in REPORTS, whichever user runs it.
 use_sanitizer() {
 	mkdir -p "$2"
 	chmod 1777 "$2"
@@ -47,8 +47,8 @@ use_sanitizer() {
 	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 }
 
-# The library of a sanitizer, which is loaded before all others: programs without it load libraries that have it,
-# and it wraps functions of the fake of /dev/rsm.
+# The library of a sanitizer, for LD_PRELOAD: programs without it load libraries that need it. The fake of /dev/rsm
+# is loaded before it, and calls what the sanitizer wraps.
 sanitizer_runtime() {
 	gcc -print-file-name="lib$1.so"
 }
