@@ -42,8 +42,9 @@ use_sanitizer() {
 	ASAN_OPTIONS="log_path=$2/report use_sigaltstack=0 handle_segv=0 handle_sigbus=0 verify_asan_link_order=0 ${ASAN_OPTIONS-}"
 	UBSAN_OPTIONS="log_path=$2/report print_stacktrace=1 ${UBSAN_OPTIONS-}"
 	# While it forks, librsm holds all of its mutexes, more than the detector of deadlocks can count.
-	# Tests start threads in forked children.
-	TSAN_OPTIONS="log_path=$2/report detect_deadlocks=0 die_after_fork=0 ${TSAN_OPTIONS-}"
+	# Tests start threads in forked children, and expect signals.
+	TSAN_OPTIONS="log_path=$2/report suppressions=$PWD/tests/check/tsan-suppressions detect_deadlocks=0 die_after_fork=0 \
+handle_segv=0 handle_sigbus=0 ${TSAN_OPTIONS-}"
 	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 }
 

@@ -34,8 +34,8 @@ class FakeSegment {
     }
 
     // The kernel's acts at a forced disconnect, and when an event arrives.
-    void abort() { ++status().generation; }
-    void post() { ++status().posted; }
+    void abort() { __atomic_fetch_add(&status().generation, 1, __ATOMIC_RELEASE); }
+    void post() { __atomic_fetch_add(&status().posted, 1, __ATOMIC_RELEASE); }
 
   private:
     rsm_status_slot &status() const { return *reinterpret_cast<rsm_status_slot *>(words_.data()); }
