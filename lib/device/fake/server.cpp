@@ -58,7 +58,7 @@ void mark(int socket) {
 Server::Server(const std::string &socket, const char *stats)
     : listener_(listen_at(socket)), events_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll")),
       handles_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll")),
-      agent_([](int line, const Reply &reply) { (void)send_message(line, reply); }) {
+      agent_([this](int line, const Reply &reply) { answer(line, reply); }) {
     if (stats != nullptr)
         stats_ = checked(::open(stats, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), stats);
     (void)rsmdev::raise_descriptor_limit();
@@ -81,6 +81,12 @@ void Server::write_statistics() {
         return;
     written_ = text;
     (void)!::pwrite(stats_.get(), text.data(), text.size(), 0);
+}
+
+// A caller that has an answer reads counters to which its call has contributed.
+void Server::answer(int line, const Reply &reply, int descriptor) {
+    write_statistics();
+    (void)send_message(line, reply, descriptor);
 }
 
 // Notices all handles that all processes have closed before the call.
@@ -123,7 +129,7 @@ void Server::open_handle(int line, const Request &request) {
     std::array<int, 2> ends{-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
         reply.error = EAGAIN;
-        (void)send_message(line, reply);
+        answer(line, reply);
         return;
     }
     rsmdev::Descriptor ours(ends[0]);
@@ -137,7 +143,7 @@ void Server::open_handle(int line, const Request &request) {
     reply.error = opened ? 0 : EAGAIN;
     if (opened)
         watch(handles_.get(), descriptor, cookie);
-    (void)send_message(line, reply, opened ? theirs.get() : -1);
+    answer(line, reply, opened ? theirs.get() : -1);
 }
 
 void Server::serve_line(int line) {
@@ -157,18 +163,18 @@ void Server::serve_line(int line) {
         break;
     case Operation::SHARE_MEMORY:
         agent_.share_memory(request.process, std::move(attached));
-        (void)send_message(line, Reply{});
+        answer(line, Reply{});
         break;
     case Operation::SERVE_CHANGES: {
-        (void)send_message(line, Reply{});
+        answer(line, Reply{});
         (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, line, nullptr);
         agent_.serve_changes(request.process, std::move(lines_.at(line)));
         lines_.erase(line);
         break;
     }
     default:
-        if (const auto answer = agent_.handle(line, request))
-            (void)send_message(line, answer->reply, answer->descriptor());
+        if (const auto found = agent_.handle(line, request))
+            answer(line, found->reply, found->descriptor());
     }
 }
 

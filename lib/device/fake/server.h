@@ -31,6 +31,7 @@ class Server {
     void serve(std::uint64_t what);
     [[nodiscard]] int patience() const;
     void write_statistics();
+    void answer(int line, const Reply &reply, int descriptor = -1);
 
     rsmdev::Descriptor listener_;
     rsmdev::Descriptor events_;  // of everything
