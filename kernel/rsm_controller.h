@@ -7,13 +7,13 @@
 #define RSM_CONTROLLER_H
 
 #include "rsm_status.h"
+#include "rsm_turns.h"
 
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/rsm.h>
 #include <linux/rsm_netlink.h>
@@ -175,14 +175,12 @@ enum rsm_export_state { RSM_BOUND, RSM_PUBLISHED, RSM_DEAD };
 
 /**
  * struct rsm_inbox - letters that an exporter has not received yet (letter.c)
- * @lock: guards both, and the field letter of all imports of the export
- * @users: the oldest letter of each user, by uid
- * @turns: the same letters, in the order in which they are delivered
+ * @lock: guards the letters, and the field letter of all imports of the export
+ * @letters: &struct rsm_letter, in the order in which they are delivered
  */
 struct rsm_inbox {
 	spinlock_t lock; /* see above; no other lock is taken under it */
-	struct rb_root users;
-	struct list_head turns;
+	struct rsm_turns letters;
 };
 
 /**

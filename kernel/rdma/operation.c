@@ -14,12 +14,14 @@
 
 /**
  * struct rsm_rdma_waiter - an operation that waits for room
- * @entry: in &rsm_rdma_room.waiting, or empty once it has room
+ * @turn: in &rsm_rdma_room.waiting while @waits
+ * @waits: it has no room yet
  * @op: the operation
  * @granted: completed when it has room
  */
 struct rsm_rdma_waiter {
-	struct list_head entry;
+	struct rsm_turn turn;
+	bool waits;
 	const struct rsm_rdma_op *op;
 	struct completion granted;
 };
@@ -63,19 +65,27 @@ static void take_room(struct rsm_rdma_room *room, const struct rsm_rdma_op *op)
 	room->bytes += op->length;
 }
 
-/* Give room to the operations that have waited longest. */
+static void room_leave_queue(struct rsm_rdma_room *room, struct rsm_rdma_waiter *waiter)
+{
+	lockdep_assert_held(&room->lock);
+	rsm_turns_del(&room->waiting, &waiter->turn);
+	waiter->waits = false;
+}
+
+/* Give room to the operations whose turn it is. */
 static void grant_room(struct rsm_rdma_channel *channel)
 {
 	struct rsm_rdma_room *room = &channel->room;
 	struct rsm_rdma_waiter *waiter;
+	struct rsm_turn *turn;
 
 	lockdep_assert_held(&room->lock);
-	while (!list_empty(&room->waiting)) {
-		waiter = list_first_entry(&room->waiting, struct rsm_rdma_waiter, entry);
+	while ((turn = rsm_turns_first(&room->waiting))) {
+		waiter = container_of(turn, struct rsm_rdma_waiter, turn);
 		if (!has_room(channel, waiter->op))
 			break;
 		take_room(room, waiter->op);
-		list_del_init(&waiter->entry);
+		room_leave_queue(room, waiter);
 		complete(&waiter->granted);
 	}
 }
@@ -100,10 +110,11 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 	bool waits;
 
 	spin_lock_irq(&room->lock);
-	waits = !list_empty(&waiter->entry);
-	list_del_init(&waiter->entry);
-	if (waits)
+	waits = waiter->waits;
+	if (waits) {
+		room_leave_queue(room, waiter);
 		grant_room(channel);
+	}
 	spin_unlock_irq(&room->lock);
 	if (!waits)
 		give_room(channel, waiter->op);
@@ -113,12 +124,14 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
 {
 	struct rsm_rdma_waiter waiter = {
+		.waits = true,
 		.op = op,
 		.granted = COMPLETION_INITIALIZER_ONSTACK(waiter.granted),
 	};
 
+	rsm_turn_init(&waiter.turn);
 	spin_lock_irq(&channel->room.lock);
-	list_add_tail(&waiter.entry, &channel->room.waiting);
+	rsm_turns_add(&channel->room.waiting, &waiter.turn);
 	grant_room(channel);
 	spin_unlock_irq(&channel->room.lock);
 	if (!wait_for_completion_killable(&waiter.granted))

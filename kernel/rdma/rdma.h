@@ -102,15 +102,15 @@ enum rsm_rdma_progress {
  * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
  * @wrs: most work requests that they need, at most &rsm_rdma_channel.transfer_wrs
  * @bytes: bytes that they move, at most RSM_RDMA_TRANSFER_BYTES
- * @waiting: &struct rsm_rdma_waiter of operations that wait, in their order. A later one does not
- *	overtake an earlier one, even if it needs less
+ * @waiting: &struct rsm_rdma_waiter of operations that wait. Users take turns, each with its oldest
+ *	one first; none gets room before its turn, even if it needs less
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */
 	u32 contexts;
 	u32 wrs;
 	u32 bytes;
-	struct list_head waiting;
+	struct rsm_turns waiting;
 };
 
 /**

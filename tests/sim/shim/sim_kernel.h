@@ -347,6 +347,11 @@ struct hlist_node {
 struct rcu_head {
 	char nothing;
 };
+/* Trees are parts of structures here, and nothing enters them. */
+struct rb_node {
+	struct rb_node *rb_left, *rb_right;
+};
+
 struct rb_root {
 	void *node;
 };

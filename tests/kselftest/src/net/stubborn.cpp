@@ -70,11 +70,14 @@ class Device {
     Fd file_;
 };
 
+const std::string root = "0 0";
+
 // A process of this node, with an import of its own and the keys to it.
 class User {
   public:
-    User(unsigned node, RemoteExport &of)
-        : session_(node), import_(session_, of), pid_(session_.call("sh echo $PPID").text) {
+    // `identity`: user id and group id.
+    User(unsigned node, RemoteExport &of, const std::string &identity)
+        : session_(node), import_(as(identity), of), pid_(session_.call("sh echo $PPID").text) {
         while (!pid_.empty() && pid_.back() == '\n')
             pid_.pop_back();
         EXPECT_EQ(import_.put64(0, 0), RSM_SUCCESS);
@@ -86,12 +89,17 @@ class User {
     // The function of the kernel that it sleeps in.
     bool waits_for_room() const {
         const auto name = read_line("/proc/" + pid_ + "/wchan");
-        return name && (*name == "wait_for_room" || *name == "rsm_rdma_op_start");
+        return name && (*name == "op_wait_for_room" || *name == "rsm_rdma_op_start");
     }
     int result() { return pending_->get().status; }
     void kill() { session_.kill(); }
 
   private:
+    Session &as(const std::string &identity) {
+        EXPECT_EQ(session_.status("user", identity), 0);
+        return session_;
+    }
+
     Session session_;
     RemoteImport import_;
     std::string pid_;
@@ -137,8 +145,8 @@ class NetStubbornDeviceAndUsers : public NetStubbornDevice {
             return;
         exporter_ = std::make_unique<Session>(first.node());
         exported_ = std::make_unique<RemoteExport>(*exporter_, 2 * room / page);
-        ASSERT_EQ(exported_->publish(), RSM_SUCCESS);
-        hog_ = std::make_unique<User>(self.node(), *exported_);
+        ASSERT_EQ(exported_->publish(0, {{self.node(), 0666}}), RSM_SUCCESS);
+        hog_ = std::make_unique<User>(self.node(), *exported_, root);
     }
     void TearDown() override {
         users_.clear();
@@ -148,10 +156,11 @@ class NetStubbornDeviceAndUsers : public NetStubbornDevice {
         NetStubbornDevice::TearDown();
     }
     // The first user's transfers take the room, and these wait behind them: the next one comes when
-    // the one before it waits, or has got room after all.
-    void come(const std::vector<Transfer> &transfers) {
+    // the one before it waits, or has got room after all. The last one is of another user id.
+    void come(const std::vector<Transfer> &transfers, const std::string &last = root) {
         for (std::size_t i = 0; i < transfers.size(); i++)
-            users_.push_back(std::make_unique<User>(self.node(), *exported_));
+            users_.push_back(std::make_unique<User>(self.node(), *exported_,
+                                                    i + 1 < transfers.size() ? root : last));
         device().command("hold");
         hog_->begin_put({0, room - rest});
         eventually([&] { return bytes_held() == room - rest; });
@@ -205,6 +214,24 @@ TEST_F(NetStubbornDeviceAndUsers, get_room_in_the_order_of_their_coming) {
     device().command("let 1");
     // The last two get room at once, and come to the device in any order.
     EXPECT_EQ(behind_the_hog(order.size()).size(), order.size());
+    device().command("go");
+    EXPECT_EQ(hog_result(), RSM_SUCCESS);
+    for (std::size_t i = 0; i < order.size(); i++)
+        EXPECT_EQ(user(i).result(), RSM_SUCCESS);
+}
+
+// Three transfers of one user id are there when one of another comes.
+TEST_F(NetStubbornDeviceAndUsers, take_turns) {
+    const std::vector<Transfer> transfers{{room, large},
+                                          {room + large, large},
+                                          {room + 2 * large, large},
+                                          {room + 3 * large, large}};
+    const std::vector<Transfer> order{transfers[0], transfers[3], transfers[1], transfers[2]};
+    come(transfers, "1002 1002");
+    for (std::size_t i = 1; i <= order.size(); i++) {
+        device().command("let 1");
+        EXPECT_EQ(behind_the_hog(i), std::vector<Transfer>(order.begin(), order.begin() + i));
+    }
     device().command("go");
     EXPECT_EQ(hog_result(), RSM_SUCCESS);
     for (std::size_t i = 0; i < order.size(); i++)

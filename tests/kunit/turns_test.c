@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queues in which users take turns. */
+
+#include <kunit/test.h>
+
+#include "../../kernel/rsm_controller.h"
+
+static kuid_t caller(void)
+{
+	return KUIDT_INIT(1001);
+}
+
+#define rsm_outermost_user caller
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(symbol)
+#include "../../kernel/core/turns.c"
+
+/* An entry with a name: a letter for its user, and a number. */
+struct named {
+	struct rsm_turn turn;
+	const char *name;
+};
+
+static struct named entry[] = {
+	{ .name = "a1" }, { .name = "a2" }, { .name = "a3" },
+	{ .name = "b1" }, { .name = "b2" },
+	{ .name = "c1" },
+};
+
+static struct named *named(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(entry); i++)
+		if (!strcmp(entry[i].name, name))
+			return &entry[i];
+	return NULL;
+}
+
+static void enter(struct rsm_turns *turns, const char *name)
+{
+	struct rsm_turn *turn = &named(name)->turn;
+
+	rsm_turn_init(turn);
+	turn->user = name[0];
+	rsm_turns_add(turns, turn);
+}
+
+static void make_queue(struct rsm_turns *turns)
+{
+	rsm_turns_init(turns);
+	for (size_t i = 0; i < ARRAY_SIZE(entry); i++)
+		enter(turns, entry[i].name);
+}
+
+static void leave(struct rsm_turns *turns, const char *name)
+{
+	rsm_turns_del(turns, &named(name)->turn);
+}
+
+/* Takes all out, and compares. */
+static void expect_order(struct kunit *test, struct rsm_turns *turns, const char *const *order)
+{
+	struct rsm_turn *turn;
+
+	for (; *order; order++) {
+		turn = rsm_turns_first(turns);
+		KUNIT_ASSERT_NOT_NULL(test, turn);
+		KUNIT_EXPECT_STREQ(test, container_of(turn, struct named, turn)->name, *order);
+		rsm_turns_del(turns, turn);
+	}
+	KUNIT_EXPECT_NULL(test, rsm_turns_first(turns));
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&turns->users));
+}
+
+static void users_take_turns(struct kunit *test)
+{
+	static const char *const order[] = { "a1", "b1", "c1", "a2", "b2", "a3", NULL };
+	struct rsm_turns turns;
+
+	make_queue(&turns);
+	expect_order(test, &turns, order);
+}
+
+static void a_user_who_comes_later_waits_for_one_of_each(struct kunit *test)
+{
+	static const char *const order[] = { "a2", "b1", "c1", "a3", "b2", NULL };
+	struct rsm_turns turns;
+
+	make_queue(&turns);
+	leave(&turns, "b1");
+	leave(&turns, "b2");
+	leave(&turns, "c1");
+	leave(&turns, "a1");
+	enter(&turns, "b1");
+	enter(&turns, "b2");
+	enter(&turns, "c1");
+	expect_order(test, &turns, order);
+}
+
+static void an_entry_behind_another_of_its_user_leaves(struct kunit *test)
+{
+	static const char *const order[] = { "a1", "b1", "c1", "a3", NULL };
+	struct rsm_turns turns;
+
+	make_queue(&turns);
+	leave(&turns, "a2");
+	leave(&turns, "b2");
+	expect_order(test, &turns, order);
+}
+
+/* The next one of the user does not inherit the place. */
+static void the_oldest_entry_of_a_user_leaves(struct kunit *test)
+{
+	static const char *const order[] = { "b1", "c1", "a2", "b2", "a3", NULL };
+	struct rsm_turns turns;
+
+	make_queue(&turns);
+	leave(&turns, "a1");
+	expect_order(test, &turns, order);
+}
+
+static void an_entry_is_of_the_caller(struct kunit *test)
+{
+	struct rsm_turn turn;
+
+	rsm_turn_init(&turn);
+	KUNIT_EXPECT_EQ(test, turn.user, 2 * 1001);
+}
+
+static struct kunit_case turns_cases[] = {
+	KUNIT_CASE(users_take_turns),
+	KUNIT_CASE(a_user_who_comes_later_waits_for_one_of_each),
+	KUNIT_CASE(an_entry_behind_another_of_its_user_leaves),
+	KUNIT_CASE(the_oldest_entry_of_a_user_leaves),
+	KUNIT_CASE(an_entry_is_of_the_caller),
+	{}
+};
+
+static struct kunit_suite turns_suite = {
+	.name = "rsm_turns",
+	.test_cases = turns_cases,
+};
+
+kunit_test_suite(turns_suite);
