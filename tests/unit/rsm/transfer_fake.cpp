@@ -209,6 +209,8 @@ Import make_import() {
 } // namespace
 
 struct RemoteRegion::Inside {
+    explicit Inside(std::uint64_t number) : ticket(number) {}
+
     std::uint64_t ticket;
     Import import = make_import();
 
