@@ -20,7 +20,7 @@ TESTING ?= OFF
 WERROR  ?= OFF
 
 # Make divides a path at blanks, CMake a list at semicolons.
-ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD))),1)
+ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD)|)),1)
 $(error no target works with a blank or a semicolon in a path: $(CURDIR), BUILD=$(BUILD))
 endif
 
@@ -32,15 +32,15 @@ TOOLCHAIN ?=
 
 # ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it, and so does a
 # machine without the program or without a place for its files.
-HOME_CACHE     := $(or $(XDG_CACHE_HOME),$(addsuffix .cache,$(wildcard $(addsuffix /,$(HOME)))))
-CCACHE_DIR     ?= $(or $(RSM_CACHE),$(addsuffix /rsm,$(HOME_CACHE)))/ccache
+HOME_CACHE     := $(or $(XDG_CACHE_HOME),$(if $(filter 1,$(words $(HOME))),$(addsuffix .cache,$(wildcard $(HOME)/))))
+CCACHE_DIR     ?= $(addsuffix /ccache,$(or $(RSM_CACHE),$(addsuffix /rsm,$(HOME_CACHE))))
 CCACHE_MAXSIZE ?= 1G
 CCACHE         ?= $(shell command -v ccache)
 # ccache makes its directory, and those around it. Without RSM_CACHE and HOME there is no place; a
 # blank or a semicolon would divide the launcher, which is a list of CMake's.
-CCACHE_FITS    := $(shell case '$(CCACHE_DIR)' in (*[\;\ ]*|/ccache) exit ;; (/*) ;; (*) exit ;; esac; \
+CCACHE_FITS    := $(shell case '$(CCACHE_DIR)' in (*[\;\ ]*) exit ;; (/*) ;; (*) exit ;; esac; \
 			place='$(CCACHE_DIR)'; until test -e "$$place"; do place=$$(dirname "$$place"); done; \
-			test -w "$$place" && echo yes)
+			test -d "$$place" && test -w "$$place" && echo yes)
 # Part of each compilation's command, so that "cmake --build" without make finds the same files.
 # Precompiled headers need the two kinds of sloppiness.
 LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);$\
