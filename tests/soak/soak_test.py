@@ -9,12 +9,14 @@ import io
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
@@ -100,6 +102,10 @@ class Counting(SoakTest):
         self.assertEqual(self.counts("R1"), {"reports": 2, "runs watched": 1})
         self.assertEqual(self.status, 1)
 
+    def test_a_run_without_the_debug_kernel_is_not_watched(self):
+        self.run_bars([fake("A", "echo kernel 6.1-debug", watched=True), fake("B", "echo kernel 6.1", watched=True)], 2)
+        self.assertEqual(self.counts("R1"), {"reports": 0, "runs watched": 1})
+
     def test_harmless_lines_are_no_reports(self):
         for line in ("no BUG here", "WARNING: CPU: 0 at drivers/infiniband/sw/rxe/rxe_comp.c:1",
                      "ok 1 - kmemleak", "DEBUG: fine"):
@@ -141,6 +147,18 @@ class Turns(SoakTest):
         self.assertIn("A: interrupted, not counted", said)
         self.assertEqual((self.counts("A"), self.state().bar("A")["slices"]), ({"kills": 5}, 1))
 
+    def test_an_interrupt_while_a_slice_starts_ends_it(self):
+        start = subprocess.Popen
+
+        def interrupted_start(*arguments, **options):
+            process = start(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGINT)
+            return process
+
+        with mock.patch("subprocess.Popen", interrupted_start):
+            said = self.run_bars([fake("A", "sleep 1000")], 5)
+        self.assertIn("A: interrupted, not counted", said)
+
     def test_a_clone_without_a_state_goes_on_from_the_recorded_one(self):
         recorded = self.path.parent / "recorded.json"
         self.run_bars([fake("A", "echo count kills 3")], 1)
@@ -152,6 +170,16 @@ class Turns(SoakTest):
         self.assertEqual(self.counts("A"), {"kills": 4})
         self.assertEqual(State(recorded).bar("A")["counts"], {"kills": 3})
         self.assertEqual(State(self.path, recorded).bar("A")["counts"], {"kills": 4})
+
+    def test_a_state_that_lacks_recorded_counts_is_told_from_one_that_has_them(self):
+        bar = fake("A", "echo count kills 3")
+        recorded = self.path.parent / "recorded.json"
+        self.run_bars([bar], 2)
+        self.state().save(recorded)
+        self.assertFalse(self.state().lacks(State(recorded)))
+        self.path.unlink()
+        self.run_bars([bar], 1)
+        self.assertTrue(self.state().lacks(State(recorded)))
 
     def test_a_state_of_another_version_is_refused(self):
         self.path.parent.mkdir(parents=True)
@@ -189,6 +217,7 @@ class Page(SoakTest):
         bar = fake("A", "echo out of order; exit 1", missing="all else")
         self.run_bars([bar], 1, seed=5)
         text = self.text(bar)
+        self.assertIn("| kills | at least 10 | none counted | failed |", text)
         self.assertIn("  Missing: all else.", text)
         self.assertRegex(text, r"  Failed on \S+ with seed 5 \(status 1\): `out of order`\.")
 

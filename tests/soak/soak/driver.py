@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs slices of bars, and counts."""
 
+import contextlib
 import datetime
 import os
 import random
@@ -15,8 +16,9 @@ from .bars import Bar
 from .state import State
 
 CANNOT_RUN = 77
-# A run that is watched counts here.
+# A run that is watched counts here. A bar may run without the debug kernel now and then.
 WATCH = "R1"
+DEBUG_KERNEL = re.compile(r"-debug$")
 # As tests/kselftest/src/runner/kernel.cpp has them; each in lines of a kernel.
 REPORT = re.compile(r"\b(?:BUG: |KASAN: |UBSAN: |KCSAN: |WARNING: (?!.*\bdrivers/infiniband/sw/rxe/)|Oops: |"
                     r"possible (?:recursive locking|circular locking|irq lock inversion)|"
@@ -90,8 +92,13 @@ class Driver:
 
     def _stop(self, *_: object) -> None:
         self._stopped = True
+        self._end_process()
+
+    def _end_process(self) -> None:
         if self._process:
-            os.killpg(self._process.pid, signal.SIGTERM)
+            # The process may have ended just now.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
 
     def _slice(self, bar: Bar, seconds: int) -> bool:
         seed, self._seed = self._seed, self._seed + 1
@@ -113,6 +120,9 @@ class Driver:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                              stderr=subprocess.STDOUT, text=True, errors="replace",
                                              start_new_session=True)
+            # A signal that came before the line above had its value has ended nothing.
+            if self._stopped:
+                self._end_process()
             assert self._process.stdout
             for line in self._process.stdout:
                 stream.write(line)
@@ -136,7 +146,7 @@ class Driver:
         if status not in (0, CANNOT_RUN):
             entry["failures"].append({"seed": seed, "date": date, "status": status, "log": log.name,
                                       "last": said.last})
-        if bar.watched and status != CANNOT_RUN:
+        if bar.watched and status != CANNOT_RUN and (said.reports or any(map(DEBUG_KERNEL.search, said.kernels))):
             self._state.count(WATCH, "reports", said.reports)
             self._state.count(WATCH, "runs watched", 1)
             self._state.add(WATCH, seconds, seed, date)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Documentation/reliability.md: nothing that has not been counted."""
 
-import datetime
 from collections.abc import Sequence
 
 from .bars import Bar, Goal
@@ -13,8 +12,9 @@ HEAD = """<!-- SPDX-License-Identifier: MIT -->
 `make soak HOURS=2` runs slices of the tests below in turn, for hours, and continues where the run before stopped;
 `make soak-report` writes this page from what was counted. {when}
 
-A goal that is *not yet* reached has not been counted long enough; one that is *missed* has a failure. Guests are
-emulated where this machine has no virtualisation, so times say little.
+A goal that is *not yet* reached has not been counted long enough; one that is *missed* has a count beyond its bound; *failed*
+means that a slice of the bar has failed, see [Runs](#runs). Guests are emulated where a machine has no virtualisation, so times
+say little. The counts are of all machines that have contributed.
 
 | bar | what | count | goal | so far | |
 |---|---|---|---|---|---|
@@ -40,8 +40,11 @@ def rows(bar: Bar, state: State) -> list[str]:
     lines = []
     for goal in bar.goals:
         number = entry["counts"].get(goal.count)
-        so_far = "not run" if number is None else f"{number:,}"
+        none = "none counted" if entry["slices"] else "not run"
+        so_far = none if number is None else f"{number:,}"
         verdict = "not yet" if number is None else goal.state(number, entry["slices"])
+        if entry["failures"] and verdict != "missed":
+            verdict = "failed"
         lines.append(f"| {bar.name} | {bar.title} | {goal.count} | {wanted(goal)} | {so_far} | {verdict} |")
     for name in bar.told:
         figure = _figure(entry, name)
@@ -56,7 +59,7 @@ def details(bar: Bar, state: State) -> list[str]:
         lines = [f"* **{bar.name}** has not run yet{reason}."]
     else:
         kernels = f", kernel {', '.join(entry['kernels'])}" if entry["kernels"] else ""
-        lines = [f"* **{bar.name}**: {entry['slices']:,} slices, {entry['seconds'] / 3600:.2f} h, last on "
+        lines = [f"* **{bar.name}**: {entry['slices']:,} slice{'' if entry['slices'] == 1 else 's'}, {entry['seconds'] / 3600:.2f} h, last on "
                  f"{entry['date']}{kernels}. Seeds: {', '.join(map(str, entry['seeds']))}."]
     if bar.missing:
         lines.append(f"  Missing: {bar.missing}.")
@@ -68,7 +71,7 @@ def details(bar: Bar, state: State) -> list[str]:
 
 def write(bars: Sequence[Bar], state: State) -> str:
     total = sum(state.bar(bar.name)["seconds"] for bar in bars if bar.command)
-    when = f"As of {datetime.date.today().isoformat()}: {total / 3600:.2f} hours in all."
+    when = f"Last slice on {state.date}: {total / 3600:.2f} hours in all." if state.date else "Nothing has run yet."
     table = [row for bar in bars for row in rows(bar, state)]
     text = [line for bar in bars for line in details(bar, state)]
     return HEAD.format(when=when) + "\n".join([*table, "", "## Runs", "", *text, ""])

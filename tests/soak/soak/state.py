@@ -14,7 +14,7 @@ SEEDS = 20
 def _load(path: Path) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if data.get("version") != VERSION:
-        raise SystemExit(f"{path}: not of this version; move it away to begin anew")
+        raise SystemExit(f"{path}: not of this version; move it away")
     return data
 
 
@@ -35,6 +35,15 @@ class State:
             "counts": {}, "worst": {}, "latest": {}, "seconds": 0.0, "slices": 0, "seeds": [],
             "failures": [], "unable": "", "kernels": [], "date": ""})
         return bar
+
+    def lacks(self, other: "State") -> bool:
+        """Whether another state has more slices of a bar: counts that this one would lose."""
+        return any(bar["slices"] > self.bar(name)["slices"] for name, bar in other._data["bars"].items())
+
+    @property
+    def date(self) -> str:
+        """The day of the last slice."""
+        return max((str(bar["date"]) for bar in self._data["bars"].values()), default="")
 
     @property
     def last(self) -> str:
