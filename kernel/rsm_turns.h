@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Turns: what users wait for, user after user. A user with much in a queue, or with many user ids
- * in a user namespace, delays the first thing of any other user by two others at most.
+ * Turns: what users wait for, user after user. All users in user namespaces of one owner are one
+ * more user besides the owner. So a user with much in a queue, or with many user ids in a user
+ * namespace, delays the oldest entry of any other user by two entries at most.
  */
 #ifndef _RSM_TURNS_H
 #define _RSM_TURNS_H
