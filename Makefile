@@ -20,8 +20,11 @@ TESTING ?= OFF
 WERROR  ?= OFF
 
 # Make divides a path at blanks, CMake a list at semicolons.
-ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD)|)),1)
-$(error no target works with a blank or a semicolon in a path: $(CURDIR), BUILD=$(BUILD))
+ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD)|$(PREFIX)|$(DESTDIR)|)),1)
+$(error no target works with a blank or a semicolon in a path: $(CURDIR), BUILD=$(BUILD), PREFIX=$(PREFIX), DESTDIR=$(DESTDIR))
+endif
+ifeq ($(BUILD),)
+$(error BUILD is empty; it names the directory for what is built)
 endif
 
 # Other programs of the tree look for the build in RSM_BUILD.
@@ -32,18 +35,23 @@ TOOLCHAIN ?=
 
 # ccache compiles nothing twice, in whichever clone. An empty CCACHE does without it, and so does a
 # machine without the program or without a place for its files.
+# A directory that the caller names keeps the limit of its own configuration.
+ifeq ($(origin CCACHE_DIR),undefined)
+CCACHE_MAXSIZE ?= 1G
+endif
 HOME_CACHE     := $(or $(XDG_CACHE_HOME),$(if $(filter 1,$(words $(HOME))),$(addsuffix .cache,$(wildcard $(HOME)/))))
 CCACHE_DIR     ?= $(addsuffix /ccache,$(or $(RSM_CACHE),$(addsuffix /rsm,$(HOME_CACHE))))
-CCACHE_MAXSIZE ?= 1G
 CCACHE         ?= $(shell command -v ccache)
 # ccache makes its directory, and those around it. Without RSM_CACHE and HOME there is no place; a
 # blank or a semicolon would divide the launcher, which is a list of CMake's.
 CCACHE_FITS    := $(shell case '$(CCACHE_DIR)' in (*[\;\ ]*) exit ;; (/*) ;; (*) exit ;; esac; \
 			place='$(CCACHE_DIR)'; until test -e "$$place"; do place=$$(dirname "$$place"); done; \
 			test -d "$$place" && test -w "$$place" && echo yes)
+CCACHE_REMARK   = $(if $(CCACHE_FITS),:,$(if $(and $(CCACHE),$(CCACHE_DIR)),$\
+		  echo "compiling without ccache: CCACHE_DIR=$(CCACHE_DIR) is no place for its files",:))
 # Part of each compilation's command, so that "cmake --build" without make finds the same files.
 # Precompiled headers need the two kinds of sloppiness.
-LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);$\
+LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);$(addprefix CCACHE_MAXSIZE=,$(addsuffix ;,$(CCACHE_MAXSIZE)))$\
 		  CCACHE_BASEDIR=$(CURDIR);CCACHE_NOHASHDIR=1;$\
 		  CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;$(CCACHE))
 comma           = ,
@@ -112,6 +120,7 @@ deps-arm64: deps-run
 lib:
 	@command -v cmake ninja >/dev/null || \
 		{ echo "cmake or ninja is missing; get them with: tools/install-deps build"; exit 2; }
+	@$(CCACHE_REMARK)
 	@$(CMAKE)
 	@echo "building libraries and tools in $(BUILD)"
 	@cmake --build $(BUILD) -- --quiet
@@ -247,5 +256,11 @@ ifeq ($(DESTDIR),)
 	ldconfig
 endif
 
+# Nothing but what was built here is removed: BUILD may name any directory.
 clean:
+	@case '$(CURDIR)/' in ('$(RSM_BUILD)'/*) \
+		echo "BUILD=$(BUILD) is the source tree, or around it"; exit 2 ;; esac
+	@test ! -e $(BUILD) || test $(RSM_BUILD) = $(CURDIR)/build || test -e $(BUILD)/CMakeCache.txt || \
+		ls $(BUILD)/modules/*/.lock >/dev/null 2>&1 || \
+		{ echo "BUILD=$(BUILD) holds no build of this project"; exit 2; }
 	rm -rf $(BUILD)
