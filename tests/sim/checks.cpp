@@ -123,6 +123,9 @@ void World::is_down(const Peer &peer, const std::string &why)
                                      "answers too slowly"};
     if (std::find(verdicts.begin(), verdicts.end(), why) == verdicts.end())
         return;
+    // The other node has ended the connection, for a reason of its own, and the news of it is on its way.
+    if (scenario_.keys && peer.channel && !peer.channel->open)
+        return;
     const Time memory = 10 * patience() + 4 * scenario_.key_time;
     if (!was_troubled(*peer.node, *peer.other, run_since(*peer.node, memory)))
         runtime_.fault(name(*peer.node) + " gives up " + name(*peer.other) +
