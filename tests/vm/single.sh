@@ -186,6 +186,15 @@ test_users_and_loopback() {
 		prints 'alice rsm' 'bob rsm' 'nogroup rsm' up
 }
 
+# A guest unpacks all of it into memory, which takes a kernel with KASAN seconds.
+test_guest_has_no_debug_information() {
+	(
+		export RSM_BUILD="$product"
+		guest 0 -- 'grep -rlF .debug_info /usr; ls -l /usr/lib/*/librsm.so | grep -o "librsm.so -> .*"'
+	) &&
+		prints 'librsm.so -> librsm.so.2'
+}
+
 test_copy_brings_libraries() {
 	guest 0 --copy "$(command -v bash)" \
 		--copy "$(command -v bash):/opt/a b/shell" -- \

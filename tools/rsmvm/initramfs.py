@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import libraries, network, packages, paths, siw
+from . import debuginfo, libraries, network, packages, paths, siw
 from .arch import NATIVE
 from .cpio import Archive
 from .errors import UsageError
@@ -146,7 +146,10 @@ def _add_product(tree, setup):
     """The project's libraries, tools and configuration, as "make install" would place them."""
     arch = setup.kernel.arch
     for path in libraries.built_libraries(arch):
-        _add_program(tree, path, f"{arch.guest_libraries}/{path.name}", arch)
+        if path.is_symlink():
+            tree.symlink(f"{arch.guest_libraries}/{path.name}", os.readlink(path))
+        else:
+            _add_program(tree, path, f"{arch.guest_libraries}/{path.name}", arch)
     for path in libraries.built_tools(arch):
         _add_program(tree, path, f"usr/bin/{path.name}", arch)
     tree.file("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS.read_bytes())
@@ -176,10 +179,10 @@ def _add_copy(tree, source, target, arch):
 def _add_program(tree, source, target, arch):
     """A file and, if it is an ELF file, what the loader will look for."""
     try:
-        tree.file(target, source.read_bytes(), source.stat().st_mode & 0o7777)
+        tree.file(target, debuginfo.without(source.read_bytes()), source.stat().st_mode & 0o7777)
     except OSError as error:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from error
     if libraries.is_elf(source):
         for path, host in libraries.needed(source, arch).items():
             if path not in tree:
-                tree.file(path, host.read_bytes(), 0o755)
+                tree.file(path, debuginfo.without(host.read_bytes()), 0o755)

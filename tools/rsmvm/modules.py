@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from . import paths
+from . import debuginfo, paths
 from .arch import NATIVE
 from .errors import UsageError
 
@@ -54,7 +54,7 @@ class ModuleSet:
             if not self.kernel.modules and not name.startswith("rsm"):
                 return
             raise UsageError(self._missing(name))
-        data = read(self.available[name])
+        data = debuginfo.without(read(self.available[name]))
         found = DEPENDS.search(data)
         depends = [plain(d) for d in found[1].decode().split(",") if d] if found else []
         for other in depends:
