@@ -34,13 +34,6 @@ static void letter_add(struct rsm_inbox *inbox, struct rsm_letter *letter)
 	rsm_turns_add(&inbox->letters, &letter->turn);
 }
 
-static void letter_del(struct rsm_inbox *inbox, struct rsm_letter *letter)
-{
-	lockdep_assert_held(&inbox->lock);
-	letter->imp->letter = NULL;
-	rsm_turns_del(&inbox->letters, &letter->turn);
-}
-
 /* The letter whose turn it is, taken out, or NULL. */
 static struct rsm_letter *letter_next(struct rsm_inbox *inbox)
 {
@@ -51,7 +44,8 @@ static struct rsm_letter *letter_next(struct rsm_inbox *inbox)
 	turn = rsm_turns_first(&inbox->letters);
 	if (turn) {
 		letter = container_of(turn, struct rsm_letter, turn);
-		letter_del(inbox, letter);
+		letter->imp->letter = NULL;
+		rsm_turns_pop(&inbox->letters);
 	}
 	spin_unlock(&inbox->lock);
 	return letter;
@@ -69,8 +63,10 @@ void rsm_letter_drop(struct rsm_export *exp, struct rsm_import *imp)
 
 	spin_lock(&inbox->lock);
 	letter = imp->letter;
-	if (letter)
-		letter_del(inbox, letter);
+	if (letter) {
+		imp->letter = NULL;
+		rsm_turns_del(&inbox->letters, &letter->turn);
+	}
 	spin_unlock(&inbox->lock);
 	kfree(letter);
 }

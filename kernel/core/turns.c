@@ -58,8 +58,23 @@ void rsm_turns_add(struct rsm_turns *turns, struct rsm_turn *turn)
 }
 EXPORT_SYMBOL_GPL(rsm_turns_add);
 
+/* The entry behind the oldest one of a user becomes the oldest; NULL if there is none. */
+static struct rsm_turn *turn_promote(struct rsm_turns *turns, struct rsm_turn *oldest)
+{
+	struct rsm_turn *next;
+
+	if (list_empty(&oldest->behind)) {
+		rb_erase(&oldest->node, &turns->users);
+		return NULL;
+	}
+	next = list_next_entry(oldest, behind);
+	rb_replace_node(&oldest->node, &next->node, &turns->users);
+	list_del(&oldest->behind);
+	return next;
+}
+
 /**
- * rsm_turns_del() - take an entry out; the next one of its user comes behind all other users
+ * rsm_turns_del() - take an entry out before its turn; the next one of its user has its place
  * @turns: the queue, locked
  * @turn: an entry in it
  */
@@ -67,19 +82,34 @@ void rsm_turns_del(struct rsm_turns *turns, struct rsm_turn *turn)
 {
 	struct rsm_turn *next;
 
-	if (!RB_EMPTY_NODE(&turn->node)) {
-		list_del(&turn->order);
-		if (list_empty(&turn->behind)) {
-			rb_erase(&turn->node, &turns->users);
-			return;
-		}
-		next = list_next_entry(turn, behind);
-		rb_replace_node(&turn->node, &next->node, &turns->users);
-		list_add_tail(&next->order, &turns->oldest);
+	if (RB_EMPTY_NODE(&turn->node)) {
+		list_del(&turn->behind);
+		return;
 	}
-	list_del(&turn->behind);
+	next = turn_promote(turns, turn);
+	if (next)
+		list_replace(&turn->order, &next->order);
+	else
+		list_del(&turn->order);
 }
 EXPORT_SYMBOL_GPL(rsm_turns_del);
+
+/**
+ * rsm_turns_pop() - take the entry out whose turn it is
+ * @turns: the queue, locked, not empty
+ *
+ * The next entry of the same user comes behind all other users.
+ */
+void rsm_turns_pop(struct rsm_turns *turns)
+{
+	struct rsm_turn *turn = rsm_turns_first(turns);
+	struct rsm_turn *next = turn_promote(turns, turn);
+
+	list_del(&turn->order);
+	if (next)
+		list_add_tail(&next->order, &turns->oldest);
+}
+EXPORT_SYMBOL_GPL(rsm_turns_pop);
 
 /**
  * rsm_turns_first() - the entry whose turn it is

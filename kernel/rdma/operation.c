@@ -65,13 +65,6 @@ static void take_room(struct rsm_rdma_room *room, const struct rsm_rdma_op *op)
 	room->bytes += op->length;
 }
 
-static void room_leave_queue(struct rsm_rdma_room *room, struct rsm_rdma_waiter *waiter)
-{
-	lockdep_assert_held(&room->lock);
-	rsm_turns_del(&room->waiting, &waiter->turn);
-	waiter->waits = false;
-}
-
 /* Give room to the operations whose turn it is. */
 static void grant_room(struct rsm_rdma_channel *channel)
 {
@@ -85,7 +78,8 @@ static void grant_room(struct rsm_rdma_channel *channel)
 		if (!has_room(channel, waiter->op))
 			break;
 		take_room(room, waiter->op);
-		room_leave_queue(room, waiter);
+		rsm_turns_pop(&room->waiting);
+		waiter->waits = false;
 		complete(&waiter->granted);
 	}
 }
@@ -112,7 +106,7 @@ static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waite
 	spin_lock_irq(&room->lock);
 	waits = waiter->waits;
 	if (waits) {
-		room_leave_queue(room, waiter);
+		rsm_turns_del(&room->waiting, &waiter->turn);
 		grant_room(channel);
 	}
 	spin_unlock_irq(&room->lock);

@@ -65,7 +65,7 @@ static void expect_order(struct kunit *test, struct rsm_turns *turns, const char
 		turn = rsm_turns_first(turns);
 		KUNIT_ASSERT_NOT_NULL(test, turn);
 		KUNIT_EXPECT_STREQ(test, container_of(turn, struct named, turn)->name, *order);
-		rsm_turns_del(turns, turn);
+		rsm_turns_pop(turns);
 	}
 	KUNIT_EXPECT_NULL(test, rsm_turns_first(turns));
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&turns->users));
@@ -89,7 +89,7 @@ static void a_user_who_comes_later_waits_for_one_of_each(struct kunit *test)
 	leave(&turns, "b1");
 	leave(&turns, "b2");
 	leave(&turns, "c1");
-	leave(&turns, "a1");
+	rsm_turns_pop(&turns);
 	enter(&turns, "b1");
 	enter(&turns, "b2");
 	enter(&turns, "c1");
@@ -107,14 +107,25 @@ static void an_entry_behind_another_of_its_user_leaves(struct kunit *test)
 	expect_order(test, &turns, order);
 }
 
-/* The next one of the user does not inherit the place. */
-static void the_oldest_entry_of_a_user_leaves(struct kunit *test)
+static void the_next_one_of_the_user_inherits_the_place(struct kunit *test)
 {
-	static const char *const order[] = { "b1", "c1", "a2", "b2", "a3", NULL };
+	static const char *const order[] = { "a2", "c1", "a3", NULL };
 	struct rsm_turns turns;
 
 	make_queue(&turns);
 	leave(&turns, "a1");
+	leave(&turns, "b1");
+	leave(&turns, "b2");
+	expect_order(test, &turns, order);
+}
+
+static void an_inherited_place_is_not_the_last(struct kunit *test)
+{
+	static const char *const order[] = { "a1", "b2", "c1", "a2", "a3", NULL };
+	struct rsm_turns turns;
+
+	make_queue(&turns);
+	leave(&turns, "b1");
 	expect_order(test, &turns, order);
 }
 
@@ -130,7 +141,8 @@ static struct kunit_case turns_cases[] = {
 	KUNIT_CASE(users_take_turns),
 	KUNIT_CASE(a_user_who_comes_later_waits_for_one_of_each),
 	KUNIT_CASE(an_entry_behind_another_of_its_user_leaves),
-	KUNIT_CASE(the_oldest_entry_of_a_user_leaves),
+	KUNIT_CASE(the_next_one_of_the_user_inherits_the_place),
+	KUNIT_CASE(an_inherited_place_is_not_the_last),
 	KUNIT_CASE(an_entry_is_of_the_caller),
 	{}
 };
