@@ -221,6 +221,28 @@ class Page(SoakTest):
         self.assertIn("  Missing: all else.", text)
         self.assertRegex(text, r"  Failed on \S+ with seed 5 \(status 1\): `out of order`\.")
 
+    def test_a_failure_that_is_mended_does_not_count_any_more(self):
+        bar = fake("A", "echo out of order; exit 1")
+        self.run_bars([bar], 2, seed=5)
+        state = self.state()
+        self.assertFalse(state.mend(4, "nothing"))
+        self.assertTrue(state.mend(5, "the order is kept"))
+        state.save()
+        self.assertIn("| none counted | failed |", self.text(bar))
+        state.mend(6, "this one, too")
+        state.save()
+        text = self.text(bar)
+        self.assertIn("| none counted | not yet |", text)
+        self.assertIn("`out of order`. Mended: the order is kept.", text)
+
+    def test_a_figure_says_of_which_slices_it_is(self):
+        bar = fake("A", 'echo worst p99 $((200 - $2)); echo latest lines $2', told=("p99", "lines", "others"))
+        self.run_bars([bar], 2, seed=5)
+        text = self.text(bar)
+        self.assertIn("| p99, the largest of all slices | - | 195 |", text)
+        self.assertIn("| lines, of the last slice | - | 6 |", text)
+        self.assertIn("| others | - | not run |", text)
+
 
 class Table(unittest.TestCase):
     """The ten bars."""

@@ -13,7 +13,7 @@ HEAD = """<!-- SPDX-License-Identifier: MIT -->
 `make soak-report` writes this page from what was counted. {when}
 
 A goal that is *not yet* reached has not been counted long enough; one that is *missed* has a count beyond its bound; *failed*
-means that a slice of the bar has failed, see [Runs](#runs). Guests are emulated where a machine has no virtualisation, so times
+means that a slice of the bar has failed for a reason that is not mended, see [Runs](#runs). Guests are emulated where a machine has no virtualisation, so times
 say little. The counts are of all machines that have contributed.
 
 | bar | what | count | goal | so far | |
@@ -27,12 +27,13 @@ def wanted(goal: Goal) -> str:
     return f"at least {goal.least:,}" if goal.least is not None else "-"
 
 
-def _figure(entry: dict, name: str) -> str | None:  # type: ignore[type-arg]
-    for kind in ("counts", "worst", "latest"):
+def _told(entry: dict, name: str) -> tuple[str, str]:  # type: ignore[type-arg]
+    """What a figure is, and the figure."""
+    for kind, suffix in (("counts", ""), ("worst", ", the largest of all slices"), ("latest", ", of the last slice")):
         if name in entry[kind]:
             value = entry[kind][name]
-            return f"{value:,}" if isinstance(value, int) else str(value)
-    return None
+            return name + suffix, f"{value:,}" if isinstance(value, int) else str(value)
+    return name, "not run"
 
 
 def rows(bar: Bar, state: State) -> list[str]:
@@ -43,12 +44,12 @@ def rows(bar: Bar, state: State) -> list[str]:
         none = "none counted" if entry["slices"] else "not run"
         so_far = none if number is None else f"{number:,}"
         verdict = "not yet" if number is None else goal.state(number, entry["slices"])
-        if entry["failures"] and verdict != "missed":
+        if any("mended" not in failure for failure in entry["failures"]) and verdict != "missed":
             verdict = "failed"
         lines.append(f"| {bar.name} | {bar.title} | {goal.count} | {wanted(goal)} | {so_far} | {verdict} |")
     for name in bar.told:
-        figure = _figure(entry, name)
-        lines.append(f"| {bar.name} | {bar.title} | {name} | - | {figure or 'not run'} | - |")
+        what, figure = _told(entry, name)
+        lines.append(f"| {bar.name} | {bar.title} | {what} | - | {figure} | - |")
     return lines
 
 
@@ -65,7 +66,7 @@ def details(bar: Bar, state: State) -> list[str]:
         lines.append(f"  Missing: {bar.missing}.")
     for failure in entry["failures"]:
         lines.append(f"  Failed on {failure['date']} with seed {failure['seed']} (status {failure['status']}): "
-                     f"`{failure['last']}`.")
+                     f"`{failure['last']}`." + (f" Mended: {failure['mended']}." if "mended" in failure else ""))
     return lines
 
 

@@ -54,6 +54,13 @@ class State:
     def last(self, name: str) -> None:
         self._data["last"] = name
 
+    def mend(self, seed: int, why: str) -> bool:
+        """Says of the slices with this seed that failed why they do not any more; false if there is none."""
+        found = [failure for bar in self._data["bars"].values() for failure in bar["failures"] if failure["seed"] == seed]
+        for failure in found:
+            failure["mended"] = why
+        return bool(found)
+
     def count(self, name: str, what: str, number: int) -> None:
         counts = self.bar(name)["counts"]
         counts[what] = counts.get(what, 0) + number
