@@ -83,7 +83,7 @@ help:
 	@echo "make check        build and test what a change has to pass (check-quick: a part that takes minutes;"
 	@echo "                  check-full: all that a release has to pass)"
 	@echo "make check-kernels build and test the modules on each kernel of Debian's archive (root; some 40"
-	@echo "                  minutes and 2 GB in ~/.cache/rsm)"
+	@echo "                  minutes and 1.5 GB in ~/.cache/rsm)"
 	@echo "make arm64        libraries, tools and modules for arm64, in $(BUILD)/arm64 and $(BUILD)/modules, for"
 	@echo "                  tools/rsm-vm --arch arm64"
 	@echo "make check-arm64  the same with kselftests, which it runs in emulated arm64 guests (tens of minutes)"
