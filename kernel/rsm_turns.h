@@ -42,7 +42,8 @@ void rsm_turns_init(struct rsm_turns *turns);
 void rsm_turn_init(struct rsm_turn *turn);
 void rsm_turns_add(struct rsm_turns *turns, struct rsm_turn *turn);
 void rsm_turns_del(struct rsm_turns *turns, struct rsm_turn *turn);
-void rsm_turns_pop(struct rsm_turns *turns);
+void rsm_turns_pop(struct rsm_turns *turns, struct rsm_turn *turn);
 struct rsm_turn *rsm_turns_first(struct rsm_turns *turns);
+struct rsm_turn *rsm_turns_next(struct rsm_turns *turns, struct rsm_turn *turn);
 
 #endif

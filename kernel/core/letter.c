@@ -45,7 +45,7 @@ static struct rsm_letter *letter_next(struct rsm_inbox *inbox)
 	if (turn) {
 		letter = container_of(turn, struct rsm_letter, turn);
 		letter->imp->letter = NULL;
-		rsm_turns_pop(&inbox->letters);
+		rsm_turns_pop(&inbox->letters, turn);
 	}
 	spin_unlock(&inbox->lock);
 	return letter;

@@ -95,14 +95,14 @@ void rsm_turns_del(struct rsm_turns *turns, struct rsm_turn *turn)
 EXPORT_SYMBOL_GPL(rsm_turns_del);
 
 /**
- * rsm_turns_pop() - take the entry out whose turn it is
- * @turns: the queue, locked, not empty
+ * rsm_turns_pop() - take an entry out whose turn it is
+ * @turns: the queue, locked
+ * @turn: the oldest entry of its user
  *
  * The next entry of the same user comes behind all other users.
  */
-void rsm_turns_pop(struct rsm_turns *turns)
+void rsm_turns_pop(struct rsm_turns *turns, struct rsm_turn *turn)
 {
-	struct rsm_turn *turn = rsm_turns_first(turns);
 	struct rsm_turn *next = turn_promote(turns, turn);
 
 	list_del(&turn->order);
@@ -122,3 +122,16 @@ struct rsm_turn *rsm_turns_first(struct rsm_turns *turns)
 	return list_first_entry_or_null(&turns->oldest, struct rsm_turn, order);
 }
 EXPORT_SYMBOL_GPL(rsm_turns_first);
+
+/**
+ * rsm_turns_next() - the entry whose turn it is if that of another user is passed over
+ * @turns: the queue, locked
+ * @turn: the oldest entry of the other user
+ *
+ * Return: the entry, which stays in the queue, or NULL.
+ */
+struct rsm_turn *rsm_turns_next(struct rsm_turns *turns, struct rsm_turn *turn)
+{
+	return list_is_last(&turn->order, &turns->oldest) ? NULL : list_next_entry(turn, order);
+}
+EXPORT_SYMBOL_GPL(rsm_turns_next);

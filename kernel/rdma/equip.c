@@ -43,7 +43,7 @@ static u32 room_for_transfers(const struct ib_device *device)
 /* The completion queues have room for everything posted, which a flush completes at once. */
 static int alloc_queues(struct rsm_rdma_channel *channel)
 {
-	u32 wrs = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS + channel->transfer_wrs;
+	u32 wrs = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS + channel->room.most_wrs;
 
 	channel->send_cq = ib_alloc_cq_any(channel->device, channel, wrs, IB_POLL_SOFTIRQ);
 	if (IS_ERR(channel->send_cq))
@@ -66,7 +66,7 @@ static int create_queue_pair(struct rsm_rdma_channel *channel)
 		.send_cq = channel->send_cq,
 		.recv_cq = channel->receive_cq,
 		.cap = {
-			.max_send_wr = OTHER_WRS + channel->transfer_wrs,
+			.max_send_wr = OTHER_WRS + channel->room.most_wrs,
 			.max_recv_wr = RSM_RDMA_RECEIVES + 1,
 			.max_send_sge = min_t(u32, RSM_RDMA_SGES, limits->max_send_sge),
 			.max_recv_sge = 1,
@@ -148,8 +148,8 @@ int rsm_rdma_channel_equip(struct rsm_rdma_channel *channel)
 	channel->device = channel->cm_id->device;
 	channel->port = channel->cm_id->port_num;
 	channel->ifindex = find_netdev(channel);
-	channel->transfer_wrs = room_for_transfers(channel->device);
-	if (!channel->transfer_wrs)
+	channel->room.most_wrs = room_for_transfers(channel->device);
+	if (!channel->room.most_wrs)
 		return -EOPNOTSUPP;
 	err = equip(channel);
 	if (err)

@@ -96,7 +96,7 @@ enum rsm_rdma_pages { RSM_RDMA_OWN, RSM_RDMA_PINNED, RSM_RDMA_HELD };
  * @remote: memory at the other end, referenced
  * @flow: the flow that counts it, referenced, if no task waits for it; else NULL
  * @rw: context of the RDMA core
- * @wrs: most work requests that it needs
+ * @claim: to room in the send queue
  * @length: bytes
  * @first: offset of the first byte in the first page
  * @user: OWN: the user memory that gets the data of a read, if any
@@ -118,7 +118,7 @@ struct rsm_rdma_op {
 	struct rsm_rdma_memory *remote;
 	struct rsm_rdma_flow *flow;
 	struct rdma_rw_ctx rw;
-	u32 wrs;
+	struct rsm_rdma_claim claim;
 	u32 length;
 	u32 first;
 	void __user *user;

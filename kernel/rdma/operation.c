@@ -12,20 +12,6 @@
 #define POLL_NS		2000000	/* Documentation/rdma.md says so, too */
 #define POLL_BUDGET	16
 
-/**
- * struct rsm_rdma_waiter - an operation that waits for room
- * @turn: in &rsm_rdma_room.waiting while @waits
- * @waits: it has no room yet
- * @op: the operation
- * @granted: completed when it has room
- */
-struct rsm_rdma_waiter {
-	struct rsm_turn turn;
-	bool waits;
-	const struct rsm_rdma_op *op;
-	struct completion granted;
-};
-
 static LLIST_HEAD(done_ops);
 
 /* Free, in process context, the operations that ended when no task waited for them. */
@@ -47,93 +33,6 @@ static enum dma_data_direction op_dma_direction(const struct rsm_rdma_op *op)
 	return op->direction == RSM_PUT ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
-static bool has_room(const struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
-{
-	const struct rsm_rdma_room *room = &channel->room;
-
-	lockdep_assert_held(&room->lock);
-	return room->contexts < RSM_RDMA_TRANSFERS &&
-	       room->wrs + op->wrs <= channel->transfer_wrs &&
-	       room->bytes + op->length <= RSM_RDMA_TRANSFER_BYTES;
-}
-
-static void take_room(struct rsm_rdma_room *room, const struct rsm_rdma_op *op)
-{
-	lockdep_assert_held(&room->lock);
-	room->contexts++;
-	room->wrs += op->wrs;
-	room->bytes += op->length;
-}
-
-/* Give room to the operations whose turn it is. */
-static void grant_room(struct rsm_rdma_channel *channel)
-{
-	struct rsm_rdma_room *room = &channel->room;
-	struct rsm_rdma_waiter *waiter;
-	struct rsm_turn *turn;
-
-	lockdep_assert_held(&room->lock);
-	while ((turn = rsm_turns_first(&room->waiting))) {
-		waiter = container_of(turn, struct rsm_rdma_waiter, turn);
-		if (!has_room(channel, waiter->op))
-			break;
-		take_room(room, waiter->op);
-		rsm_turns_pop(&room->waiting);
-		waiter->waits = false;
-		complete(&waiter->granted);
-	}
-}
-
-static void give_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
-{
-	struct rsm_rdma_room *room = &channel->room;
-	unsigned long flags;
-
-	spin_lock_irqsave(&room->lock, flags);
-	room->contexts--;
-	room->wrs -= op->wrs;
-	room->bytes -= op->length;
-	grant_room(channel);
-	spin_unlock_irqrestore(&room->lock, flags);
-}
-
-/* The waiter's process is being killed. Give back the room if the waiter has just got it. */
-static void stop_waiting(struct rsm_rdma_channel *channel, struct rsm_rdma_waiter *waiter)
-{
-	struct rsm_rdma_room *room = &channel->room;
-	bool waits;
-
-	spin_lock_irq(&room->lock);
-	waits = waiter->waits;
-	if (waits) {
-		rsm_turns_del(&room->waiting, &waiter->turn);
-		grant_room(channel);
-	}
-	spin_unlock_irq(&room->lock);
-	if (!waits)
-		give_room(channel, waiter->op);
-}
-
-/* Wait for room; operations under way make room when they end. */
-static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, const struct rsm_rdma_op *op)
-{
-	struct rsm_rdma_waiter waiter = {
-		.waits = true,
-		.op = op,
-		.granted = COMPLETION_INITIALIZER_ONSTACK(waiter.granted),
-	};
-
-	rsm_turn_init(&waiter.turn);
-	spin_lock_irq(&channel->room.lock);
-	rsm_turns_add(&channel->room.waiting, &waiter.turn);
-	grant_room(channel);
-	spin_unlock_irq(&channel->room.lock);
-	if (!wait_for_completion_killable(&waiter.granted))
-		return RSM_STS_SUCCESS;
-	stop_waiting(channel, &waiter);
-	return RSM_STS_INTERRUPTED;
-}
-
 /* The device no longer uses the operation: release what it had of the device. Any context. */
 static void release_device(struct rsm_rdma_op *op)
 {
@@ -142,7 +41,7 @@ static void release_device(struct rsm_rdma_op *op)
 
 	rdma_rw_ctx_destroy(&op->rw, channel->qp, channel->port, op->sg, op->nents,
 			    op_dma_direction(op));
-	give_room(channel, op);
+	rsm_rdma_room_give(&channel->room, &op->claim);
 	rsm_rdma_channel_leave(channel);
 	if (atomic_dec_and_test(&remote->busy))
 		wake_up_all(&remote->idle);
@@ -199,6 +98,19 @@ static u32 wrs_for(const struct rsm_rdma_op *op, const struct ib_qp *qp)
 	return DIV_ROUND_UP(op->nents, max_sge);
 }
 
+/* Wait for room; operations under way make room when they end. */
+static rsm_status_t op_wait_for_room(struct rsm_rdma_channel *channel, struct rsm_rdma_op *op)
+{
+	struct rsm_rdma_claim *claim = &op->claim;
+
+	rsm_rdma_claim_init(claim, wrs_for(op, channel->qp), op->length);
+	rsm_rdma_room_ask(&channel->room, claim);
+	if (!wait_for_completion_killable(&claim->granted))
+		return RSM_STS_SUCCESS;
+	rsm_rdma_room_withdraw(&channel->room, claim);
+	return RSM_STS_INTERRUPTED;
+}
+
 /*
  * Post the operation with softirqs off. A device in software works in a softirq: it then runs when
  * softirqs are on again, and not in a thread that has to wait for a processor.
@@ -209,6 +121,7 @@ static int op_hand_over(struct rsm_rdma_op *op, struct rsm_rdma_channel *channel
 
 	local_bh_disable();
 	err = rdma_rw_ctx_post(&op->rw, channel->qp, channel->port, &op->cqe, NULL);
+	rsm_rdma_room_posted(&channel->room, &op->claim);
 	local_bh_enable();
 	return err;
 }
@@ -269,14 +182,13 @@ rsm_status_t rsm_rdma_op_start(struct rsm_import *imp, struct rsm_rdma_op *op,
 	if (!rsm_rdma_channel_enter(channel))
 		return RSM_STS_CONN_ABORTED;
 	make_sg(op, ib_dma_max_seg_size(channel->device));
-	op->wrs = wrs_for(op, channel->qp);
 	status = op_wait_for_room(channel, op);
 	if (status)
 		goto err_leave;
 	status = post_for(imp, op, remote, address, key);
 	if (!status || op->remote)
 		return status;
-	give_room(channel, op);
+	rsm_rdma_room_withdraw(&channel->room, &op->claim);
 err_leave:
 	rsm_rdma_channel_leave(channel);
 	return status;

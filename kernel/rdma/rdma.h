@@ -44,6 +44,7 @@
 #include "../rsm_link.h"
 #include "frame.h"
 #include "reconnect.h"
+#include "room.h"
 
 #include <linux/completion.h>
 #include <linux/kref.h>
@@ -55,9 +56,7 @@
 #define RSM_RDMA_NAME		"rdma0"	/* of the controller */
 #define RSM_RDMA_RECEIVES	64U	/* frames that the peer may have under way */
 #define RSM_RDMA_SENDS		64U	/* frames that we may have under way */
-#define RSM_RDMA_TRANSFERS	32U	/* struct rdma_rw_ctx in use at a time */
-#define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of those, if the device has so many */
-#define RSM_RDMA_TRANSFER_BYTES	SZ_1M	/* that these may move: heartbeats wait behind them */
+#define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of transfers, if the device has so many */
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
 #define RSM_RDMA_PLACE_MS	60000U	/* for the keys to a segment, other segments' first */
@@ -97,23 +96,6 @@ enum rsm_rdma_progress {
 };
 
 /**
- * struct rsm_rdma_room - how much of the send queue transfers use
- * @lock: guards the rest; taken in interrupts
- * @contexts: operations under way, at most RSM_RDMA_TRANSFERS
- * @wrs: most work requests that they need, at most &rsm_rdma_channel.transfer_wrs
- * @bytes: bytes that they move, at most RSM_RDMA_TRANSFER_BYTES
- * @waiting: &struct rsm_rdma_waiter of operations that wait. Users take turns, each with its oldest
- *	one first; none gets room before its turn, even if it needs less
- */
-struct rsm_rdma_room {
-	spinlock_t lock; /* see above */
-	u32 contexts;
-	u32 wrs;
-	u32 bytes;
-	struct rsm_turns waiting;
-};
-
-/**
  * struct rsm_rdma_channel - a connection to a node
  * @ref: references on its memory
  * @users: users of its resources of the device: the channel itself until it is destroyed, and each
@@ -131,9 +113,7 @@ struct rsm_rdma_room {
  * @receive_cq: completions of receives
  * @qp: the queue pair. Messages and transfers share it, so that a bell arrives
  *	after the puts before it
- * @transfer_wrs: work requests that transfers may have under way, besides those for keys
- *	(RSM_RDMA_KEY_WRS) and for frames
- * @room: how much of that is in use
+ * @room: for transfers in the send queue
  * @making_lock: held while memory is registered
  * @keys_lock: guards @key_sets
  * @key_sets: the keys of the peer
@@ -174,7 +154,6 @@ struct rsm_rdma_channel {
 	struct ib_cq *send_cq;
 	struct ib_cq *receive_cq;
 	struct ib_qp *qp;
-	u32 transfer_wrs;
 	struct rsm_rdma_room room;
 	struct mutex making_lock; /* see above */
 	struct mutex keys_lock; /* likewise */

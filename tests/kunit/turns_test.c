@@ -65,7 +65,7 @@ static void expect_order(struct kunit *test, struct rsm_turns *turns, const char
 		turn = rsm_turns_first(turns);
 		KUNIT_ASSERT_NOT_NULL(test, turn);
 		KUNIT_EXPECT_STREQ(test, container_of(turn, struct named, turn)->name, *order);
-		rsm_turns_pop(turns);
+		rsm_turns_pop(turns, turn);
 	}
 	KUNIT_EXPECT_NULL(test, rsm_turns_first(turns));
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&turns->users));
@@ -89,7 +89,7 @@ static void a_user_who_comes_later_waits_for_one_of_each(struct kunit *test)
 	leave(&turns, "b1");
 	leave(&turns, "b2");
 	leave(&turns, "c1");
-	rsm_turns_pop(&turns);
+	rsm_turns_pop(&turns, rsm_turns_first(&turns));
 	enter(&turns, "b1");
 	enter(&turns, "b2");
 	enter(&turns, "c1");
@@ -129,6 +129,21 @@ static void an_inherited_place_is_not_the_last(struct kunit *test)
 	expect_order(test, &turns, order);
 }
 
+static void users_are_passed_over(struct kunit *test)
+{
+	static const char *const order[] = { "a1", "c1", "b2", "a2", "a3", NULL };
+	struct rsm_turns turns;
+	struct rsm_turn *turn;
+
+	make_queue(&turns);
+	turn = rsm_turns_next(&turns, rsm_turns_first(&turns));
+	KUNIT_ASSERT_PTR_EQ(test, turn, &named("b1")->turn);
+	rsm_turns_pop(&turns, turn);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_turns_next(&turns, &named("c1")->turn), &named("b2")->turn);
+	KUNIT_EXPECT_NULL(test, rsm_turns_next(&turns, &named("b2")->turn));
+	expect_order(test, &turns, order);
+}
+
 static void an_entry_is_of_the_caller(struct kunit *test)
 {
 	struct rsm_turn turn;
@@ -143,6 +158,7 @@ static struct kunit_case turns_cases[] = {
 	KUNIT_CASE(an_entry_behind_another_of_its_user_leaves),
 	KUNIT_CASE(the_next_one_of_the_user_inherits_the_place),
 	KUNIT_CASE(an_inherited_place_is_not_the_last),
+	KUNIT_CASE(users_are_passed_over),
 	KUNIT_CASE(an_entry_is_of_the_caller),
 	{}
 };
