@@ -36,6 +36,7 @@
  * node->lock: guards the node's channel, the incoming request, and all of sending. Taken in
  *	interrupts. Taken before link->lock, since the failure of a channel fails its link, and
  *	before the device's own locks; after all others.
+ * channel->room.lock: guards the room for transfers. Taken in interrupts. A leaf.
  */
 #ifndef RSM_RDMA_H
 #define RSM_RDMA_H
