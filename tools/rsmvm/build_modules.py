@@ -141,6 +141,9 @@ def make(kernel, root, folder, options):
                f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror",
                # Instrumented where the kernel is configured for it, ignored elsewhere.
                "KCOV_INSTRUMENT=y", "UBSAN_SANITIZE=y"]
+    if not shutil.which("pahole"):
+        # Headers that have vmlinux beside them would have it make type information for tracing.
+        command.append("CONFIG_DEBUG_INFO_BTF_MODULES=")
     if folder == KUNIT:
         # "obj-$(CONFIG_KUNIT)" must name a module, also where KUnit itself is built in.
         command.append("CONFIG_KUNIT=m")
