@@ -260,7 +260,8 @@ endif
 clean:
 	@case '$(CURDIR)/' in ('$(RSM_BUILD)'/*) \
 		echo "BUILD=$(BUILD) is the source tree, or around it"; exit 2 ;; esac
-	@test ! -e $(BUILD) || test $(RSM_BUILD) = $(CURDIR)/build || test -e $(BUILD)/CMakeCache.txt || \
+	@test ! -e $(BUILD) || test $(RSM_BUILD) = $(CURDIR)/build || \
+		grep -qsx CMAKE_PROJECT_NAME:STATIC=rsm $(BUILD)/CMakeCache.txt || \
 		ls $(BUILD)/modules/*/.lock >/dev/null 2>&1 || \
 		{ echo "BUILD=$(BUILD) holds no build of this project"; exit 2; }
 	rm -rf $(BUILD)

@@ -195,6 +195,11 @@ test_guest_has_no_debug_information() {
 		prints 'librsm.so -> librsm.so.2'
 }
 
+test_copy_is_exact() {
+	library=$(echo "$product"/lib/librsm/librsm.so.*.*)
+	guest 0 --copy "$library:/tmp/library" -- 'sha256sum </tmp/library' && prints "$(sha256sum <"$library")"
+}
+
 test_copy_brings_libraries() {
 	guest 0 --copy "$(command -v bash)" \
 		--copy "$(command -v bash):/opt/a b/shell" -- \

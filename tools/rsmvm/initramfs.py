@@ -149,9 +149,9 @@ def _add_product(tree, setup):
         if path.is_symlink():
             tree.symlink(f"{arch.guest_libraries}/{path.name}", os.readlink(path))
         else:
-            _add_program(tree, path, f"{arch.guest_libraries}/{path.name}", arch)
+            _add_program(tree, path, f"{arch.guest_libraries}/{path.name}", arch, debuginfo.without)
     for path in libraries.built_tools(arch):
-        _add_program(tree, path, f"usr/bin/{path.name}", arch)
+        _add_program(tree, path, f"usr/bin/{path.name}", arch, debuginfo.without)
     tree.file("etc/rsm/rsm.segmentid", paths.SEGMENT_IDS.read_bytes())
     adapters = paths.DAT_CONF.read_text()
     if setup.network:
@@ -176,13 +176,13 @@ def _add_copy(tree, source, target, arch):
             _add_copy(tree, entry, f"{target}/{entry.name}", arch)
 
 
-def _add_program(tree, source, target, arch):
-    """A file and, if it is an ELF file, what the loader will look for."""
+def _add_program(tree, source, target, arch, form=bytes):
+    """A file in some form, and what the loader will look for if it is an ELF file."""
     try:
-        tree.file(target, debuginfo.without(source.read_bytes()), source.stat().st_mode & 0o7777)
+        tree.file(target, form(source.read_bytes()), source.stat().st_mode & 0o7777)
     except OSError as error:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from error
     if libraries.is_elf(source):
         for path, host in libraries.needed(source, arch).items():
             if path not in tree:
-                tree.file(path, debuginfo.without(host.read_bytes()), 0o755)
+                tree.file(path, host.read_bytes(), 0o755)

@@ -128,7 +128,7 @@ def _stock(depth):
 def _debug():
     return [
         Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=DEBUG),
-        # In two guests: one emulates its processors in one thread. uDAPL's are a third of the tests and half of the time.
+        # In two guests: one emulates its processors in one thread. uDAPL's tests are a third of them.
         Stage("kselftest-debug", "debug", 800, ("tests/check/kselftest", "debug", "[!d]*"), kind="tap", needs=DEBUG),
         Stage("kselftest-udapl-debug", "debug", 700, ("tests/check/kselftest", "debug", "d*"), kind="tap",
               needs=DEBUG),

@@ -55,7 +55,7 @@ class State:
         self._data["last"] = name
 
     def mend(self, seed: int, why: str) -> bool:
-        """Says of the slices with this seed that failed why they do not any more; false if there is none."""
+        """Notes what has been mended since slices with this seed failed; false if none has failed."""
         found = [failure for bar in self._data["bars"].values() for failure in bar["failures"] if failure["seed"] == seed]
         for failure in found:
             failure["mended"] = why

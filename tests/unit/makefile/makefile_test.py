@@ -9,7 +9,8 @@ import unittest
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
-LEFT_OUT = ("BUILD", "RSM_BUILD", "RSM_CACHE", "XDG_CACHE_HOME", "CCACHE_DIR", "CCACHE_MAXSIZE", "MAKEFLAGS",
+LEFT_OUT = ("BUILD", "RSM_BUILD", "RSM_CACHE", "XDG_CACHE_HOME", "CCACHE_DIR", "CCACHE_MAXSIZE", "PREFIX",
+            "DESTDIR", "MAKEFLAGS",
             "MAKELEVEL", "MFLAGS")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in LEFT_OUT} | {"HOME": "/tmp"}
 
@@ -56,7 +57,7 @@ class Clean(unittest.TestCase):
         return make("clean", f"BUILD={self.build}")
 
     def test_what_cmake_has_built(self):
-        (self.build / "CMakeCache.txt").touch()
+        (self.build / "CMakeCache.txt").write_text("CMAKE_PROJECT_NAME:STATIC=rsm\n")
         self.assertEqual(self.clean().returncode, 0)
         self.assertFalse(self.build.exists())
 
@@ -72,6 +73,7 @@ class Clean(unittest.TestCase):
         self.assertEqual(self.clean().returncode, 0)
 
     def test_not_what_others_have_made(self):
+        (self.build / "CMakeCache.txt").write_text("CMAKE_PROJECT_NAME:STATIC=another\n")
         answer = self.clean()
         self.assertEqual(answer.returncode, 2)
         self.assertIn("holds no build of this project", answer.stdout + answer.stderr)
