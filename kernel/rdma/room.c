@@ -54,7 +54,7 @@ static bool would_hoard(const struct rsm_rdma_room *room, const struct rsm_rdma_
 		bytes > RSM_RDMA_TRANSFER_BYTES / 2);
 }
 
-/* The claim whose turn it is, or NULL. At most two users are passed over. */
+/* The claim whose turn it is, or NULL. Users who would hoard are passed over. */
 static struct rsm_rdma_claim *next_claim(struct rsm_rdma_room *room)
 {
 	struct rsm_rdma_claim *claim;
