@@ -51,7 +51,7 @@ CCACHE_REMARK   = $(if $(CCACHE_FITS),:,$(if $(and $(CCACHE),$(CCACHE_DIR)),$\
 		  echo "compiling without ccache: CCACHE_DIR=$(CCACHE_DIR) is no place for its files",:))
 # Part of each compilation's command, so that "cmake --build" without make finds the same files.
 # Precompiled headers need the two kinds of sloppiness.
-LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);$(addprefix CCACHE_MAXSIZE=,$(addsuffix ;,$(CCACHE_MAXSIZE)))$\
+LAUNCHER        = $(if $(and $(CCACHE),$(CCACHE_FITS)),env;CCACHE_DIR=$(CCACHE_DIR);$(if $(CCACHE_MAXSIZE),CCACHE_MAXSIZE=$(CCACHE_MAXSIZE);)$\
 		  CCACHE_BASEDIR=$(CURDIR);CCACHE_NOHASHDIR=1;$\
 		  CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;$(CCACHE))
 comma           = ,
@@ -256,12 +256,12 @@ ifeq ($(DESTDIR),)
 	ldconfig
 endif
 
-# Nothing but what was built here is removed: BUILD may name any directory.
+# Nothing but what was built here is removed: BUILD may name any directory, by links, too.
 clean:
-	@case '$(CURDIR)/' in ('$(RSM_BUILD)'/*) \
+	@case '$(realpath $(CURDIR))/' in ('$(patsubst %/,%,$(or $(realpath $(RSM_BUILD)),$(RSM_BUILD)))'/*) \
 		echo "BUILD=$(BUILD) is the source tree, or around it"; exit 2 ;; esac
-	@test ! -e $(BUILD) || test $(RSM_BUILD) = $(CURDIR)/build || \
-		grep -qsx CMAKE_PROJECT_NAME:STATIC=rsm $(BUILD)/CMakeCache.txt || \
-		ls $(BUILD)/modules/*/.lock >/dev/null 2>&1 || \
+	@test ! -e '$(RSM_BUILD)' || test '$(RSM_BUILD)' = '$(CURDIR)/build' || \
+		grep -qsx CMAKE_PROJECT_NAME:STATIC=rsm '$(RSM_BUILD)/CMakeCache.txt' || \
+		ls '$(RSM_BUILD)'/modules/*/.lock >/dev/null 2>&1 || \
 		{ echo "BUILD=$(BUILD) holds no build of this project"; exit 2; }
-	rm -rf $(BUILD)
+	rm -rf -- '$(RSM_BUILD)'

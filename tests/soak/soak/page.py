@@ -28,7 +28,7 @@ def wanted(goal: Goal) -> str:
 
 
 def _told(entry: dict, name: str) -> tuple[str, str]:  # type: ignore[type-arg]
-    """What a figure is, and the figure."""
+    """The name of a figure, and the figure."""
     for kind, suffix in (("counts", ""), ("worst", ", the largest of all slices"), ("latest", ", of the last slice")):
         if name in entry[kind]:
             value = entry[kind][name]

@@ -18,6 +18,11 @@ def _load(path: Path) -> dict[str, Any]:
     return data
 
 
+def _mended(bar: dict[str, Any]) -> int:
+    """How many failures of a bar have a note of what was mended."""
+    return sum("mended" in failure for failure in bar["failures"])
+
+
 class State:
     """The file's contents: for each bar counts, seconds, slices, seeds and failures. If there is no such file, the
     contents of the file that was recorded last, of another clone or machine."""
@@ -37,8 +42,9 @@ class State:
         return bar
 
     def lacks(self, other: "State") -> bool:
-        """Whether another state has more slices of a bar: counts that this one would lose."""
-        return any(bar["slices"] > self.bar(name)["slices"] for name, bar in other._data["bars"].items())
+        """Whether another state has more slices of a bar, or notes of what was mended, which this one would lose."""
+        return any(bar["slices"] > self.bar(name)["slices"] or _mended(bar) > _mended(self.bar(name))
+                   for name, bar in other._data["bars"].items())
 
     @property
     def date(self) -> str:

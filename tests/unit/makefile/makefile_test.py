@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What the Makefile refuses, and what "make clean" removes."""
+"""The Makefile refuses some variables, and "make clean" removes nothing but builds."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
 LEFT_OUT = ("BUILD", "RSM_BUILD", "RSM_CACHE", "XDG_CACHE_HOME", "CCACHE_DIR", "CCACHE_MAXSIZE", "PREFIX",
-            "DESTDIR", "MAKEFLAGS",
+            "DESTDIR", "GNUMAKEFLAGS", "MAKEFLAGS",
             "MAKELEVEL", "MFLAGS")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in LEFT_OUT} | {"HOME": "/tmp"}
 
@@ -23,7 +23,7 @@ def make(*arguments, **environment):
 
 
 class Refusals(unittest.TestCase):
-    """Of variables that would name other paths than the caller means."""
+    """Variables that would name other paths than the caller means."""
 
     def refuses(self, words, *arguments, **environment):
         """No target, not even help, works."""
@@ -67,6 +67,18 @@ class Clean(unittest.TestCase):
         self.assertEqual(self.clean().returncode, 0)
         self.assertFalse(self.build.exists())
 
+    def test_no_directory_that_another_path_leads_to(self):
+        """A ".." leads out of a link's target, and make takes it for the link's own."""
+        target = self.build.parent / "elsewhere/inside"
+        target.mkdir(parents=True)
+        other = target.parent / "build"
+        other.mkdir()
+        (self.build / "CMakeCache.txt").write_text("CMAKE_PROJECT_NAME:STATIC=rsm\n")
+        (self.build.parent / "link").symlink_to(target)
+        self.assertEqual(make("clean", f"BUILD={self.build.parent}/link/../build").returncode, 0)
+        self.assertTrue(other.exists())
+        self.assertFalse(self.build.exists())
+
     def test_nothing(self):
         (self.build / "something").unlink()
         self.build.rmdir()
@@ -80,7 +92,9 @@ class Clean(unittest.TestCase):
         self.assertTrue((self.build / "something").exists())
 
     def test_not_the_tree_or_what_is_around_it(self):
-        for build in (TREE, TREE.parent, TREE / "tests/.."):
+        link = self.build / "link"
+        link.symlink_to(TREE)
+        for build in (TREE, TREE.parent, TREE / "tests/..", link, f"{link}/", "/"):
             with self.subTest(build=build):
                 # Should the Makefile forget to refuse, nothing is lost: rm is only printed.
                 answer = make("-n", "clean", f"BUILD={build}")
@@ -94,7 +108,7 @@ class Ccache(unittest.TestCase):
     """Where it is installed, and where not: CCACHE names any program."""
 
     def launcher(self, *arguments, **environment):
-        """What stands before each compilation."""
+        """The commands, with those that start the compiler."""
         answer = make("-n", "lib", "CCACHE=/usr/bin/ccache", *arguments, **environment)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return answer.stdout
