@@ -277,6 +277,7 @@ void rsm_link_expect(struct rsm_link *link, u32 node, u64 hwaddr);
 void rsm_link_forget(struct rsm_link *link);
 bool rsm_link_start(struct rsm_link *link, const struct rsm_link_peer *peer);
 bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len);
+bool rsm_link_is_greeting(struct rsm_link *link);
 void rsm_link_fail(struct rsm_link *link, const char *why);
 void rsm_link_stop(struct rsm_link *link, const char *why);
 unsigned int rsm_heartbeat_ms(void);

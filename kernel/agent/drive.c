@@ -85,6 +85,18 @@ static enum rsm_link_state link_state(struct rsm_link *link)
 }
 
 /**
+ * rsm_link_is_greeting() - is the link started, without a greeting of its node?
+ * @link: the link
+ *
+ * Process context.
+ */
+bool rsm_link_is_greeting(struct rsm_link *link)
+{
+	return link_state(link) == RSM_LINK_GREETING;
+}
+EXPORT_SYMBOL_GPL(rsm_link_is_greeting);
+
+/**
  * rsm_link_fail() - end a link because something is wrong with it
  * @link: the link
  * @why: reason, a constant string for the log

@@ -203,6 +203,7 @@ static void carry_out_for_others(struct window *w, const struct rsm_membership_o
 {
 	stop_links(w, output->restarted, "restarted");
 	stop_links(w, output->left, "left");
+	stop_links(w, output->misread, "its slot had another node id");
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
 		if (output->ring & BIT_ULL(slot))
 			window_ring(&w->peer[slot]);
@@ -229,6 +230,16 @@ static void read_node_table(struct window *w)
 	}
 }
 
+static u64 slots_that_greet(struct window *w)
+{
+	u64 slots = 0;
+
+	for (u32 slot = 0; slot < w->layout.slots; slot++)
+		if (rsm_link_is_greeting(&w->peer[slot].link))
+			slots |= BIT_ULL(slot);
+	return slots;
+}
+
 static struct rsm_membership_output member_look(struct window *w)
 {
 	struct rsm_membership_input input = {
@@ -239,6 +250,8 @@ static struct rsm_membership_output member_look(struct window *w)
 		.view = w->view,
 	};
 
+	/* First: a link that was started to what the table says now is not misread. */
+	input.greeting = slots_that_greet(w);
 	read_node_table(w);
 	return member_step(w, &input);
 }

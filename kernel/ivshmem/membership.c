@@ -186,22 +186,52 @@ static void membership_give_up(struct rsm_membership *machine,
 	output->retry = true;
 }
 
+/*
+ * A link takes greetings of one node id only. If a hostile guest wrote to the slot when the link
+ * was started, this is not the node's id, and the link would greet for as long as the node lives.
+ * The node has restored its id since then. An active link ends for no node id that is in a slot.
+ */
+static bool is_misread(const struct rsm_window_member *member, u32 slot,
+		       const struct rsm_membership_input *input)
+{
+	return input->greeting & BIT_ULL(slot) && input->view[slot].node != member->node;
+}
+
+/* End a link that has no node any more, or the wrong one. */
+static void end_stale_link(struct rsm_window_member *member, u32 slot, u64 found,
+			   const struct rsm_membership_input *input,
+			   struct rsm_membership_output *output)
+{
+	if (!found) {
+		output->left |= BIT_ULL(slot);
+	} else if (found != member->started) {
+		output->restarted |= BIT_ULL(slot);
+	} else if (is_misread(member, slot, input)) {
+		member->keep = true;
+		output->misread |= BIT_ULL(slot);
+	}
+}
+
 /* Note which incarnation is in a slot, and end the link to one that is not there any more. */
-static void note_slot(struct rsm_membership *machine, unsigned long now, u32 slot, u64 found,
+static void note_slot(struct rsm_membership *machine, unsigned long now, u32 slot,
+		      const struct rsm_membership_input *input,
 		      struct rsm_membership_output *output)
 {
 	struct rsm_window_member *member = &machine->member[slot];
+	u64 found = member_found(machine, input, output, slot);
 
 	if (found != member->seen) {
 		member->seen = found;
 		member->since = now;
 	}
-	if (!member->running || found == member->started || output->stop & BIT_ULL(slot))
-		return;
-	if (found)
-		output->restarted |= BIT_ULL(slot);
-	else
-		output->left |= BIT_ULL(slot);
+	if (member->running && !(output->stop & BIT_ULL(slot)))
+		end_stale_link(member, slot, found, input, output);
+}
+
+/* The slots whose link ends since the node there is not the one that the link was started to. */
+static u64 slots_that_changed(const struct rsm_membership_output *output)
+{
+	return output->restarted | output->left | output->misread;
 }
 
 /* The slots whose links are to a node with this id. */
@@ -248,8 +278,8 @@ static void start_member(struct rsm_membership *machine, u32 slot,
 	struct rsm_window_member *member = &machine->member[slot];
 	const char *why = member_objection(machine, slot, input);
 
-	/* The node has left another slot. The LOOK after the end of its link there starts one. */
-	if (slots_of_node(machine, input->view[slot].node) & (output->restarted | output->left))
+	/* The node is not in another slot. The LOOK after the end of the link there starts one. */
+	if (slots_of_node(machine, input->view[slot].node) & slots_that_changed(output))
 		return;
 	if (why) {
 		refuse_member(member, slot, why, output);
@@ -268,7 +298,7 @@ static void attend_to(struct rsm_membership *machine, u32 slot,
 {
 	const struct rsm_window_member *member = &machine->member[slot];
 
-	if ((output->restarted | output->left) & BIT_ULL(slot))
+	if (slots_that_changed(output) & BIT_ULL(slot))
 		return;
 	if (member->running)
 		output->receive |= BIT_ULL(slot);
@@ -301,7 +331,7 @@ static void membership_look(struct rsm_membership *machine, unsigned long now,
 		membership_give_up(machine, output);
 	output->keep = machine->incarnation;
 	for (u32 slot = 0; slot < machine->slots; slot++)
-		note_slot(machine, now, slot, member_found(machine, input, output, slot), output);
+		note_slot(machine, now, slot, input, output);
 	for (u32 slot = 0; slot < machine->slots && machine->incarnation; slot++)
 		attend_to(machine, slot, input, output);
 	plan_sweep(machine, now, input, output);

@@ -18,8 +18,8 @@
  *	    ^                                                |
  *	    +---- BUSY, or DOWN of a link that ended --------+
  *
- * A link ends by itself, or because a LOOK has found another incarnation in its slot, or for a
- * reason of this node. Its DOWN comes after that.
+ * A link ends by itself, or because a LOOK has found another incarnation in its slot, or another
+ * node id before the node has greeted, or for a reason of this node. Its DOWN comes after that.
  */
 #ifndef RSM_IVSHMEM_MEMBERSHIP_H
 #define RSM_IVSHMEM_MEMBERSHIP_H
@@ -64,6 +64,7 @@ struct rsm_slot_view {
  * @heartbeat_ms: LOOK: heartbeat interval of this node
  * @fresh: LOOK: an incarnation to join under: of our slot, random, never used before
  * @view: LOOK: all slots
+ * @greeting: LOOK: slots whose link is started, and whose node has not greeted yet
  * @slot: BUSY and DOWN: the slot
  * @own: DOWN: the incarnation that our slot has in the node table
  */
@@ -73,6 +74,7 @@ struct rsm_membership_input {
 	unsigned int heartbeat_ms;
 	u64 fresh;
 	const struct rsm_slot_view *view;
+	u64 greeting;
 	u32 slot;
 	u64 own;
 };
@@ -135,6 +137,7 @@ struct rsm_membership {
  * @stop: slots whose link ends for a reason of this node
  * @restarted: slots whose link ends since another incarnation is there
  * @left: slots whose link ends since no node is there any more
+ * @misread: slots whose link ends since it was started to a node id that the slot does not have
  * @receive: slots whose messages are to be taken. An interrupt may have been lost
  * @start: slots to whose node a link is to be started; BUSY reports that it can't be
  * @ignored: slots whose node is refused, for the log; &rsm_window_member.objection says why
@@ -153,6 +156,7 @@ struct rsm_membership_output {
 	u64 stop;
 	u64 restarted;
 	u64 left;
+	u64 misread;
 	u64 receive;
 	u64 start;
 	u64 ignored;

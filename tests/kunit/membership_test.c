@@ -20,12 +20,14 @@
  * @machine: its membership
  * @now: the time
  * @lives: how many incarnations there have been
+ * @greeting: the links that greet
  * @view: the node table
  */
 struct guest {
 	struct rsm_membership machine;
 	unsigned long now;
 	u64 lives;
+	u64 greeting;
 	struct rsm_slot_view view[SLOTS];
 };
 
@@ -63,6 +65,7 @@ static struct rsm_membership_output look(struct guest *guest, unsigned long afte
 		.heartbeat_ms = BEAT_MS,
 		.fresh = incarnation(OURS, 100 + ++guest->lives),
 		.view = guest->view,
+		.greeting = guest->greeting,
 	};
 	struct rsm_membership_output output;
 
@@ -71,6 +74,7 @@ static struct rsm_membership_output look(struct guest *guest, unsigned long afte
 	for (u32 slot = 0; slot < SLOTS; slot++)
 		if (output.clear & BIT(slot))
 			guest->view[slot].incarnation = 0;
+	guest->greeting |= output.start;
 	if (output.joined)
 		enter(guest, OURS, 100 + guest->lives, NODE);
 	return output;
@@ -85,6 +89,7 @@ static struct rsm_membership_output tell(struct guest *guest, enum rsm_membershi
 	struct rsm_membership_output output = rsm_membership_step(&guest->machine, guest->now,
 								  &input);
 
+	guest->greeting &= ~BIT_ULL(slot);
 	slot = event == RSM_MEMBERSHIP_LEAVE ? OURS : slot;
 	if (output.expel && guest->view[slot].incarnation == output.expel)
 		guest->view[slot].incarnation = 0;
@@ -229,6 +234,58 @@ static void a_node_that_changes_its_slot_is_not_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, output.start, 0);
 	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
 	KUNIT_EXPECT_EQ(test, look(guest, 0).start, BIT(3));
+}
+
+/* A hostile guest wrote a node id to THEIRS when this node started its link. THEIRS restored it. */
+static struct guest *misled(struct kunit *test, u32 id)
+{
+	struct guest *guest = begin(test);
+
+	enter(guest, THEIRS, 1, id);
+	KUNIT_EXPECT_EQ(test, look(guest, 0).start, BIT(THEIRS));
+	guest->view[THEIRS].node = OTHER_NODE;
+	return guest;
+}
+
+static void a_link_to_a_node_id_that_was_misread_starts_anew(struct kunit *test)
+{
+	struct guest *guest = misled(test, OTHER_NODE + 1);
+	struct rsm_membership_output output = look(guest, PERIOD);
+
+	KUNIT_EXPECT_EQ(test, output.misread, BIT(THEIRS));
+	KUNIT_EXPECT_EQ(test, output.start | output.restarted | output.left | output.receive, 0);
+	/* The node there is not at fault. */
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel, 0);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, BIT(THEIRS));
+	KUNIT_EXPECT_EQ(test, theirs(guest)->node, OTHER_NODE);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).misread, 0);
+}
+
+/* The node whose id a hostile guest wrote to another slot. */
+static void the_node_that_has_the_misread_id_is_not_refused(struct kunit *test)
+{
+	struct guest *guest = misled(test, OTHER_NODE + 1);
+	struct rsm_membership_output output;
+
+	enter(guest, 3, 1, OTHER_NODE + 1);
+	output = look(guest, PERIOD);
+	KUNIT_EXPECT_EQ(test, output.misread, BIT(THEIRS));
+	KUNIT_EXPECT_EQ(test, output.ignored | output.start, 0);
+	tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, BIT(THEIRS) | BIT(3));
+}
+
+/* A hostile guest must not end a link by a node id that it writes to the slot of the peer. */
+static void an_active_link_goes_on_whatever_node_id_its_slot_has(struct kunit *test)
+{
+	struct guest *guest = connected(test);
+	struct rsm_membership_output output;
+
+	guest->greeting = 0;
+	guest->view[THEIRS].node = OTHER_NODE + 1;
+	output = look(guest, PERIOD);
+	KUNIT_EXPECT_EQ(test, output.misread, 0);
+	KUNIT_EXPECT_EQ(test, output.receive, BIT(THEIRS));
 }
 
 static void leaving_ends_all_links_and_empties_our_slot(struct kunit *test)
@@ -457,6 +514,8 @@ enum happening {
 	THEY_REBOOT,
 	THEY_GO,
 	THEY_BEAT,
+	THEY_GREET,
+	A_LIAR_WRITES,
 	A_TWIN_COMES,
 	WE_ARE_EXPELLED,
 	HAPPENINGS,
@@ -471,6 +530,8 @@ static bool can_happen(struct guest *guest, enum happening happening)
 	case BUSY:
 	case DOWN:
 		return theirs(guest)->running;
+	case THEY_GREET:
+		return guest->greeting;
 	default:
 		return true;
 	}
@@ -501,6 +562,12 @@ static struct rsm_membership_output happen(struct guest *guest, enum happening h
 	case THEY_BEAT:
 		guest->view[THEIRS].beat++;
 		break;
+	case THEY_GREET:
+		guest->greeting = 0;
+		break;
+	case A_LIAR_WRITES:
+		guest->view[THEIRS].node = OTHER_NODE + 1;
+		break;
 	case A_TWIN_COMES:
 		enter(guest, THEIRS, 3, NODE);
 		break;
@@ -514,8 +581,11 @@ static void judge_look(struct kunit *test, const struct guest *old, const struct
 		       const struct rsm_membership_output *output)
 {
 	const struct rsm_membership *before = &old->machine, *after = &new->machine;
-	u64 links = output->stop | output->restarted | output->left | output->receive |
-		    output->start;
+	u64 links = output->stop | output->restarted | output->left | output->misread |
+		    output->receive | output->start;
+	unsigned int sum = hweight64(output->stop) + hweight64(output->restarted) +
+			   hweight64(output->left) + hweight64(output->misread) +
+			   hweight64(output->receive) + hweight64(output->start);
 
 	KUNIT_ASSERT_EQ(test, output->joined, !before->incarnation && after->incarnation);
 	KUNIT_ASSERT_EQ(test, output->gave_up, before->incarnation && !after->incarnation);
@@ -525,16 +595,14 @@ static void judge_look(struct kunit *test, const struct guest *old, const struct
 			old->view[OURS].incarnation == before->incarnation &&
 			before->incarnation, false);
 	/* One thing at a time for a link, and nothing for our own slot. */
-	KUNIT_ASSERT_EQ(test, hweight64(output->stop) + hweight64(output->restarted) +
-			hweight64(output->left) + hweight64(output->receive) +
-			hweight64(output->start), hweight64(links));
+	KUNIT_ASSERT_EQ(test, sum, hweight64(links));
 	KUNIT_ASSERT_EQ(test, (links | output->clear | output->ring) & ~BIT_ULL(THEIRS), 0);
 	/* A twin is cleared only when it keeps us out, and never when we are a member. */
 	KUNIT_ASSERT_TRUE(test, !output->clear ||
 			  (output->joined && old->view[THEIRS].node == NODE));
 	if (output->start)
 		KUNIT_ASSERT_TRUE(test, !before->member[THEIRS].running &&
-				  old->view[THEIRS].node == OTHER_NODE &&
+				  old->view[THEIRS].node != NODE &&
 				  (output->joined || old->view[THEIRS].incarnation !=
 						     before->member[THEIRS].dead));
 }
@@ -601,6 +669,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_new_life_tries_those_that_the_former_gave_up),
 	KUNIT_CASE(a_node_that_restarts_or_leaves_loses_its_link),
 	KUNIT_CASE(a_node_that_changes_its_slot_is_not_refused),
+	KUNIT_CASE(a_link_to_a_node_id_that_was_misread_starts_anew),
+	KUNIT_CASE(the_node_that_has_the_misread_id_is_not_refused),
+	KUNIT_CASE(an_active_link_goes_on_whatever_node_id_its_slot_has),
 	KUNIT_CASE(leaving_ends_all_links_and_empties_our_slot),
 	KUNIT_CASE(nodes_that_make_no_sense_are_ignored),
 	KUNIT_CASE(a_node_with_our_id_that_lives_keeps_us_out),

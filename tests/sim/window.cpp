@@ -81,6 +81,15 @@ void World::queue_tick(Node &node, Time when)
         wake_tick(node, when);
 }
 
+u64 World::slots_that_greet(const Node &node) const
+{
+    u64 slots = 0;
+    for (const auto &peer : node.peers)
+        if (peer && peer->link.machine.state == RSM_LINK_GREETING)
+            slots |= 1ULL << index(*peer->other);
+    return slots;
+}
+
 void World::tick(Node &node)
 {
     if (node.membership.leaving)
@@ -93,6 +102,7 @@ void World::tick(Node &node)
     input.heartbeat_ms = node.heartbeat_ms;
     input.fresh = (runtime_.random.next() & ~RSM_INCARNATION_SLOT) | index(node);
     input.view = view.data();
+    input.greeting = slots_that_greet(node);
     const auto output = step(node, input);
     if (output.gave_up)
         give_up(node, output.stop);
@@ -105,6 +115,7 @@ void World::tick(Node &node)
         write_entry(node);
     stop_links(node, output.restarted, "restarted");
     stop_links(node, output.left, "left");
+    stop_links(node, output.misread, "its slot had another node id");
     for_slots(node, output.ring, [&](Peer &peer) {
         if (peer.other->alive)
             wake_tick(*peer.other, runtime_.time() + delay());
