@@ -38,6 +38,12 @@ struct rsm_turn {
 	u64 user;
 };
 
+/* Are these entries of one user, or of a user and of users in user namespaces of that user? */
+static inline bool rsm_turn_has_owner_of(const struct rsm_turn *turn, const struct rsm_turn *other)
+{
+	return turn->user / 2 == other->user / 2;
+}
+
 void rsm_turns_init(struct rsm_turns *turns);
 void rsm_turn_init(struct rsm_turn *turn);
 void rsm_turns_add(struct rsm_turns *turns, struct rsm_turn *turn);

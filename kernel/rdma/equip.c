@@ -31,13 +31,18 @@ static void queue_pair_event(struct ib_event *event, void *context)
 	}
 }
 
-/* Work requests that transfers may use; 0 if the device has too few for one operation. */
+/*
+ * Work requests that transfers may use; 0 if the device has too few for two operations. With fewer
+ * a user whose thread waits for a processor could keep all others waiting.
+ */
 static u32 room_for_transfers(const struct ib_device *device)
 {
 	u32 needed = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS;
 	u32 max = min(device->attrs.max_qp_wr, device->attrs.max_cqe);
 
-	return max >= needed + RSM_RDMA_PIECE_PAGES ? min(RSM_RDMA_TRANSFER_WRS, max - needed) : 0;
+	if (max < needed + 2 * RSM_RDMA_PIECE_PAGES)
+		return 0;
+	return min(RSM_RDMA_TRANSFER_WRS, max - needed);
 }
 
 /* The completion queues have room for everything posted, which a flush completes at once. */

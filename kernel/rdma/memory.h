@@ -27,6 +27,9 @@
 #define RSM_RDMA_CHUNK_MAX	30
 #define RSM_RDMA_TABLE_MAX	SZ_1M	/* bytes; keys for 256 GiB in chunks of 1 MiB */
 #define RSM_RDMA_PIECE_PAGES	64U	/* most pages of an operation */
+/* Most bytes of it, if it begins with a page; several fit into the room, also with large pages. */
+#define RSM_RDMA_PIECE_BYTES \
+	min_t(u64, RSM_RDMA_PIECE_PAGES * PAGE_SIZE, RSM_RDMA_TRANSFER_BYTES / 4)
 
 /* First word of a place: a table's key, the size of chunks, and rights; the second word is 0. */
 #define RSM_RDMA_PLACE_KEY	GENMASK_ULL(31, 0)

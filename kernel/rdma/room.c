@@ -35,7 +35,7 @@ static bool has_room(const struct rsm_rdma_room *room, const struct rsm_rdma_cla
 	       room->bytes + claim->bytes <= RSM_RDMA_TRANSFER_BYTES;
 }
 
-/* Would the claim's user have too much room for operations that are not posted yet? */
+/* Would the claim's owner have too much room for operations that are not posted yet? */
 static bool would_hoard(const struct rsm_rdma_room *room, const struct rsm_rdma_claim *claim)
 {
 	u32 contexts = 1, wrs = claim->wrs, bytes = claim->bytes;
@@ -43,7 +43,7 @@ static bool would_hoard(const struct rsm_rdma_room *room, const struct rsm_rdma_
 
 	lockdep_assert_held(&room->lock);
 	list_for_each_entry(other, &room->unposted, unposted) {
-		if (other->turn.user != claim->turn.user)
+		if (!rsm_turn_has_owner_of(&other->turn, &claim->turn))
 			continue;
 		contexts++;
 		wrs += other->wrs;

@@ -24,8 +24,9 @@
  * @waiting: &struct rsm_rdma_claim of operations that wait. Users take turns, each with its oldest
  *	one first; none gets room before its turn, even if it needs less
  * @unposted: claims that have room, and whose threads have not posted the operation yet. A thread
- *	may wait for a processor for as long as others want it, so a user has at most half of the
- *	room in this way, or one operation; meanwhile the turn is the next user's
+ *	may wait for a processor for as long as others want it, so a user, together with the users
+ *	in user namespaces of that user, has at most half of the room in this way, or one operation;
+ *	meanwhile the turn is the next user's
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */

@@ -47,7 +47,7 @@ static u32 transfer_piece(const struct rsm_rdma_memory *remote, const struct rsm
 	u64 chunk = BIT_ULL(remote->chunk_shift);
 
 	left = min(left, chunk - (offset & (chunk - 1)));
-	return min_t(u64, left, RSM_RDMA_PIECE_PAGES * PAGE_SIZE - offset_in_page(start));
+	return min_t(u64, left, RSM_RDMA_PIECE_BYTES - offset_in_page(start));
 }
 
 static rsm_status_t start_op(struct rsm_import *imp, struct rsm_rdma_op *op,
