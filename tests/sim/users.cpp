@@ -167,6 +167,9 @@ void World::unpublish(Export &segment)
 void World::destroy(Export &segment)
 {
     rsm_export &exp = segment.exp;
+    // Destroyed already, by a user who was killed meanwhile; importers still hold it.
+    if (!exp.mem)
+        return;
     unpublish(segment);
     mutex_lock(&exp.importers_lock);
     rsm_mem *const mem = exp.mem;
