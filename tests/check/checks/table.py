@@ -76,8 +76,8 @@ def _host():
     return [
         Stage("unit", "unit", 80, ("tests/check/unit",), kind="ctest", needs=("build-user",)),
         Stage("host", "unit", 120, ("tests/check/host",), kind="tap", needs=("build-user",)),
-        # Each target for a minute, and a build with clang of its own. "unit" runs the same inputs without it.
-        Stage("fuzz-host", "unit", 900, ("env", "JOBS=1", "tests/fuzz/host/run", "60"), kind="tap"),
+        # About a minute of each target, and a build with clang of its own. "unit" takes the corpora without it.
+        Stage("fuzz-host", "unit", 900, ("env", "JOBS=1", "tests/fuzz/host/run", "--inputs"), kind="tap"),
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
         Stage("packages", "install", 240, ("tests/check/packages",), needs=BUILT),
@@ -160,9 +160,9 @@ def _everything(depth=Depth.FULL):
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
 # "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
-# fuzzers and sanitizers, which take their time.
-FULL_ONLY = {"kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm", "bench-smoke",
-             "fuzz-host"} | {stage.name for stage in _sanitized()}
+# sanitizers, which take their time.
+FULL_ONLY = {"kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
+             "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
 THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 

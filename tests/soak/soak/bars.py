@@ -61,8 +61,8 @@ BARS = (
         (Goal("deaths noticed on the same node"),), _script("R4"), slice=120,
         told=("same node p50 (us)", "same node p99 (us)"),
         missing="the figure between nodes; guests here are emulated, and a time there says little of a real machine"),
-    Bar("R5", "fuzzed calls, guided by coverage", (Goal("calls", least=10_000_000),), _script("R5"), slice=600,
-        watched=True),
+    Bar("R5", "fuzzed calls of the kernel, and inputs for parsers and functions of user space, guided by coverage",
+        (Goal("calls", least=10_000_000), Goal("inputs for user space")), _script("R5"), slice=600, watched=True),
     Bar("R6", "hostile peer: every shared field with 0, its maximum, one more, one less, random bits, and changed "
         "between two reads", (Goal("mutations"), Goal("kinds of attack survived")), _script("R6"), slice=600,
         watched=True, missing="fields and values are chosen at random, so that all pairs are likely and not certain"),
