@@ -139,6 +139,19 @@ void add_haste(Scenario &scenario, Random &random)
     }
 }
 
+// A node dies and comes back. A hostile guest writes the node ids of others to its slot when they look who has come.
+void add_wrong_id(Scenario &scenario, Random &random)
+{
+    const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
+    const auto add = [&](Time at, Kind kind, std::uint32_t other, std::uint32_t value) {
+        scenario.actions.push_back({at, kind, 0, 0, other, value, 2 * beat});
+    };
+    add(4 * beat, Kind::die, 0, 0);
+    for (int i = 0; i < 20; i++)
+        add(6 * beat + random.below(2 * scenario.delay), Kind::break_connection,
+            static_cast<std::uint32_t>(random.between(1, scenario.nodes - 1)), node_id_in_slot);
+}
+
 } // namespace
 
 std::string Action::text() const
@@ -187,6 +200,8 @@ Scenario Scenario::from(std::uint64_t seed)
         scenario.actions.push_back(any_action(random, scenario));
     if (!scenario.keys && !crowd && !freeze && random.one_in(2))
         add_haste(scenario, random);
+    else if (!scenario.keys && !crowd && !freeze && random.one_in(4))
+        add_wrong_id(scenario, random);
     std::stable_sort(scenario.actions.begin(), scenario.actions.end(),
               [](const Action &a, const Action &b) { return a.at < b.at; });
     return scenario;

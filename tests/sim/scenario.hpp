@@ -44,6 +44,8 @@ struct Action {
 
 // A list that names no node: it is for all.
 inline constexpr std::uint32_t everybody = 0;
+// In a window: a hostile guest writes to the node id of a slot.
+inline constexpr std::uint32_t node_id_in_slot = 2;
 
 struct Scenario {
     std::uint64_t seed = 0;

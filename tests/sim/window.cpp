@@ -231,7 +231,7 @@ void World::scribble(const Action &action)
     case 1:
         slot.incarnation = (u64{action.value} << 8) | index(node);
         break;
-    case 2:
+    case node_id_in_slot:
         slot.node = action.other + 1;
         break;
     default:
