@@ -246,6 +246,18 @@ class Page(SoakTest):
         self.assertIn("| others | - | not run |", text)
 
 
+class Command(SoakTest):
+    """tests/soak/run"""
+
+    def test_a_note_of_what_was_mended_says_something_and_comes_alone(self):
+        for words in (["--mended", "5", " "], ["--report", "--mended", "5", "the order is kept"]):
+            with self.subTest(words):
+                answer = subprocess.run([HERE / "run", *words], env=os.environ | {"RSM_BUILD": self._folder.name},
+                                        capture_output=True, text=True, check=False)
+                self.assertEqual(answer.returncode, 1)
+                self.assertRegex(answer.stderr, "^--mended")
+
+
 class Table(unittest.TestCase):
     """The ten bars."""
 
