@@ -11,17 +11,19 @@ is_sanitizer() {
 build_sanitized() {
 	sanitizer_build=$2/$1
 	case $1 in
-	asan) set -- address,undefined "-O1 -g1" ;;
+	asan) set -- "$2" address,undefined "-O1 -g1" ;;
 	# gcc says of each memory barrier that ThreadSanitizer does not know it.
-	tsan) set -- thread "-O1 -g1 -Wno-tsan" ;;
+	tsan) set -- "$2" thread "-O1 -g1 -Wno-tsan" ;;
 	esac
 	mkdir -p "$sanitizer_build"
 	# Two stages of tests/check/run may come here at once.
 	{
 		flock 8
 		{
+			# shellcheck disable=SC2046 # a list
 			cmake -S . -B "$sanitizer_build" -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_TESTING=ON \
-				-DRSM_SANITIZE="$1" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$2" -DCMAKE_CXX_FLAGS="$2" &&
+				$(tests/check/compiler-launcher "$1") -DRSM_SANITIZE="$2" -DCMAKE_BUILD_TYPE=None \
+				-DCMAKE_C_FLAGS="$3" -DCMAKE_CXX_FLAGS="$3" &&
 				cmake --build "$sanitizer_build"
 		} >"$sanitizer_build/build.log" 2>&1
 	} 8>"$sanitizer_build/lock" || {
