@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
 	uid_t user = getuid();
 	gid_t group = getgid();
-	struct demo_place importer = demo_here();
+	struct demo_place importer = { 0 };
 	size_t data = parse(argc, argv, &user, &group, &importer);
 	size_t size = demo_records_offset() + data;
 	uint64_t records = data / sizeof(struct demo_record);
@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 	void *first, *second;
 
 	demo_role("exporter");
+	demo_fill_place(&importer);
 	demo_become(user, group);
 	first = segment_memory(size);
 	second = segment_memory(size);

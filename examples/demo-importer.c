@@ -210,7 +210,7 @@ static void have_killed(struct connection *to, const char *command)
 
 int main(int argc, char **argv)
 {
-	struct demo_place exporter = demo_here();
+	struct demo_place exporter = { 0 };
 	rsmapi_controller_handle_t controller;
 	struct connection to = { 0 };
 	uid_t user = getuid();
@@ -246,6 +246,7 @@ int main(int argc, char **argv)
 		}
 	}
 	demo_role(denied ? "stranger" : "importer");
+	demo_fill_place(&exporter);
 	demo_become(user, group);
 	DEMO(rsm_get_controller(exporter.controller, &controller));
 

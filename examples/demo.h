@@ -62,7 +62,8 @@ struct demo_place {
 	rsm_node_id_t node;	/* -n, the own node unless given */
 };
 
-struct demo_place demo_here(void);
+/* Fills in options that were not given. */
+void demo_fill_place(struct demo_place *place);
 
 rsm_node_id_t demo_local_node(void);
 rsm_memseg_id_t demo_segment_id(void);

@@ -64,6 +64,8 @@ int main(void)
 	fflush(stdout);
 	importer = fork();
 	if (importer == 0) {
+		/* With this end open read() would wait for ever if the exporter has failed. */
+		close(to_importer[1]);
 		ring(to_importer[0]);
 		return 0;
 	}

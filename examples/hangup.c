@@ -54,6 +54,8 @@ int main(void)
 	if (exporter == 0)
 		export_and_die(from_exporter[1]);
 	expect(exporter > 0, "there is an exporter");
+	/* With this end open read() would wait for ever if the exporter has failed. */
+	close(from_exporter[1]);
 
 	expect(read(from_exporter[0], &id, sizeof(id)) == sizeof(id), "the importer hears the id");
 	DO(rsm_get_controller("loopback", &loopback));

@@ -61,7 +61,8 @@ Finding check_module(const Machine &machine) {
     }
     return {"module", Verdict::fail, "rsm.ko is not installed for kernel " + machine.kernel,
             "apt-get install linux-headers-" + machine.kernel +
-                " rsm-dkms, or \"make install\" in the source tree; then modprobe rsm"};
+                " rsm-dkms (\"make deb\" in the source tree builds build/deb/rsm-dkms_*.deb), or "
+                "\"make install\" there; then modprobe rsm"};
 }
 
 bool secure_boot(const Machine &machine) {

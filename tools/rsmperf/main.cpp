@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 // rsmperf: how fast RSM is, always as a ratio to something else measured in the same run.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "attempt.hpp"
 #include "compare.hpp"
@@ -196,9 +199,24 @@ std::map<std::string, double> earlier_of(const Options &options) {
     return earlier_ratios(file);
 }
 
+// Each figure would fail for the same reason.
+void expect_device() {
+    const int descriptor = open("/dev/rsm", O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) {
+        const std::string why = std::strerror(errno);
+        throw std::runtime_error("/dev/rsm: " + why +
+                                 "; \"rsmctl doctor\" says what to do, --native does without");
+    }
+    (void)close(descriptor);
+}
+
 int measure_and_report(const Options &options) {
     const auto earlier = earlier_of(options);
-    const auto results = run_all(options.settings, chosen(options));
+    const auto rows = chosen(options);
+    if (!options.dat) {
+        expect_device();
+    }
+    const auto results = run_all(options.settings, rows);
     report(options, results);
     const bool as_before = compare(options, earlier, results);
     if (!std::ranges::all_of(results, &Result::measured)) {

@@ -157,6 +157,13 @@ void print_table(const std::vector<Result> &results) {
     for (const auto &result : results) {
         std::cout << padded_right(result.name(), width) << line_of(result, all) << '\n';
     }
+    std::cout << "minimum: the best mean of a batch of calls; the others are of single calls, so a "
+                 "median can be smaller\n";
+    if (std::ranges::any_of(results,
+                            [](auto &result) { return result.measured() && !result.passed(); })) {
+        std::cout << "miss: a ratio above what this project wants; busy and emulated machines "
+                     "cause some, and nothing is broken\n";
+    }
 }
 
 void print_csv(std::ostream &to, const std::vector<Result> &results) {

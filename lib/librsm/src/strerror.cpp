@@ -52,7 +52,7 @@ constexpr std::array texts{
     TEXT(RSMERR_LOCKS_NOT_ENABLED, "locks are not enabled"),
     TEXT(RSMERR_REBIND_NOT_ALLOWED, "segment was created without RSM_ALLOW_REBIND"),
     TEXT(RSMERR_INSUFFICIENT_RESOURCES,
-         "descriptors or segments have run out, or /dev/rsm cannot be opened: run \"rsmctl "
+         "/dev/rsm cannot be opened, or descriptors or segments have run out: run \"rsmctl "
          "doctor\""),
     TEXT(RSMERR_INSUFFICIENT_MEM,
          "no memory, or a limit on locked or exported memory: run \"rsmctl doctor\""),

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Answers to mistakes of somebody who has just begun.
+
+usage: first_steps_test.py EXAMPLES RSMPERF     the directory of compiled examples, and the program
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[3]
+
+
+def run(*words):
+    """Its output goes through a pipe, which ends when all processes that it has started have ended."""
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+@unittest.skipIf(os.path.exists("/dev/rsm"), "rsm.ko is loaded")
+class WithoutTheModule(unittest.TestCase):
+    """Programs end, and say why."""
+
+    def test_examples_of_two_processes_end(self):
+        for name in ("events", "hangup"):
+            with self.subTest(name):
+                answer = run(EXAMPLES / name)
+                self.assertEqual(answer.returncode, 1)
+                self.assertIn("/dev/rsm cannot be opened", answer.stderr)
+
+    def test_demo_programs_know_their_usage(self):
+        for name in ("demo-exporter", "demo-importer"):
+            with self.subTest(name):
+                answer = run(EXAMPLES / name, "--help")
+                self.assertEqual(answer.returncode, 2)
+                self.assertIn(f"usage: {name}", answer.stderr)
+
+    def test_rsmperf_says_it_once(self):
+        answer = run(RSMPERF)
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+        self.assertIn("/dev/rsm: No such file or directory", answer.stderr)
+
+
+class Installing(unittest.TestCase):
+    """tools/install-deps"""
+
+    def test_has_help(self):
+        answer = run(TREE / "tools/install-deps", "--help")
+        self.assertEqual(answer.returncode, 0)
+        self.assertTrue(answer.stdout.startswith("usage: tools/install-deps"), answer.stdout)
+
+    def test_names_the_groups(self):
+        answer = run(TREE / "tools/install-deps", "bulid")
+        self.assertEqual(answer.returncode, 2)
+        self.assertRegex(answer.stderr, "no group bulid; the groups: build run .*docs")
+
+
+if __name__ == "__main__":
+    EXAMPLES, RSMPERF = map(Path, sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1])
