@@ -123,7 +123,7 @@ lib:
 	@$(CCACHE_REMARK)
 	@$(CMAKE)
 	@echo "building libraries and tools in $(BUILD)"
-	@cmake --build $(BUILD) -- --quiet
+	@if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; cmake --build $(BUILD) -- $$quiet
 
 modules:
 	@echo "building modules for kernel $(KERNEL)"
