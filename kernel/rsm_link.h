@@ -280,6 +280,7 @@ bool rsm_link_receive(struct rsm_link *link, const void *message, size_t len);
 bool rsm_link_is_greeting(struct rsm_link *link);
 void rsm_link_fail(struct rsm_link *link, const char *why);
 void rsm_link_stop(struct rsm_link *link, const char *why);
+bool rsm_link_stop_greeting(struct rsm_link *link, const char *why);
 unsigned int rsm_heartbeat_ms(void);
 void rsm_silence_begin(struct rsm_silence *silence, unsigned long now);
 bool rsm_silence_is_death(struct rsm_silence *silence, unsigned long now,

@@ -85,14 +85,21 @@ static enum rsm_link_state link_state(struct rsm_link *link)
 }
 
 /**
- * rsm_link_is_greeting() - is the link started, without a greeting of its node?
+ * rsm_link_is_greeting() - is the link started, without a greeting of its node so far?
  * @link: the link
  *
- * Process context.
+ * Process context. The node may greet at any time: rsm_link_stop_greeting() looks again.
+ *
+ * Return: true if the link greets.
  */
 bool rsm_link_is_greeting(struct rsm_link *link)
 {
-	return link_state(link) == RSM_LINK_GREETING;
+	bool greeting;
+
+	spin_lock_irq(&link->lock);
+	greeting = rsm_link_is_unanswered(&link->machine);
+	spin_unlock_irq(&link->lock);
+	return greeting;
 }
 EXPORT_SYMBOL_GPL(rsm_link_is_greeting);
 
@@ -171,6 +178,28 @@ void rsm_link_stop(struct rsm_link *link, const char *why)
 	flush_work(&link->work);
 }
 EXPORT_SYMBOL_GPL(rsm_link_stop);
+
+/**
+ * rsm_link_stop_greeting() - end a link, unless its node has greeted
+ * @link: the link
+ * @why: reason, a constant string
+ *
+ * The node gets no BYE: it may have taken this node's greeting, and the next one is the same to it.
+ * Must not be called by the link's work.
+ *
+ * Return: true if the link is down, false if this function has not ended it.
+ */
+bool rsm_link_stop_greeting(struct rsm_link *link, const char *why)
+{
+	struct rsm_link_input input = { .event = RSM_ON_STOP_GREETING, .why = why };
+
+	if (!link_feed(link, &input).work)
+		return false;
+	wake_up_all(&link->changed);
+	flush_work(&link->work);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rsm_link_stop_greeting);
 
 static bool has_requests(const struct rsm_link *link)
 {

@@ -253,6 +253,10 @@ struct rsm_link_output rsm_link_step(struct rsm_link_machine *machine, unsigned 
 	case RSM_ON_FAIL:
 		link_end(machine, input->why, &output);
 		break;
+	case RSM_ON_STOP_GREETING:
+		if (rsm_link_is_unanswered(machine))
+			link_end(machine, input->why, &output);
+		break;
 	case RSM_ON_CLEARED:
 		link_become_down(machine);
 		break;

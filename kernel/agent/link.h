@@ -15,6 +15,7 @@
  * @RSM_ON_MESSAGE: a message has come whose form is that of its type
  * @RSM_ON_GREETED: the greeting of the peer is handled, behind all messages before it
  * @RSM_ON_FAIL: the link has to end
+ * @RSM_ON_STOP_GREETING: the link has to end, unless its peer has greeted
  * @RSM_ON_CLEARED: nothing of the ended link is left
  */
 enum rsm_link_event {
@@ -25,6 +26,7 @@ enum rsm_link_event {
 	RSM_ON_MESSAGE,
 	RSM_ON_GREETED,
 	RSM_ON_FAIL,
+	RSM_ON_STOP_GREETING,
 	RSM_ON_CLEARED,
 };
 
@@ -36,7 +38,7 @@ enum rsm_link_event {
  * @peer: START: the node
  * @stirred: TICK: the peer has given a sign of life other than messages
  * @message: MESSAGE: the message
- * @why: FAIL: reason, a constant string
+ * @why: FAIL and STOP_GREETING: reason, a constant string
  */
 struct rsm_link_input {
 	enum rsm_link_event event;
@@ -101,6 +103,12 @@ struct rsm_link_output rsm_link_step(struct rsm_link_machine *machine, unsigned 
 static inline bool rsm_link_is_started(const struct rsm_link_machine *machine)
 {
 	return machine->state == RSM_LINK_GREETING || machine->state == RSM_LINK_ACTIVE;
+}
+
+/* Is the link started, without a greeting of its peer so far? It has handled no message then. */
+static inline bool rsm_link_is_unanswered(const struct rsm_link_machine *machine)
+{
+	return machine->state == RSM_LINK_GREETING && !machine->peer;
 }
 
 #endif /* RSM_AGENT_LINK_H */

@@ -127,6 +127,18 @@ static void stop_links(struct window *w, u64 slots, const char *why)
 			rsm_link_stop(&w->peer[slot].link, why);
 }
 
+/* The nodes may have greeted since the LOOK. Their links go on. */
+static void stop_misread_links(struct window *w, u64 slots)
+{
+	struct rsm_membership_input input = { .event = RSM_MEMBERSHIP_GREETED };
+
+	for (; input.slot < w->layout.slots; input.slot++)
+		if (slots & BIT_ULL(input.slot) &&
+		    !rsm_link_stop_greeting(&w->peer[input.slot].link,
+					    "its slot had another node id"))
+			member_step(w, &input);
+}
+
 static u64 new_incarnation(u32 slot)
 {
 	u64 incarnation;
@@ -203,7 +215,7 @@ static void carry_out_for_others(struct window *w, const struct rsm_membership_o
 {
 	stop_links(w, output->restarted, "restarted");
 	stop_links(w, output->left, "left");
-	stop_links(w, output->misread, "its slot had another node id");
+	stop_misread_links(w, output->misread);
 	for (u32 slot = 0; slot < w->layout.slots; slot++) {
 		if (output->ring & BIT_ULL(slot))
 			window_ring(&w->peer[slot]);

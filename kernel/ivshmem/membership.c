@@ -404,6 +404,10 @@ struct rsm_membership_output rsm_membership_step(struct rsm_membership *machine,
 	case RSM_MEMBERSHIP_BUSY:
 		membership_busy(&machine->member[input->slot], &output);
 		break;
+	case RSM_MEMBERSHIP_GREETED:
+		/* If the node falls silent now, it is at fault. */
+		machine->member[input->slot].keep = false;
+		break;
 	case RSM_MEMBERSHIP_DOWN:
 		membership_down(machine, &machine->member[input->slot], input->own, &output);
 		break;

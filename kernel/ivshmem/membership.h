@@ -33,12 +33,14 @@
  * enum rsm_membership_event - what happens to the membership
  * @RSM_MEMBERSHIP_LOOK: this node has read the node table
  * @RSM_MEMBERSHIP_BUSY: the link to a slot can't be started: its former connection is still ending
+ * @RSM_MEMBERSHIP_GREETED: the node in a slot has greeted, so its link does not end as misread
  * @RSM_MEMBERSHIP_DOWN: the link to a slot is down
  * @RSM_MEMBERSHIP_LEAVE: this node leaves the window; no LOOK follows
  */
 enum rsm_membership_event {
 	RSM_MEMBERSHIP_LOOK,
 	RSM_MEMBERSHIP_BUSY,
+	RSM_MEMBERSHIP_GREETED,
 	RSM_MEMBERSHIP_DOWN,
 	RSM_MEMBERSHIP_LEAVE,
 };
@@ -65,7 +67,7 @@ struct rsm_slot_view {
  * @fresh: LOOK: an incarnation to join under: of our slot, random, never used before
  * @view: LOOK: all slots
  * @greeting: LOOK: slots whose link is started, and whose node has not greeted yet
- * @slot: BUSY and DOWN: the slot
+ * @slot: BUSY, GREETED and DOWN: the slot
  * @own: DOWN: the incarnation that our slot has in the node table
  */
 struct rsm_membership_input {
@@ -137,7 +139,8 @@ struct rsm_membership {
  * @stop: slots whose link ends for a reason of this node
  * @restarted: slots whose link ends since another incarnation is there
  * @left: slots whose link ends since no node is there any more
- * @misread: slots whose link ends since it was started to a node id that the slot does not have
+ * @misread: slots whose link ends since it was started to a node id that the slot does not have;
+ *	GREETED reports that it goes on
  * @receive: slots whose messages are to be taken. An interrupt may have been lost
  * @start: slots to whose node a link is to be started; BUSY reports that it can't be
  * @ignored: slots whose node is refused, for the log; &rsm_window_member.objection says why

@@ -106,6 +106,28 @@ static void both_greetings_make_it_active(struct kunit *test)
 	}
 }
 
+/* The messages of a peer that has greeted may be under way: only a greeting without answer ends. */
+static void a_greeting_stops_until_the_peer_has_greeted(struct kunit *test)
+{
+	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
+	struct rsm_link_machine link = {};
+
+	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_STOP_GREETING).work);
+	begin(&link, 0);
+	KUNIT_EXPECT_TRUE(test, step(&link, START, RSM_ON_STOP_GREETING).work);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ENDING);
+	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_STOP_GREETING).work);
+	step(&link, START, RSM_ON_CLEARED);
+
+	begin(&link, 0);
+	receive(&link, START, &hello);
+	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_STOP_GREETING).work);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_GREETING);
+	step(&link, START, RSM_ON_GREETED);
+	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_STOP_GREETING).work);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ACTIVE);
+}
+
 /* WELCOME answers our HELLO, so it names our incarnation; HELLO cannot know it. */
 static void a_welcome_to_another_incarnation_is_foreign(struct kunit *test)
 {
@@ -292,6 +314,7 @@ static const struct {
 	{ RSM_ON_CLEARED }, { RSM_ON_MESSAGE, RSM_MSG_HELLO, PEER },
 	{ RSM_ON_MESSAGE, RSM_MSG_WELCOME, PEER }, { RSM_ON_MESSAGE, RSM_MSG_HELLO, REBOOTED },
 	{ RSM_ON_MESSAGE, RSM_MSG_BELL, PEER }, { RSM_ON_MESSAGE, RSM_MSG_BYE, PEER },
+	{ RSM_ON_STOP_GREETING },
 };
 
 #define HAPPENINGS	(2 * ARRAY_SIZE(happenings))
@@ -320,7 +343,8 @@ static bool may_follow(enum rsm_link_state old, enum rsm_link_state new, enum rs
 	case RSM_LINK_ACTIVE:
 		return old == RSM_LINK_GREETING && event == RSM_ON_GREETED;
 	case RSM_LINK_ENDING:
-		return old != RSM_LINK_DOWN && event != RSM_ON_START;
+		return old != RSM_LINK_DOWN && event != RSM_ON_START &&
+		       (event != RSM_ON_STOP_GREETING || old == RSM_LINK_GREETING);
 	case RSM_LINK_DOWN:
 		return event == RSM_ON_CLEARED;
 	}
@@ -382,6 +406,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_start_greets_and_sets_the_timer),
 	KUNIT_CASE(a_link_that_is_not_down_is_not_started),
 	KUNIT_CASE(both_greetings_make_it_active),
+	KUNIT_CASE(a_greeting_stops_until_the_peer_has_greeted),
 	KUNIT_CASE(a_welcome_to_another_incarnation_is_foreign),
 	KUNIT_CASE(a_greeting_of_a_stranger_is_used_up),
 	KUNIT_CASE(messages_before_the_greeting_are_foreign),

@@ -275,6 +275,19 @@ static void the_node_that_has_the_misread_id_is_not_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).start, BIT(THEIRS) | BIT(3));
 }
 
+/* Its greeting came after the LOOK, so the link goes on. The node is at fault if it dies later. */
+static void a_node_that_greets_in_the_last_moment_is_expelled_when_it_dies(struct kunit *test)
+{
+	struct guest *guest = misled(test, OTHER_NODE + 1);
+
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).misread, BIT(THEIRS));
+	tell(guest, RSM_MEMBERSHIP_GREETED, THEIRS);
+	KUNIT_EXPECT_TRUE(test, theirs(guest)->running);
+	KUNIT_EXPECT_EQ(test, look(guest, PERIOD).receive, BIT(THEIRS));
+	KUNIT_EXPECT_EQ(test, tell(guest, RSM_MEMBERSHIP_DOWN, THEIRS).expel,
+			incarnation(THEIRS, 1));
+}
+
 /* A hostile guest must not end a link by a node id that it writes to the slot of the peer. */
 static void an_active_link_goes_on_whatever_node_id_its_slot_has(struct kunit *test)
 {
@@ -671,6 +684,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_node_that_changes_its_slot_is_not_refused),
 	KUNIT_CASE(a_link_to_a_node_id_that_was_misread_starts_anew),
 	KUNIT_CASE(the_node_that_has_the_misread_id_is_not_refused),
+	KUNIT_CASE(a_node_that_greets_in_the_last_moment_is_expelled_when_it_dies),
 	KUNIT_CASE(an_active_link_goes_on_whatever_node_id_its_slot_has),
 	KUNIT_CASE(leaving_ends_all_links_and_empties_our_slot),
 	KUNIT_CASE(nodes_that_make_no_sense_are_ignored),

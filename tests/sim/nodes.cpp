@@ -200,7 +200,7 @@ void World::stall(Node &node, Time how_long)
 void World::act(const Action &action)
 {
     Node &node = *nodes_[action.node];
-    Node &other = *nodes_[action.other];
+    Node &other = *nodes_[action.other % nodes_.size()];
     const auto later = [this](Time time, Node &who, const std::function<void()> &what) {
         runtime_.at(runtime_.time() + time, nullptr, [life = who.life(), &who, what] {
             if (who.life() == life)

@@ -139,7 +139,8 @@ void add_haste(Scenario &scenario, Random &random)
     }
 }
 
-// A node dies and comes back. A hostile guest writes the node ids of others to its slot when they look who has come.
+// A node dies and comes back. A hostile guest writes other node ids to its slot when others look who has come: mostly
+// one that no node has, so that they take it.
 void add_wrong_id(Scenario &scenario, Random &random)
 {
     const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
@@ -149,7 +150,8 @@ void add_wrong_id(Scenario &scenario, Random &random)
     add(4 * beat, Kind::die, 0, 0);
     for (int i = 0; i < 20; i++)
         add(6 * beat + random.below(2 * scenario.delay), Kind::break_connection,
-            static_cast<std::uint32_t>(random.between(1, scenario.nodes - 1)), node_id_in_slot);
+            random.one_in(4) ? static_cast<std::uint32_t>(random.between(1, scenario.nodes - 1)) : scenario.nodes,
+            node_id_in_slot);
 }
 
 } // namespace

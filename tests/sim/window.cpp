@@ -85,7 +85,7 @@ u64 World::slots_that_greet(const Node &node) const
 {
     u64 slots = 0;
     for (const auto &peer : node.peers)
-        if (peer && peer->link.machine.state == RSM_LINK_GREETING)
+        if (peer && rsm_link_is_unanswered(&peer->link.machine))
             slots |= 1ULL << index(*peer->other);
     return slots;
 }
@@ -115,7 +115,7 @@ void World::tick(Node &node)
         write_entry(node);
     stop_links(node, output.restarted, "restarted");
     stop_links(node, output.left, "left");
-    stop_links(node, output.misread, "its slot had another node id");
+    stop_misread_links(node, output.misread);
     for_slots(node, output.ring, [&](Peer &peer) {
         if (peer.other->alive)
             wake_tick(*peer.other, runtime_.time() + delay());
@@ -167,6 +167,20 @@ void World::give_up(Node &node, u64 running)
 void World::stop_links(Node &node, u64 slots, const char *why)
 {
     for_slots(node, slots, [&](Peer &peer) { rsm_link_stop(&peer.link, why); });
+}
+
+// The nodes may greet meanwhile.
+void World::stop_misread_links(Node &node, u64 slots)
+{
+    if (slots)
+        runtime_.sleep(runtime_.random.below(2 * scenario_.delay));
+    for_slots(node, slots, [&](Peer &peer) {
+        rsm_membership_input input{};
+        input.event = RSM_MEMBERSHIP_GREETED;
+        input.slot = static_cast<u32>(index(*peer.other));
+        if (!rsm_link_stop_greeting(&peer.link, "its slot had another node id"))
+            step(node, input);
+    });
 }
 
 void World::start_link(Peer &peer)

@@ -229,6 +229,7 @@ private:
     void give_up(Node &node, u64 running);
     void start_link(Peer &peer);
     void stop_links(Node &node, u64 slots, const char *why);
+    void stop_misread_links(Node &node, u64 slots);
     u64 slots_that_greet(const Node &node) const;
     void link_is_down(Peer &peer);
     void expel(Node &by, u32 slot, u64 incarnation);
