@@ -38,7 +38,7 @@ struct rsm_turn {
 	u64 user;
 };
 
-/* Are these entries of one user, or of a user and of users in user namespaces of that user? */
+/* For limits: are these entries of one user, or of a user and users in namespaces of that user? */
 static inline bool rsm_turn_has_owner_of(const struct rsm_turn *turn, const struct rsm_turn *other)
 {
 	return turn->user / 2 == other->user / 2;

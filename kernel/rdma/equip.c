@@ -32,15 +32,15 @@ static void queue_pair_event(struct ib_event *event, void *context)
 }
 
 /*
- * Work requests that transfers may use; 0 if the device has too few for two operations. With fewer
- * a user whose thread waits for a processor could keep all others waiting.
+ * Work requests that transfers may use; 0 if the device has too few for three operations. With
+ * fewer a user whose threads wait for a processor could keep all others waiting.
  */
 static u32 room_for_transfers(const struct ib_device *device)
 {
 	u32 needed = OTHER_WRS + WRS_OF_CONTEXT * RSM_RDMA_TRANSFERS;
 	u32 max = min(device->attrs.max_qp_wr, device->attrs.max_cqe);
 
-	if (max < needed + 2 * RSM_RDMA_PIECE_PAGES)
+	if (max < needed + 3 * RSM_RDMA_PIECE_PAGES)
 		return 0;
 	return min(RSM_RDMA_TRANSFER_WRS, max - needed);
 }

@@ -40,16 +40,18 @@ static bool would_hoard(const struct rsm_rdma_room *room, const struct rsm_rdma_
 {
 	u32 contexts = 1, wrs = claim->wrs, bytes = claim->bytes;
 	const struct rsm_rdma_claim *other;
+	bool first = true;
 
 	lockdep_assert_held(&room->lock);
 	list_for_each_entry(other, &room->unposted, unposted) {
 		if (!rsm_turn_has_owner_of(&other->turn, &claim->turn))
 			continue;
+		first &= other->turn.user != claim->turn.user;
 		contexts++;
 		wrs += other->wrs;
 		bytes += other->bytes;
 	}
-	return contexts > 1 &&
+	return !first &&
 	       (contexts > RSM_RDMA_TRANSFERS / 2 || wrs > room->most_wrs / 2 ||
 		bytes > RSM_RDMA_TRANSFER_BYTES / 2);
 }

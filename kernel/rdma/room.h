@@ -25,8 +25,8 @@
  *	one first; none gets room before its turn, even if it needs less
  * @unposted: claims that have room, and whose threads have not posted the operation yet. A thread
  *	may wait for a processor for as long as others want it, so a user, together with the users
- *	in user namespaces of that user, has at most half of the room in this way, or one operation;
- *	meanwhile the turn is the next user's
+ *	in user namespaces of that user, has at most half of the room in this way, besides one
+ *	operation of each of the two; meanwhile the turn is the next user's
  */
 struct rsm_rdma_room {
 	spinlock_t lock; /* see above */
