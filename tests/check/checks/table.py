@@ -165,7 +165,7 @@ def _everything(depth=Depth.FULL):
 FULL_ONLY = {"kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
-THOROUGH = {"style-modules", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
+THOROUGH = {"style-modules", "fuzz-host", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
 
 
 def _belongs(stage, depth):
