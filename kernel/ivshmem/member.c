@@ -127,7 +127,7 @@ static void stop_links(struct window *w, u64 slots, const char *why)
 			rsm_link_stop(&w->peer[slot].link, why);
 }
 
-/* The nodes may have greeted since the LOOK. Their links go on. */
+/* A node that has greeted since the LOOK keeps its link. */
 static void stop_misread_links(struct window *w, u64 slots)
 {
 	struct rsm_membership_input input = { .event = RSM_MEMBERSHIP_GREETED };

@@ -10,20 +10,21 @@ is_sanitizer() {
 # build_sanitized NAME BUILD: builds all in BUILD/NAME. Little optimization: what a function does stays in it.
 build_sanitized() {
 	sanitizer_build=$2/$1
+	launcher=$(tests/check/compiler-launcher "$2")
 	case $1 in
-	asan) set -- "$2" address,undefined "-O1 -g1" ;;
+	asan) set -- address,undefined "-O1 -g1" ;;
 	# gcc says of each memory barrier that ThreadSanitizer does not know it.
-	tsan) set -- "$2" thread "-O1 -g1 -Wno-tsan" ;;
+	tsan) set -- thread "-O1 -g1 -Wno-tsan" ;;
 	esac
 	mkdir -p "$sanitizer_build"
 	# Two stages of tests/check/run may come here at once.
 	{
 		flock 8
 		{
-			# shellcheck disable=SC2046 # a list
+			# shellcheck disable=SC2086 # a list
 			cmake -S . -B "$sanitizer_build" -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_TESTING=ON \
-				$(tests/check/compiler-launcher "$1") -DRSM_SANITIZE="$2" -DCMAKE_BUILD_TYPE=None \
-				-DCMAKE_C_FLAGS="$3" -DCMAKE_CXX_FLAGS="$3" &&
+				$launcher -DRSM_SANITIZE="$1" -DCMAKE_BUILD_TYPE=None \
+				-DCMAKE_C_FLAGS="$2" -DCMAKE_CXX_FLAGS="$2" &&
 				cmake --build "$sanitizer_build"
 		} >"$sanitizer_build/build.log" 2>&1
 	} 8>"$sanitizer_build/lock" || {

@@ -25,14 +25,25 @@ static struct scene *make_scene(struct kunit *test)
 	return scene;
 }
 
-static struct rsm_rdma_claim *ask(struct scene *scene, char user, u32 wrs, u32 bytes)
+static struct rsm_rdma_claim *ask_as(struct scene *scene, u64 user, u32 wrs, u32 bytes)
 {
 	struct rsm_rdma_claim *claim = &scene->claim[scene->n++];
 
 	rsm_rdma_claim_init(claim, wrs, bytes);
-	claim->turn.user = 2 * user;
+	claim->turn.user = user;
 	rsm_rdma_room_ask(&scene->room, claim);
 	return claim;
+}
+
+static struct rsm_rdma_claim *ask(struct scene *scene, char user, u32 wrs, u32 bytes)
+{
+	return ask_as(scene, 2 * user, wrs, bytes);
+}
+
+/* As a user in a namespace of that user. */
+static struct rsm_rdma_claim *ask_nested(struct scene *scene, char owner, u32 wrs, u32 bytes)
+{
+	return ask_as(scene, 2 * owner + 1, wrs, bytes);
 }
 
 /* Some operations of a user; returns how many of them have room. */
@@ -127,12 +138,8 @@ static void threads_that_do_not_run_leave_half_to_other_users(struct kunit *test
 static void users_in_namespaces_share_the_half_of_their_owner(struct kunit *test)
 {
 	struct scene *scene = make_scene(test);
-	struct rsm_rdma_claim *nested = &scene->claim[scene->n++];
 
-	rsm_rdma_claim_init(nested, 1, 1);
-	nested->turn.user = 2 * 'a' + 1;
-	rsm_rdma_room_ask(&scene->room, nested);
-	KUNIT_EXPECT_FALSE(test, nested->waits);
+	KUNIT_EXPECT_FALSE(test, ask_nested(scene, 'a', 1, 1)->waits);
 	KUNIT_EXPECT_EQ(test, MOST / 2 - 1, ask_often(scene, MOST, 'a', 1, 1));
 	KUNIT_EXPECT_FALSE(test, ask(scene, 'b', 1, 1)->waits);
 	run_all(&scene->room);
@@ -144,14 +151,8 @@ static void an_owner_gets_one_operation_besides_users_in_namespaces(struct kunit
 {
 	struct scene *scene = make_scene(test);
 
-	for (u32 i = 0; i < MOST / 2; i++) {
-		struct rsm_rdma_claim *nested = &scene->claim[scene->n++];
-
-		rsm_rdma_claim_init(nested, 1, 1);
-		nested->turn.user = 2 * 'a' + 1;
-		rsm_rdma_room_ask(&scene->room, nested);
-		KUNIT_EXPECT_FALSE(test, nested->waits);
-	}
+	for (u32 i = 0; i < MOST / 2; i++)
+		KUNIT_EXPECT_FALSE(test, ask_nested(scene, 'a', 1, 1)->waits);
 	KUNIT_EXPECT_FALSE(test, ask(scene, 'a', 1, 1)->waits);
 	KUNIT_EXPECT_TRUE(test, ask(scene, 'a', 1, 1)->waits);
 	KUNIT_EXPECT_FALSE(test, ask(scene, 'b', 1, 1)->waits);

@@ -200,10 +200,12 @@ Scenario Scenario::from(std::uint64_t seed)
     const auto actions = crowd || freeze ? random.below(6) : random.between(10, 30 + 10 * scenario.nodes);
     for (std::uint64_t i = 0; i < actions; i++)
         scenario.actions.push_back(any_action(random, scenario));
-    if (!scenario.keys && !crowd && !freeze && random.one_in(2))
-        add_haste(scenario, random);
-    else if (!scenario.keys && !crowd && !freeze && random.one_in(4))
-        add_wrong_id(scenario, random);
+    if (!scenario.keys && !crowd && !freeze) {
+        if (random.one_in(2))
+            add_haste(scenario, random);
+        else if (random.one_in(4))
+            add_wrong_id(scenario, random);
+    }
     std::stable_sort(scenario.actions.begin(), scenario.actions.end(),
               [](const Action &a, const Action &b) { return a.at < b.at; });
     return scenario;

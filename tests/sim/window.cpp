@@ -169,7 +169,7 @@ void World::stop_links(Node &node, u64 slots, const char *why)
     for_slots(node, slots, [&](Peer &peer) { rsm_link_stop(&peer.link, why); });
 }
 
-// The nodes may greet meanwhile.
+// Virtual time passes between the look and the stop: a node that greets in that time keeps its link.
 void World::stop_misread_links(Node &node, u64 slots)
 {
     if (slots)
