@@ -171,6 +171,14 @@ class Turns(SoakTest):
         self.assertEqual(State(recorded).bar("A")["counts"], {"kills": 3})
         self.assertEqual(State(self.path, recorded).bar("A")["counts"], {"kills": 4})
 
+    def test_runs_at_a_time_count_into_one_state(self):
+        bar = fake("A", "echo count kills 3")
+        drivers = [Driver([bar], self.state(), self.path.parent / "logs", seed) for seed in (1, 2)]
+        with redirect_stdout(io.StringIO()):
+            for driver in drivers:
+                driver.run(1000, 1)
+        self.assertEqual((self.counts("A"), self.state().bar("A")["seeds"]), ({"kills": 6}, [1, 2]))
+
     def test_a_state_that_lacks_recorded_counts_is_told_from_one_that_has_them(self):
         bar = fake("A", "echo count kills 3")
         recorded = self.path.parent / "recorded.json"

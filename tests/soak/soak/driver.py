@@ -110,7 +110,8 @@ class Driver:
         if self._stopped:
             print(f"{bar.name}: interrupted, not counted", flush=True)
             return True
-        self._record(bar, said, status, seed, time.monotonic() - begin, log)
+        with self._state.changed():
+            self._record(bar, said, status, seed, time.monotonic() - begin, log)
         return status in (0, CANNOT_RUN) and not said.reports
 
     def _execute(self, command: list[str], log: Path) -> tuple[int, Slice]:
@@ -151,7 +152,6 @@ class Driver:
             self._state.count(WATCH, "runs watched", 1)
             self._state.add(WATCH, seconds, seed, date)
         self._state.last = bar.name
-        self._state.save()
         verdict = {0: "in order", CANNOT_RUN: f"can't run: {said.last}"}.get(status, f"FAILED, see {log}")
         counts = ", ".join(f"{number} {name}" for name, number in said.counts)
         print(f"{bar.name}: {verdict}{': ' + counts if counts else ''}", flush=True)

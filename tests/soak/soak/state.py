@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """What has been counted so far, in a file."""
 
+import contextlib
+import fcntl
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +32,25 @@ class State:
 
     def __init__(self, path: Path, recorded: Path | None = None) -> None:
         self.path = path
+        self._recorded = recorded
+        self._load()
+
+    def _load(self) -> None:
         self._data: dict[str, Any] = {"version": VERSION, "bars": {}, "last": "", "date": ""}
-        for source in (path, recorded):
+        for source in (self.path, self._recorded):
             if source and source.exists():
                 self._data = _load(source)
                 break
+
+    @contextlib.contextmanager
+    def changed(self) -> Iterator[None]:
+        """The file as it is now, changed by nobody else until it is saved: several runs may count into one file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._load()
+            yield
+            self.save()
 
     def bar(self, name: str) -> dict[str, Any]:
         bar: dict[str, Any] = self._data["bars"].setdefault(name, {
