@@ -34,6 +34,7 @@ html_sidebars = {"**": ["about.html", "searchbox.html", "navigation.html"]}
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 
 # Types of the compiler, the kernel and Python, which are described elsewhere.
