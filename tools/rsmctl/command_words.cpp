@@ -40,6 +40,19 @@ std::string joined(const std::vector<std::string> &names, const char *last) {
     return text;
 }
 
+// Long options of the program, and of the command that has been named.
+std::vector<std::string> options_of(const CLI::App &app, const CLI::App &command) {
+    std::vector<std::string> names;
+    for (const auto *from : {&app, &command}) {
+        for (const auto *option : from->get_options()) {
+            for (const auto &name : option->get_lnames()) {
+                names.push_back("--" + name);
+            }
+        }
+    }
+    return names;
+}
+
 std::vector<std::string> commands_of(const CLI::App &app) {
     std::vector<std::string> names;
     for (const auto *command : app.get_subcommands([](const CLI::App *) { return true; })) {
@@ -65,7 +78,18 @@ std::string command_of(const std::string &word, const std::vector<std::string> &
 
 bool takes_value(const std::string &option) {
     return option == "-c" || option == "--controller" || option == "--sort" ||
-           option == "--columns";
+           option == "--columns" || option == "-o" || option == "--output";
+}
+
+// CLI11 would only say that a word is one too many.
+void expect_options(const std::vector<std::string> &words, const std::vector<std::string> &names) {
+    for (std::size_t at = 0; at < words.size(); at++) {
+        const auto name = words[at].substr(0, words[at].find('='));
+        if (name.starts_with("--") && std::ranges::count(names, name) == 0) {
+            throw UnknownWord(near_miss(name, "option", names));
+        }
+        at += takes_value(words[at]) ? 1 : 0;
+    }
 }
 
 // Options whose value can be left out have it behind =, so that no command is taken for it.
@@ -114,6 +138,7 @@ std::vector<std::string> written_out(const CLI::App &app, std::vector<std::strin
         std::erase(words, "-h");
         words.emplace_back("--help");
     }
+    expect_options(words, options_of(app, *command));
     return words;
 }
 

@@ -193,6 +193,12 @@ TEST(RsmctlOptions, NamesNearMisses) {
               "rsmctl: EVENT: \"pubish\" is no event: did you mean publish?" + see);
     EXPECT_EQ(err({"segment", "--sort", "lenght"}),
               "rsmctl: \"lenght\" is no column: did you mean length?" + see);
+    EXPECT_EQ(err({"--jsn", "segment"}),
+              "rsmctl: \"--jsn\" is no option: did you mean --json?" + see);
+    EXPECT_EQ(err({"segment", "list", "--srot=length"}),
+              "rsmctl: \"--srot\" is no option: did you mean --sort?" + see);
+    EXPECT_EQ(err({"metrics", "--segmnets"}),
+              "rsmctl: \"--segmnets\" is no option: did you mean --segments?" + see);
     EXPECT_EQ(err({"segment", "show", "5x"}),
               "rsmctl: \"5x\" is not a number from 0 to 4294967295" + see);
     EXPECT_EQ(err({}), "rsmctl: no command is given, such as rsmctl segment" + see);
