@@ -24,6 +24,9 @@ namespace rsmperf {
 
 namespace {
 
+// Exit status: nothing was measured, or not all.
+constexpr int NOT_MEASURED = 2;
+
 std::vector<Row> all_rows() {
     auto rows = loopback_rows();
     std::ranges::move(dat_rows(), std::back_inserter(rows));
@@ -221,18 +224,13 @@ int measure_and_report(const Options &options) {
     report(options, results);
     const bool as_before = compare(options, earlier, results);
     if (!std::ranges::all_of(results, &Result::measured)) {
-        return 2;
+        return NOT_MEASURED;
     }
     const bool good = as_before && std::ranges::all_of(results, &Result::passed);
     return options.enforce && !good ? 1 : 0;
 }
 
-int run_command(int argc, char **argv) {
-    Options options;
-    CLI::App app("Measures RSM; each figure is a ratio to a floor of the same run.");
-    add_options(app, options);
-    CLI11_PARSE(app, argc, argv);
-
+int run(char **argv, const Options &options) {
     if (options.serve) {
         serve(options.settings);
     }
@@ -249,6 +247,18 @@ int run_command(int argc, char **argv) {
     return measure_and_report(options);
 }
 
+int run_command(int argc, char **argv) {
+    Options options;
+    CLI::App app("Measures RSM; each figure is a ratio to a floor of the same run.");
+    add_options(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : NOT_MEASURED;
+    }
+    return run(argv, options);
+}
+
 } // namespace
 
 } // namespace rsmperf
@@ -258,6 +268,6 @@ int main(int argc, char **argv) {
         return rsmperf::run_command(argc, argv);
     } catch (const std::exception &error) {
         (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
-        return 2;
+        return rsmperf::NOT_MEASURED;
     }
 }

@@ -18,6 +18,20 @@
 
 namespace {
 
+constexpr const char *HELP =
+    "usage: rsm-fake [--stats FILE] PROGRAM [ARGUMENT...]\n"
+    "\n"
+    "Runs PROGRAM, and its children, on a fake of /dev/rsm that lives as long as PROGRAM. The "
+    "fake\n"
+    "needs no kernel module; it checks access lists, and does not protect memory as the kernel "
+    "does.\n"
+    "\n"
+    "  --stats FILE   keep counts in FILE of what exists: handles, published segments, "
+    "connections,\n"
+    "                 pinned pages\n"
+    "\n"
+    "Exit status: that of PROGRAM; 128 and the signal's number if a signal ended it; 127 if it\n"
+    "could not be started; 2 for wrong arguments.\n";
 constexpr int USAGE = 2;
 constexpr int NOT_STARTED = 127;
 constexpr int KILLED = 128;
@@ -41,6 +55,10 @@ std::string preload() {
 } // namespace
 
 int main(int argc, char **argv) {
+    if (argc > 1 && std::strcmp(argv[1], "--help") == 0) {
+        (void)std::fputs(HELP, stdout);
+        return 0;
+    }
     const char *stats = nullptr;
     int first = 1;
     if (argc > 2 && std::strcmp(argv[1], "--stats") == 0) {
@@ -48,7 +66,7 @@ int main(int argc, char **argv) {
         first = 3;
     }
     if (first >= argc) {
-        std::fputs("usage: rsm-fake [--stats FILE] PROGRAM [ARGUMENT...]\n", stderr);
+        std::fputs(HELP, stderr);
         return USAGE;
     }
     const std::string socket = "rsm-fake-" + std::to_string(::getpid());

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Answers to mistakes of somebody who has just begun.
 
-usage: first_steps_test.py EXAMPLES RSMPERF     the directory of compiled examples, and the program
+usage: first_steps_test.py EXAMPLES RSMPERF FAKE     the directory of compiled examples, and the programs
 """
 
 import os
@@ -44,6 +44,22 @@ class WithoutTheModule(unittest.TestCase):
         self.assertIn("/dev/rsm: No such file or directory", answer.stderr)
 
 
+class Usage(unittest.TestCase):
+    """What is asked of programs that need no module for the answer."""
+
+    def test_rsmperf_has_one_status_for_wrong_arguments(self):
+        for words in (("--processes", "many"), ("--processes", "0"), ("--nothing",), ("--only", "nothing")):
+            with self.subTest(words):
+                self.assertEqual(run(RSMPERF, *words).returncode, 2)
+        self.assertEqual(run(RSMPERF, "--help").returncode, 0)
+
+    def test_rsm_fake_has_help(self):
+        answer = run(FAKE, "--help")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertTrue(answer.stdout.startswith("usage: rsm-fake"), answer.stdout)
+        self.assertEqual(run(FAKE).returncode, 2)
+
+
 class Installing(unittest.TestCase):
     """tools/install-deps"""
 
@@ -59,5 +75,5 @@ class Installing(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    EXAMPLES, RSMPERF = map(Path, sys.argv[1:3])
+    EXAMPLES, RSMPERF, FAKE = map(Path, sys.argv[1:4])
     unittest.main(argv=sys.argv[:1])
