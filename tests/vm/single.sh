@@ -8,6 +8,11 @@ test_success_is_quiet() {
 	guest 0 -- true && ! grep -hv 'in its boot; starting it again$' "$out" "$err" >&2
 }
 
+test_a_terminal_sees_that_guests_boot() {
+	script --quiet --return --command "$vm -- true" /dev/null >"$out" 2>&1 </dev/null &&
+		grep -q '^rsm-vm: booting a guest with Linux [0-9]' "$out"
+}
+
 test_streams_are_separate() {
 	guest 0 -- 'echo to out; echo to err >&2' && prints 'to out' && complains '^to err$'
 }

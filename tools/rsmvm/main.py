@@ -91,6 +91,7 @@ def _run(guests, opts, kernel, controller):
     launch = qemu.Launch(kernel.arch, program, opts.smp, opts.mem, accelerator, boot_image,
                          controller.qemu_arguments, accel.kernel_arguments(accelerator, kernel.arch),
                          opts.memory_nodes)
+    _announce(len(guests), kernel, accelerator)
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()
@@ -105,6 +106,14 @@ def _run(guests, opts, kernel, controller):
         _limit_time(0)
         _stop(guests)
     return _verdict(guests, controller)
+
+
+def _announce(count, kernel, accelerator):
+    """Tells somebody at a terminal what the silence that follows is; a program that calls rsm-vm gets the guests' words alone."""
+    if sys.stderr.isatty():
+        what = "a guest" if count == 1 else f"{count} guests"
+        how = "" if accelerator == accel.KVM else ", emulated, which takes some 10 seconds"
+        say(f"booting {what} with Linux {kernel.release}{how}")
 
 
 def _limit_time(seconds):
