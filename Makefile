@@ -18,6 +18,8 @@ HOURS   ?= 2
 TESTING ?= OFF
 # ON makes every warning of the C and C++ compiler an error.
 WERROR  ?= OFF
+# A part of what "make lib" builds, by its name in ninja; all if empty.
+LIB_TARGET ?=
 
 # Make divides a path at blanks, CMake a list at semicolons.
 ifneq ($(words $(subst ;, ,$(CURDIR)|$(BUILD)|$(PREFIX)|$(DESTDIR)|)),1)
@@ -76,6 +78,7 @@ RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 all: lib modules
 
 help:
+	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make demo         build everything and show it at work in a virtual machine"
 	@echo "make demo-vms     the same between two virtual machines that share memory"
 	@echo "make demo-dat     uDAPL at work: a server and a client"
@@ -94,7 +97,6 @@ help:
 	@echo "                  tests/soak/recorded.json"
 	@echo "make bench        measure in virtual machines, compare with the recorded ratios, draw plots in"
 	@echo "                  $(BUILD)/bench (BENCH='--rounds 20' adds options)"
-	@echo "make [all]        libraries, tools and the modules for KERNEL=$(KERNEL)"
 	@echo "make style        static checks only"
 	@echo "make docs         the manual, as HTML, in $(BUILD)/docs/html"
 	@echo "make deb          Debian packages, in $(BUILD)/deb"
@@ -123,7 +125,7 @@ lib:
 	@$(CCACHE_REMARK)
 	@$(CMAKE)
 	@echo "building libraries and tools in $(BUILD)"
-	@if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; cmake --build $(BUILD) -- $$quiet
+	@if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; cmake --build $(BUILD) $(LIB_TARGET:%=--target %) -- $$quiet
 
 modules:
 	@echo "building modules for kernel $(KERNEL)"
@@ -181,7 +183,7 @@ check-kernels: deps-run
 check-arm64:
 	@$(DEPS) check
 	@$(MAKE) --no-print-directory lib
-	@$(MAKE) --no-print-directory arm64 TESTING=ON
+	@$(MAKE) --no-print-directory arm64 TESTING=ON LIB_TARGET=tests/kselftest/all
 	@tests/check/arm64
 
 # Guided by KCOV, which distributions' kernels have not.
