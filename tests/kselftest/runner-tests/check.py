@@ -77,10 +77,20 @@ class RunnerTest(unittest.TestCase):
         result = Run("--filter", "other.* sample.Some/*/0  sample.Log.Is*", "--except", "none *Log*", "--list")
         self.assertEqual(result.lines, ["sample.Some/Values.AreSeen/0"])
 
-    def test_fails_when_nothing_matches(self):
-        result = Run("--filter", "other.*")
+    def test_fails_when_a_pattern_matches_nothing(self):
+        for patterns in ("other.*", "sample.Some/*/0 other.*"):
+            with self.subTest(patterns):
+                result = Run("--filter", patterns)
+                self.assertEqual(result.status, 1)
+                self.assertIn("# no test matches other.*", result.lines)
+
+    def test_fails_when_no_test_is_left(self):
+        result = Run("--filter", "sample.Some/*", "--except", "*Values*")
         self.assertEqual(result.status, 1)
-        self.assertIn("# no test matches the filter", result.lines)
+        self.assertIn("# no test is left", result.lines)
+
+    def test_patterns_for_tests_with_peers_are_in_order_without_peers(self):
+        self.assertEqual(Run("--filter", "sample.Some/*/0 net.* datnet.*").status, 0)
 
     def test_refuses_unknown_options_and_bad_numbers(self):
         for options in (["--what"], ["--filter"], ["--time-limit", "-1"], ["--time-factor", "x"]):

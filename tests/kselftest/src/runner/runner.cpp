@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fnmatch.h>
+#include <iterator>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -31,16 +32,16 @@ bool has_peers()
     return access("/run/rsm-hub", F_OK) == 0 || (nodes && *nodes);
 }
 
+constexpr const char *areas_with_peers[] = {"net", "datnet"};
+
 bool needs_peers(const std::string &area)
 {
-    return area == "net" || area == "datnet";
+    return std::ranges::find(areas_with_peers, area) != std::end(areas_with_peers);
 }
 
-bool match(const std::vector<std::string> &patterns, const std::string &text)
+bool match(const std::string &pattern, const std::string &text)
 {
-    return std::ranges::any_of(patterns, [&](const std::string &pattern) {
-        return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-    });
+    return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 // A pattern whose begin, up to its first special character, is not that of an area's name matches none
@@ -51,6 +52,11 @@ bool may_match(const std::string &pattern, const std::string &area)
     const std::string begin = area + ".";
     const auto common = std::min(fixed.size(), begin.size());
     return fixed.compare(0, common, begin, 0, common) == 0;
+}
+
+bool may_need_peers(const std::string &pattern)
+{
+    return std::ranges::any_of(areas_with_peers, [&](const char *area) { return may_match(pattern, area); });
 }
 
 void append(Lines &lines, const std::string &head, const Lines &more, std::size_t most)
@@ -89,9 +95,30 @@ bool Runner::may_select(const std::string &area) const
            });
 }
 
-bool Runner::selected(const std::string &title) const
+bool Runner::selected(const std::string &title)
 {
-    return match(options_.filter, title) && !match(options_.except, title);
+    std::vector<std::string> patterns;
+    std::ranges::copy_if(options_.filter, std::back_inserter(patterns),
+                         [&](const std::string &pattern) { return match(pattern, title); });
+    used_.insert(patterns.begin(), patterns.end());
+    return !patterns.empty() && !std::ranges::any_of(options_.except, [&](const std::string &pattern) {
+        return match(pattern, title);
+    });
+}
+
+// A pattern that selects nothing hides that tests have another name by now. Where there are no peers, one
+// for tests with peers selects nothing, and is in order.
+bool Runner::uses_the_filter()
+{
+    std::set<std::string> idle;
+    std::ranges::copy_if(options_.filter, std::inserter(idle, idle.end()), [&](const std::string &pattern) {
+        return !used_.contains(pattern) && (has_peers() || !may_need_peers(pattern));
+    });
+    for (const std::string &pattern : idle)
+        tap_.comment("no test matches " + pattern);
+    if (idle.empty() && tests_.empty())
+        tap_.comment("no test is left");
+    return idle.empty() && !tests_.empty();
 }
 
 void Runner::find_areas()
@@ -283,9 +310,8 @@ bool Runner::run()
     }
     if (has_kmemleak)
         scan_leaks();
-    if (tests_.empty())
-        tap_.comment("no test matches the filter");
-    return tap_.finish() && !tests_.empty();
+    const bool complete = uses_the_filter();
+    return tap_.finish() && complete;
 }
 
 } // namespace rsmrun

@@ -10,6 +10,7 @@
 #include "runner/tap.hpp"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ public:
     explicit Runner(const Options &options);
 
     void list();
-    // True when every test has passed.
+    // True when every test has passed, and each pattern of the filter matches one.
     bool run();
 
 private:
@@ -33,8 +34,9 @@ private:
 
     void find_areas();
     void find_tests(Area &area);
-    bool selected(const std::string &title) const;
+    bool selected(const std::string &title);
     bool may_select(const std::string &area) const;
+    bool uses_the_filter();
     void run_test(const Test &test);
     // Each of these adds what is wrong to the problems.
     void run_process(const Test &test, Lines &problems);
@@ -59,6 +61,8 @@ private:
     Tap tap_;
     std::vector<std::unique_ptr<Area>> areas_;
     std::vector<Test> tests_;
+    // Patterns of the filter that have matched.
+    std::set<std::string> used_;
 };
 
 } // namespace rsmrun
