@@ -150,7 +150,7 @@ TEST_F(arguments, structures_that_are_too_small)
 
 TEST_F(arguments, structures_that_are_too_large)
 {
-	const __u32 sizes[] = { page_size() + 1, 0x10000, 0x7fffffff, 0xffffffff };
+	const __u32 sizes[] = { page_size() + 1, 2 * page_size(), 0x7fffffff, 0xffffffff };
 	const struct command *command;
 	int fd;
 	size_t i, j;

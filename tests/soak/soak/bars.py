@@ -68,8 +68,8 @@ BARS = (
         watched=True, missing="fields and values are chosen at random, so that all pairs are likely and not certain"),
     Bar("R7", "line coverage of kernel/ and lib/",
         (Goal("measurements"),), _script("R7"), slice=900, told=("lines of lib (percent)", "lines of kernel (percent)"),
-        missing="lines of kernel/, for which the debug kernel would need GCOV; Documentation/fuzzing.md has the basic blocks "
-                "that fuzzing reaches"),
+        missing="lines of kernel/ that only the debug kernel's tests, KUnit and hostile guests reach; they count in which a "
+                "basic block begins, of tests on Debian's kernel"),
     Bar("R8", "mixed load on 3 guests",
         (Goal("seconds of load", least=4 * 3600), Goal("corruptions", most=0)), _script("R8"), slice=600, watched=True),
     Bar("R9", "racing pairs of operations, 12 pairs",
