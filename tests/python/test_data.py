@@ -45,6 +45,22 @@ class Data(SegmentTest):
                 call()
             self.assertEqual(caught.exception.name, "RSMERR_BAD_OFFSET")
 
+    def test_numbers_that_do_not_fit(self):
+        beyond = 1 << 64
+        for call in (lambda: self.connection.put(beyond + 8, b"x"), lambda: self.connection.get(beyond, 1),
+                     lambda: self.connection.get_into(-beyond, bytearray(1)),
+                     lambda: self.connection.put_pieces([(beyond, b"x")]),
+                     lambda: self.connection.get_pieces([(beyond, bytearray(1))]),
+                     lambda: self.connection.map(PAGE, beyond), lambda: self.connection.map(beyond + PAGE)):
+            with self.assertRaises(rsm.BadArgument):
+                call()
+        for call in (lambda: self.connection.put(0.0, b"x"), lambda: self.connection.get("0", 1),
+                     lambda: self.connection.put(None, b"x"), lambda: self.connection.map(PAGE, 0.5)):
+            with self.assertRaises(TypeError):
+                call()
+        with self.connection.map() as view:
+            self.assertEqual(bytes(view[:16]), bytes(16), "nothing was written, and nothing is mapped any more")
+
     def test_what_is_read_only_stays_so(self):
         with self.assertRaises(TypeError):
             self.connection.get_into(0, b"bytes")
@@ -75,6 +91,26 @@ class Data(SegmentTest):
             self.segment.unpublish()
         with self.assertRaises(KeyError), self.connection.barrier():
             raise KeyError("what was raised within comes out")
+
+
+    def test_barriers_of_threads_overlap(self):
+        first, second = self.connection.barrier(), self.connection.barrier()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        second.order()
+        second.__exit__(None, None, None)
+        self.connection.put(0, b"x")
+        self.segment.close()
+        with self.assertRaises(rsm.ConnectionAborted):
+            self.connection.put(0, b"a put outside waits for its data again")
+
+    def test_a_barrier_in_a_barrier(self):
+        barrier = self.connection.barrier()
+        with barrier, barrier:
+            barrier.order()
+        with self.assertRaises(rsm.BarrierError):
+            barrier.order()
 
 
 class Mappings(SegmentTest):

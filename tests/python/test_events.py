@@ -68,6 +68,20 @@ class Waiting(SegmentTest):
     def on_alarm(self, handler):
         self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, handler))
 
+    def test_threads_that_are_the_first_to_wait(self):
+        for _ in range(50):
+            with rsm.Export(PAGE) as segment:
+                start = threading.Barrier(4)
+
+                def wait(segment=segment, start=start):
+                    start.wait()
+                    segment.wait(0)
+                threads = [threading.Thread(target=wait) for _ in range(4)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+
     def test_poll_does_not_consume(self):
         poll = select.poll()
         poll.register(self.segment, select.POLLIN)
@@ -123,6 +137,18 @@ class Awaiting(SegmentTest):
             with self.assertRaises(rsm.Closed):
                 await other
         asyncio.run(close())
+
+    def test_an_end_that_fails_ends_no_wait(self):
+        async def fail():
+            with rsm.Export(PAGE) as unpublished:
+                task = asyncio.create_task(unpublished.event())
+                await asyncio.sleep(0)  # it has run up to where it waits
+                with self.assertRaises(rsm.NotPublished):
+                    unpublished.unpublish()
+                with rsm.Import(unpublished.publish()) as connection:
+                    connection.post()
+                    await task
+        asyncio.run(fail())
 
     def test_the_end_of_a_connection_is_heard_by_those_who_wait(self):
         async def end():

@@ -50,6 +50,7 @@ class Exports(RsmTest):
                 rsm.Export(shared)
         os.unlink("/tmp/file")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_access_lists(self):
         node = rsm.local_node()
         with rsm.Export(PAGE) as segment:
@@ -60,6 +61,20 @@ class Exports(RsmTest):
             self.assertEqual(self.connects_as_alice(rsm.READ), "")
             segment.republish({node: 0o666})
             self.assertEqual(self.connects_as_alice(rsm.READ_WRITE), "")
+
+    def test_numbers_that_do_not_fit(self):
+        node = rsm.local_node()
+        high = 1 << 32
+        with rsm.Export(PAGE) as segment:
+            for access in ({node + high: 0o666}, {node: 0o666 + high}, {-1: 0o666}):
+                with self.assertRaises(rsm.BadArgument):
+                    segment.publish(access=access)
+            segment_id = segment.publish()
+            for call in (lambda: rsm.Import(segment_id + high), lambda: rsm.Import(segment_id, access=high | rsm.READ)):
+                with self.assertRaises(rsm.BadArgument):
+                    call()
+            with self.assertRaises(rsm.NodeUnreachable):
+                rsm.Import(segment_id, node=node + high)
 
     def connects_as_alice(self, access):
         """The error that a user gets whom the list is about, as nobody asks root."""
@@ -77,7 +92,7 @@ except rsm.PermissionDenied as error:
     def test_ids(self):
         with rsm.Export(PAGE) as segment, rsm.Export(PAGE) as other:
             for bad in (-1, 1 << 32):
-                with self.assertRaises(ValueError):
+                with self.assertRaises(rsm.BadArgument):
                     segment.publish(bad)
             with self.assertRaises(rsm.InUse) as caught:
                 segment.publish(5)
@@ -149,6 +164,7 @@ class Controllers(RsmTest):
         with self.assertRaises(rsm.ControllerAbsent):
             rsm.Import(0x400000, node=rsm.local_node() + 1)
 
+    @unittest.skipUnless(os.path.exists("/etc/rsm/rsm.segmentid"), "/etc/rsm/rsm.segmentid is not installed")
     def test_segment_id_range(self):
         with self.assertRaises(rsm.Error) as caught:
             rsm.segment_id_range("no such application")

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from .native import name_of, text_of
 
 SUCCESS = 0
+BAD_OFFSET = 18
+BAD_LENGTH = 20
+BAD_ACL = 21
+BAD_SEGID = 22
+BAD_PERMS = 26
 INSUFFICIENT_MEM = 32
+BARRIER_NOT_OPENED = 37
+REMOTE_NODE_UNREACHABLE = 39
 CONN_ABORTED = 40
 INTERRUPTED = 41
 TIMEOUT = 42
@@ -55,7 +62,7 @@ class PermissionDenied(Error, PermissionError):
 
 
 class ControllerAbsent(Error, LookupError):
-    """No such controller, or /dev/rsm cannot be opened: run "rsmctl doctor"."""
+    """No such controller, loopback with the id of another node, or /dev/rsm cannot be opened: run "rsmctl doctor"."""
 
 
 class NotPublished(Error, LookupError):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import math
 import select
+import threading
 import time
 from ctypes import byref, c_int
 
@@ -26,6 +27,8 @@ class EventSource:
     def __init__(self, handle: int):
         self.handle = handle
         self._fd: int | None = None
+        # A signal handler may come while its own thread has the lock.
+        self._lock = threading.RLock()
         self._epoll: select.epoll | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: set[asyncio.Future[None]] = set()
@@ -73,18 +76,23 @@ class EventSource:
 
         It is the library's, to be polled only; it stays open until close() or unpublish().
         """
-        if self._fd is None:
-            entry = Pollfd()
-            call("rsm_memseg_get_pollfd", self.handle, byref(entry))
-            self._fd = entry.fd
-        return self._fd
+        with self._lock:
+            if self._fd is None:
+                entry = Pollfd()
+                call("rsm_memseg_get_pollfd", self.handle, byref(entry))
+                if self._fd is not None:
+                    call("rsm_memseg_release_pollfd", self.handle)
+                self._fd = entry.fd
+            return self._fd
 
     def _watched(self) -> int:
         """A descriptor that polls readable at the end of a connection, too: asyncio asks no more."""
-        if self._epoll is None:
-            self._epoll = select.epoll()
-            self._epoll.register(self.fileno(), select.EPOLLIN | select.EPOLLRDHUP)
-        return self._epoll.fileno()
+        with self._lock:
+            if self._epoll is None:
+                epoll = select.epoll()
+                epoll.register(self.fileno(), select.EPOLLIN | select.EPOLLRDHUP)
+                self._epoll = epoll
+            return self._epoll.fileno()
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
@@ -111,19 +119,37 @@ class EventSource:
             self._loop.remove_reader(self._epoll.fileno())
             self._loop = None
 
-    def _end_descriptor(self, reason: str) -> None:
-        """Nobody waits or polls any more: the segment can end. Those who await it hear why."""
+    def _end_by(self, name: str, reason: str) -> None:
+        """Calls a function that ends the segment; then tasks that await its events get an exception."""
+        loop = self._release_descriptor()
+        try:
+            call(name, self.handle)
+        except BaseException:
+            if loop is not None:
+                loop.add_reader(self._watched(), self._wake)
+                self._loop = loop
+            raise
+        self._end_waits(reason)
+
+    def _release_descriptor(self) -> asyncio.AbstractEventLoop | None:
+        """The library ends no segment that is polled. Returns the loop in which tasks await its events."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+            if self._epoll is not None:
+                if loop is not None:
+                    loop.remove_reader(self._epoll.fileno())
+                self._epoll.close()
+                self._epoll = None
+            if self._fd is not None:
+                call("rsm_memseg_release_pollfd", self.handle)
+                self._fd = None
+        return loop
+
+    def _end_waits(self, reason: str) -> None:
         waiters, self._waiters = self._waiters, set()
-        self._stop_reading()
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(Closed(reason))
-        if self._epoll is not None:
-            self._epoll.close()
-            self._epoll = None
-        if self._fd is not None:
-            call("rsm_memseg_release_pollfd", self.handle)
-            self._fd = None
 
 
 def _milliseconds(seconds: float) -> int:

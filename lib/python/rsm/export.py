@@ -13,7 +13,8 @@ from typing import Any
 from .controller import Controller, opened
 from .errors import INSUFFICIENT_MEM, error_of
 from .events import EventSource
-from .library import ALLOW_REBIND, PAGE, AccessEntry, address_of, call, writable
+from .library import (ALLOW_REBIND, PAGE, AccessEntry, ListedNode, ListedPermission, SegmentId, address_of, call,
+                      number, writable)
 from .native import lib
 
 
@@ -77,21 +78,20 @@ class Export(EventSource):
         access: {node: octal digits as for a file}; without it everybody may, with 0o666 less the
             umask of the moment when the segment was made
         """
-        number = c_uint32(id)
-        if number.value != id:
-            raise ValueError(f"{id} is no segment id")
-        call("rsm_memseg_export_publish", self.handle, byref(number), *_access_list(access))
-        self.id = number.value
+        name = "rsm_memseg_export_publish"
+        given = c_uint32(number(SegmentId, id, name))
+        call(name, self.handle, byref(given), *_access_list(access, name))
+        self.id = given.value
         return self.id
 
     def republish(self, access: Dict[int, int]) -> None:
         """Replaces the access list; connections that exist keep their rights."""
-        call("rsm_memseg_export_republish", self.handle, *_access_list(access))
+        name = "rsm_memseg_export_republish"
+        call(name, self.handle, *_access_list(access, name))
 
     def unpublish(self) -> None:
         """Breaks all connections and frees the id; tasks that await an event get an exception."""
-        self._end_descriptor("the segment was unpublished")
-        call("rsm_memseg_export_unpublish", self.handle)
+        self._end_by("rsm_memseg_export_unpublish", "the segment was unpublished")
         self.id = 0
 
     def rebind(self, memory: Any) -> None:
@@ -111,8 +111,7 @@ class Export(EventSource):
     def close(self) -> None:
         """Ends the segment; the memory stays. Calling it again has no effect."""
         if self.handle:
-            self._end_descriptor("the segment was closed")
-            call("rsm_memseg_export_destroy", self.handle)
+            self._end_by("rsm_memseg_export_destroy", "the segment was closed")
             self._end.detach()
             self.handle = self.id = 0
             self._pages = None
@@ -144,10 +143,12 @@ def _pages(memory: Any) -> ctypes.Array[c_char]:
     return pages
 
 
-def _access_list(access: Dict[int, int] | None) -> tuple[ctypes.Array[AccessEntry] | None, int]:
+def _access_list(access: Dict[int, int] | None, name: str) -> tuple[ctypes.Array[AccessEntry] | None, int]:
     if access is None:
         return None, 0
     if not access:
         raise ValueError("an empty access list would admit everybody: name who may connect")
-    entries = (AccessEntry * len(access))(*(AccessEntry(*entry) for entry in access.items()))
+    entries = (AccessEntry * len(access))(*(
+        AccessEntry(number(ListedNode, node, name), number(ListedPermission, permission, name))
+        for node, permission in access.items()))
     return entries, len(access)

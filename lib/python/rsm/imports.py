@@ -11,11 +11,11 @@ from ctypes import byref, c_char, c_int, c_size_t, c_void_p
 from typing import Any
 
 from .controller import Controller, local_node, opened
-from .errors import check
+from .errors import BARRIER_NOT_OPENED, check, error_of
 from .events import EventSource
 from .library import (BARRIER_SEGMENT, IMPLICIT_SIGPOST, MODE_EXPLICIT, MODE_IMPLICIT, SG_MAX,
-                      VA_TYPE, BarrierObject, Iovec, ScatterGather, address_of, call, made_by,
-                      readable, writable)
+                      VA_TYPE, BarrierObject, Iovec, Offset, ScatterGather, address_of, call, made_by,
+                      number, readable, writable)
 from .native import lib
 
 NONE = 0
@@ -45,6 +45,9 @@ class Import(EventSource):
                                  local_node() if node is None else node, id, access))
         self._link: _Link | None = _Link(self.handle)
         self._mapping: weakref.ref[Mapping] | None = None
+        self._scopes = 0
+        self._before = c_int(MODE_IMPLICIT)
+        # Puts and gets outside of scopes need one.
         self._barrier = BarrierObject()
         call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(self._barrier))
 
@@ -99,7 +102,11 @@ class Import(EventSource):
         address = c_void_p()
         call("rsm_memseg_import_map", self.handle, byref(address), 0,
              READ_WRITE if writable else READ, offset, length)
-        mapping = Mapping(self._link, address.value or 0, length, writable)
+        try:
+            mapping = Mapping(self._link, address.value or 0, length, writable)
+        except BaseException:
+            lib.rsm_memseg_import_unmap(self.handle)
+            raise
         self._mapping = weakref.ref(mapping)
         return mapping
 
@@ -131,8 +138,7 @@ class Import(EventSource):
         mapping = self._mapping() if self._mapping else None
         if mapping is not None:
             mapping.close()
-        self._end_descriptor("the connection was closed")
-        call("rsm_memseg_import_disconnect", self.handle)
+        self._end_by("rsm_memseg_import_disconnect", "the connection was closed")
         self._link.end.detach()
         self._link = None
         self.handle = 0
@@ -144,12 +150,36 @@ class Import(EventSource):
     def _scatter_gather(self, function: str, pieces: list[tuple[int, Any]], post: bool) -> None:
         for first in range(0, len(pieces), SG_MAX):
             some = pieces[first:first + SG_MAX]
-            entries = (Iovec * len(some))(*(Iovec(VA_TYPE, address_of(memory), 0, offset, len(memory))
-                                            for offset, memory in some))
+            entries = (Iovec * len(some))(*(
+                Iovec(VA_TYPE, address_of(memory), 0, number(Offset, offset, function), len(memory))
+                for offset, memory in some))
             last = first + SG_MAX >= len(pieces)
             call(function, byref(ScatterGather(
                 0, len(some), len(some), IMPLICIT_SIGPOST if post and last else 0, self.handle,
                 entries)))
+
+    def _begin_scope(self) -> BarrierObject:
+        """A barrier, opened. While there is one the mode of the connection is explicit."""
+        barrier = BarrierObject()
+        with self._lock:
+            call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(barrier))
+            call("rsm_memseg_import_open_barrier", byref(barrier))
+            if not self._scopes:
+                call("rsm_memseg_import_get_mode", self.handle, byref(self._before))
+                call("rsm_memseg_import_set_mode", self.handle, MODE_EXPLICIT)
+            self._scopes += 1
+        return barrier
+
+    def _end_scope(self, barrier: BarrierObject) -> int:
+        """The status of the barrier's end."""
+        with self._lock:
+            status: int = lib.rsm_memseg_import_close_barrier(byref(barrier))
+            lib.rsm_memseg_import_destroy_barrier(byref(barrier))
+            self._scopes -= 1
+            lib.rsm_memseg_import_init_barrier(self.handle, BARRIER_SEGMENT, byref(self._barrier))
+            if not self._scopes:
+                lib.rsm_memseg_import_set_mode(self.handle, self._before)
+        return status
 
     def __enter__(self) -> Import:
         return self
@@ -159,7 +189,8 @@ class Import(EventSource):
         try:
             self.close()
         except BufferError:
-            self._end_descriptor("the connection was closed")
+            self._release_descriptor()
+            self._end_waits("the connection was closed")
             self._link = None
             self.handle = 0
 
@@ -238,27 +269,26 @@ class Mapping:
 class Barrier:
     """An interval in which puts may be under way; at its end all have arrived, or it raises.
 
-    A connection takes one at a time; what other threads put meanwhile belongs to it.
+    Intervals of a connection may overlap: each reports on its own. While one is open, a put of any
+    thread may return before it has arrived.
     """
 
     def __init__(self, connection: Import):
         self._connection = connection
-        self._before = c_int(MODE_IMPLICIT)
+        self._open: list[BarrierObject] = []
 
     def order(self) -> None:
         """What was put before arrives before what is put after."""
-        call("rsm_memseg_import_order_barrier", byref(self._connection._barrier))
+        if not self._open:
+            raise error_of(BARRIER_NOT_OPENED, "rsm_memseg_import_order_barrier")
+        call("rsm_memseg_import_order_barrier", byref(self._open[-1]))
 
     def __enter__(self) -> Barrier:
-        handle = self._connection.handle
-        call("rsm_memseg_import_get_mode", handle, byref(self._before))
-        call("rsm_memseg_import_open_barrier", byref(self._connection._barrier))
-        call("rsm_memseg_import_set_mode", handle, MODE_EXPLICIT)
+        self._open.append(self._connection._begin_scope())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        status = lib.rsm_memseg_import_close_barrier(byref(self._connection._barrier))
-        lib.rsm_memseg_import_set_mode(self._connection.handle, self._before)
+        status = self._connection._end_scope(self._open.pop())
         if kind is None:
             check(status, "rsm_memseg_import_close_barrier")
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import operator
 from ctypes import POINTER, byref, c_char, c_char_p, c_int, c_long, c_short, c_size_t, c_uint, c_uint16
 from ctypes import c_uint32, c_ulong, c_void_p
 from typing import Any
 
-from .errors import check
+from .errors import (BAD_ACL, BAD_LENGTH, BAD_OFFSET, BAD_PERMS, BAD_SEGID, REMOTE_NODE_UNREACHABLE, check,
+                     error_of)
 from .native import lib
 
 PAGE = mmap.PAGESIZE
@@ -69,9 +71,47 @@ class Attributes(ctypes.Structure):
                 ("tot_import_map_size", c_size_t), ("max_import_segments", c_ulong)]
 
 
+class Offset(c_long):
+    """An off_t. A number that does not fit is the error code, here and in the classes below."""
+    code = BAD_OFFSET
+
+
+class Length(c_size_t):
+    """A size, or a number of items."""
+    code = BAD_LENGTH
+
+
+class SegmentId(c_uint32):
+    """rsm_memseg_id_t"""
+    code = BAD_SEGID
+
+
+class Node(c_uint32):
+    """rsm_node_id_t"""
+    code = REMOTE_NODE_UNREACHABLE
+
+
+class Permission(c_uint32):
+    """rsm_permission_t"""
+    code = BAD_PERMS
+
+
+class ListedNode(c_uint32):
+    """The node of an entry of an access list."""
+    code = BAD_ACL
+
+
+class ListedPermission(c_uint32):
+    """The digits of an entry of an access list."""
+    code = BAD_ACL
+
+
+_NUMBERS = (Offset, Length, SegmentId, Node, Permission, ListedNode, ListedPermission)
+
+
 _HANDLE = c_void_p
 _OUT = POINTER(c_void_p)
-_ITEMS = (_HANDLE, c_long, c_void_p, c_ulong)
+_ITEMS = (_HANDLE, Offset, c_void_p, Length)
 _BARRIER = (POINTER(BarrierObject),)
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "rsm_get_controller": (c_char_p, _OUT),
@@ -79,20 +119,20 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "rsm_get_controller_attr": (_HANDLE, POINTER(Attributes)),
     "rsm_get_interconnect_topology": (POINTER(POINTER(TopologyHead)),),
     "rsm_get_segmentid_range": (c_char_p, POINTER(c_uint32), POINTER(c_uint32)),
-    "rsm_memseg_export_create": (_HANDLE, _OUT, c_void_p, c_size_t, c_uint),
+    "rsm_memseg_export_create": (_HANDLE, _OUT, c_void_p, Length, c_uint),
     "rsm_memseg_export_destroy": (_HANDLE,),
     "rsm_memseg_export_publish": (_HANDLE, POINTER(c_uint32), POINTER(AccessEntry), c_uint),
     "rsm_memseg_export_republish": (_HANDLE, POINTER(AccessEntry), c_uint),
     "rsm_memseg_export_unpublish": (_HANDLE,),
     "rsm_memseg_export_rebind": (_HANDLE, c_void_p, ctypes.c_longlong, c_size_t),
-    "rsm_memseg_import_connect": (_HANDLE, c_uint32, c_uint32, c_uint32, _OUT),
+    "rsm_memseg_import_connect": (_HANDLE, Node, SegmentId, Permission, _OUT),
     "rsm_memseg_import_get_length": (_HANDLE, POINTER(c_size_t)),
     "rsm_memseg_import_disconnect": (_HANDLE,),
     **{f"rsm_memseg_import_{way}{width}": _ITEMS
        for way in ("put", "get") for width in ("", 8, 16, 32, 64)},
     "rsm_memseg_import_putv": (POINTER(ScatterGather),),
     "rsm_memseg_import_getv": (POINTER(ScatterGather),),
-    "rsm_memseg_import_map": (_HANDLE, _OUT, c_int, c_uint32, c_long, c_size_t),
+    "rsm_memseg_import_map": (_HANDLE, _OUT, c_int, c_uint32, Offset, Length),
     "rsm_memseg_import_unmap": (_HANDLE,),
     "rsm_memseg_import_init_barrier": (_HANDLE, c_int, *_BARRIER),
     "rsm_memseg_import_open_barrier": _BARRIER,
@@ -115,9 +155,19 @@ lib.rsm_free_interconnect_topology.argtypes = (POINTER(TopologyHead),)
 lib.rsm_free_interconnect_topology.restype = None
 
 
+def number(kind: type[Any], value: Any, name: str) -> int:
+    """An integer that fits, for function name. ctypes would drop its upper bits without a word."""
+    result = operator.index(value)
+    if kind(result).value != result:
+        raise error_of(kind.code, name)
+    return result
+
+
 def call(name: str, *arguments: Any) -> None:
     """Calls a function of librsm; raises its error."""
-    check(getattr(lib, name)(*arguments), name)
+    fitting = [number(kind, value, name) if kind in _NUMBERS else value
+               for kind, value in zip(_PROTOTYPES[name], arguments, strict=True)]
+    check(getattr(lib, name)(*fitting), name)
 
 
 def made_by(name: str, *arguments: Any) -> int:
