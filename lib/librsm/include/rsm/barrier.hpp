@@ -12,15 +12,15 @@
 #include <rsm/mapping.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /**
  * An interval in which a put may return before its data has arrived.
  *
  * Call close(): it reports whether all data since the scope began, or since the last order(), has
  * arrived. The destructor closes a scope that was left, for example by an exception, and drops the
- * result. A connection takes one scope at a time; other threads may put and get meanwhile, and
- * belong to it.
+ * result. Scopes of a connection may overlap, as those of several threads: each reports on its own.
+ * While there is one, a put of any thread may return before its data has arrived.
  */
 class [[nodiscard]] BarrierScope {
   public:
@@ -40,15 +40,14 @@ class [[nodiscard]] BarrierScope {
      */
     void order() { detail::check(try_order(), "rsm_memseg_import_order_barrier"); }
     [[nodiscard]] std::error_code try_order() noexcept {
-        return detail::code(rsm_memseg_import_order_barrier(barrier()));
+        return detail::code(rsm_memseg_import_order_barrier(state_ ? &barrier_ : nullptr));
     }
 
     /** Ends the scope. All data has arrived, or the call throws the errors of order(). */
     void close() { detail::check(try_close(), "rsm_memseg_import_close_barrier"); }
     [[nodiscard]] std::error_code try_close() noexcept {
-        const int status = rsm_memseg_import_close_barrier(barrier());
-        if (state_)
-            rsm_memseg_import_set_mode(state_->handle, before_);
+        const int status =
+            state_ ? state_->close_scope(barrier_) : rsm_memseg_import_close_barrier(nullptr);
         state_.reset();
         return detail::code(status);
     }
@@ -57,27 +56,19 @@ class [[nodiscard]] BarrierScope {
     friend class Import;
 
     explicit BarrierScope(std::shared_ptr<detail::ImportState> state) : state_(std::move(state)) {
-        auto *handle = state_ ? state_->handle : nullptr;
-        detail::check(rsm_memseg_import_get_mode(handle, &before_), "rsm_memseg_import_get_mode");
-        detail::check(rsm_memseg_import_open_barrier(&state_->barrier),
+        detail::check(state_ ? state_->open_scope(barrier_) : RSMERR_BAD_SEG_HNDL,
                       "rsm_memseg_import_open_barrier");
-        detail::check(rsm_memseg_import_set_mode(handle, RSM_BARRIER_MODE_EXPLICIT),
-                      "rsm_memseg_import_set_mode");
-    }
-
-    [[nodiscard]] rsmapi_barrier_t *barrier() const noexcept {
-        return state_ ? &state_->barrier : nullptr;
     }
 
     std::shared_ptr<detail::ImportState> state_;
-    rsm_barrier_mode_t before_ = RSM_BARRIER_MODE_IMPLICIT;
+    rsmapi_barrier_t barrier_{};
 };
 
 inline BarrierScope Import::barrier() {
     return BarrierScope(state_);
 }
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_BARRIER_HPP

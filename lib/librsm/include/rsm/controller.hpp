@@ -16,7 +16,7 @@
 #include <rsm/error.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 using NodeId = rsm_node_id_t;
 using SegmentId = rsm_memseg_id_t;
@@ -177,7 +177,7 @@ class LocalMemory {
     std::unique_ptr<std::remove_pointer_t<rsm_localmemory_handle_t>, Free> handle_;
 };
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_CONTROLLER_HPP

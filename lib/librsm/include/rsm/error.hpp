@@ -18,7 +18,7 @@
 // librsm itself has a namespace rsm, which is hidden. v1 keeps the two apart even where a
 // program is linked with librsm's objects.
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /** RSMERR_* that programs see, to compare an error with. */
 enum class Errc : int {
@@ -172,12 +172,18 @@ class [[nodiscard]] Result {
         detail::check(error_, call_);
         return *value_;
     }
+    [[nodiscard]] const T &value() const & {
+        detail::check(error_, call_);
+        return *value_;
+    }
     [[nodiscard]] T &&value() && { return std::move(value()); }
 
     /** The value, which there must be. */
     [[nodiscard]] T &operator*() &noexcept { return *value_; }
+    [[nodiscard]] const T &operator*() const &noexcept { return *value_; }
     [[nodiscard]] T &&operator*() &&noexcept { return std::move(*value_); }
     [[nodiscard]] T *operator->() noexcept { return &*value_; }
+    [[nodiscard]] const T *operator->() const noexcept { return &*value_; }
 
   private:
     std::optional<T> value_;
@@ -185,7 +191,7 @@ class [[nodiscard]] Result {
     const char *call_ = nullptr; // a literal: the function that returned error_
 };
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 template <>

@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <memory>
 #include <poll.h>
+#include <ratio>
 #include <span>
 #include <utility>
 
 #include <rsm/error.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /** The handles that a post reaches. */
 enum class Post : uint_t {
@@ -28,12 +29,13 @@ namespace detail {
 /** Whole milliseconds as the C functions take them: never less than asked for, never negative. */
 template <class Rep, class Period>
 int milliseconds(std::chrono::duration<Rep, Period> time) noexcept {
-    using Milliseconds = std::chrono::milliseconds;
     if (time <= time.zero())
         return 0;
-    if (time >= Milliseconds(INT_MAX))
+    // No integer of milliseconds holds the largest number of hours.
+    const std::chrono::duration<double, std::milli> about(time);
+    if (!(about.count() < INT_MAX))
         return INT_MAX;
-    return static_cast<int>(std::chrono::ceil<Milliseconds>(time).count());
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
 }
 
 /** POLLRDHUP, which <poll.h> has only where GNU extensions are asked for. */
@@ -44,8 +46,8 @@ constexpr short hangup = 0x2000;
  *
  * @entry: of the segment's pollfd
  *
- * Return: the status of rsm_intr_signal_wait(); RSMERR_CONN_ABORTED if no event is pending and
- * no process is left that could post one.
+ * Return: the status of rsm_intr_signal_wait(); RSMERR_CONN_ABORTED if no event is pending, and
+ * the connection is broken, or an administrator has revoked the export.
  */
 inline int wait_for_event(pollfd entry, int milliseconds) {
     entry.events = static_cast<short>(entry.events | hangup);
@@ -192,7 +194,15 @@ template <class Rep, class Period>
     return static_cast<std::size_t>(ready);
 }
 
-} // namespace v1
+/** The same without limit. */
+inline std::size_t wait_any(std::span<pollfd> entries) {
+    int ready = 0;
+    detail::check(rsm_intr_signal_wait_pollfd(entries.data(), entries.size(), -1, &ready),
+                  "rsm_intr_signal_wait_pollfd");
+    return static_cast<std::size_t>(ready);
+}
+
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_EVENT_HPP

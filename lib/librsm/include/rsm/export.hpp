@@ -3,6 +3,7 @@
 #ifndef _RSM_EXPORT_HPP
 #define _RSM_EXPORT_HPP
 
+#include <atomic>
 #include <climits>
 #include <cstddef>
 #include <memory>
@@ -16,7 +17,7 @@
 #include <rsm/event.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /** The rights of one node's users: a node and octal digits as for a file, 4 read and 2 write. */
 using AccessEntry = rsmapi_access_entry_t;
@@ -60,8 +61,15 @@ class Export : public EventSource<Export> {
     Export(const Controller &controller, std::span<std::byte> memory,
            Rebind rebind = Rebind::refused)
         : Export(try_create(controller, memory, rebind).value()) {}
-    Export(Export &&) noexcept = default;
-    Export &operator=(Export &&) noexcept = default;
+    Export(Export &&other) noexcept
+        : EventSource(other), state_(std::move(other.state_)), id_(other.id_.exchange(0)) {}
+    Export &operator=(Export &&other) noexcept {
+        if (this != &other) {
+            state_ = std::move(other.state_);
+            id_ = other.id_.exchange(0);
+        }
+        return *this;
+    }
     // Event descriptors share the state of a segment; two segments do not.
     Export(const Export &) = delete;
     Export &operator=(const Export &) = delete;
@@ -118,7 +126,8 @@ class Export : public EventSource<Export> {
     /**
      * Breaks all connections and frees the id; the segment can be published again.
      *
-     * Errc::seg_not_published, Errc::pollfd_in_use (an EventDescriptor lives), Errc::not_creator.
+     * Errc::seg_not_published, Errc::pollfd_in_use (an EventDescriptor lives, or a thread waits for
+     * an event), Errc::not_creator.
      */
     void unpublish() { detail::check(try_unpublish(), "rsm_memseg_export_unpublish"); }
     [[nodiscard]] std::error_code try_unpublish() noexcept {
@@ -144,7 +153,7 @@ class Export : public EventSource<Export> {
 
     /**
      * Destroys the export as the destructor does, with its error: Errc::pollfd_in_use (an
-     * EventDescriptor lives).
+     * EventDescriptor lives, or a thread waits for an event).
      */
     void destroy() {
         detail::check(rsm_memseg_export_destroy(handle()), "rsm_memseg_export_destroy");
@@ -182,10 +191,10 @@ class Export : public EventSource<Export> {
     }
 
     std::shared_ptr<detail::ExportState> state_;
-    SegmentId id_ = 0;
+    std::atomic<SegmentId> id_ = 0;
 };
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_EXPORT_HPP

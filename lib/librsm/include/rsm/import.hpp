@@ -22,7 +22,7 @@
 #include <rsm/transfer.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /** Rights of a connection. */
 enum class Access : rsm_permission_t {
@@ -235,7 +235,7 @@ class Import : public EventSource<Import> {
     std::shared_ptr<detail::ImportState> state_;
 };
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #include <rsm/barrier.hpp>

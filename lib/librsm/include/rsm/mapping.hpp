@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,13 +13,18 @@
 #include <rsm/error.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 namespace detail {
 
-// A connection and its barrier, which librsm wants to stay in one place.
+// A connection and its barrier, which librsm wants to stay in one place. Puts and gets outside of
+// scopes need that barrier, the one that was initialised last.
 struct ImportState {
     rsm_memseg_import_handle_t handle = nullptr;
     rsmapi_barrier_t barrier{};
+    // Protects what follows, and the choice of the connection's mode.
+    std::mutex mutex;
+    unsigned scopes = 0;
+    rsm_barrier_mode_t before = RSM_BARRIER_MODE_IMPLICIT;
 
     ImportState() = default;
     ImportState(const ImportState &) = delete;
@@ -37,6 +43,40 @@ struct ImportState {
         return status == RSM_SUCCESS
                    ? rsm_memseg_import_init_barrier(handle, RSM_BAR_DEFAULT, &barrier)
                    : status;
+    }
+
+    // Opens a barrier of its own for a scope. While there is a scope the mode is explicit.
+    int open_scope(rsmapi_barrier_t &scope) {
+        const std::scoped_lock lock(mutex);
+        int status = rsm_memseg_import_init_barrier(handle, RSM_BAR_DEFAULT, &scope);
+        if (status == RSM_SUCCESS)
+            status = rsm_memseg_import_open_barrier(&scope);
+        if (status == RSM_SUCCESS && scopes == 0)
+            status = make_explicit();
+        if (status == RSM_SUCCESS)
+            scopes++;
+        else
+            forget(scope);
+        return status;
+    }
+    int close_scope(rsmapi_barrier_t &scope) noexcept {
+        const std::scoped_lock lock(mutex);
+        const int status = rsm_memseg_import_close_barrier(&scope);
+        forget(scope);
+        if (--scopes == 0)
+            rsm_memseg_import_set_mode(handle, before);
+        return status;
+    }
+
+  private:
+    int make_explicit() noexcept {
+        const int status = rsm_memseg_import_get_mode(handle, &before);
+        return status == RSM_SUCCESS ? rsm_memseg_import_set_mode(handle, RSM_BARRIER_MODE_EXPLICIT)
+                                     : status;
+    }
+    void forget(rsmapi_barrier_t &scope) noexcept {
+        rsm_memseg_import_destroy_barrier(&scope);
+        rsm_memseg_import_init_barrier(handle, RSM_BAR_DEFAULT, &barrier);
     }
 };
 
@@ -105,7 +145,7 @@ class BasicMapping {
 using Mapping = BasicMapping<std::byte>;
 using ReadMapping = BasicMapping<const std::byte>;
 
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_MAPPING_HPP

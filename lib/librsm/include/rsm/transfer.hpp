@@ -14,7 +14,7 @@
 #include <rsm/error.hpp>
 
 namespace rsm {
-inline namespace v1 {
+inline namespace v2 {
 
 /** One piece of a scatter-gather transfer; made by rsm::piece(). */
 using Piece = rsm_iovec_t;
@@ -118,7 +118,7 @@ inline Transferred scatter_gather(int (*transfer)(rsm_scat_gath_t *),
 }
 
 } // namespace detail
-} // namespace v1
+} // namespace v2
 } // namespace rsm
 
 #endif // _RSM_TRANSFER_HPP

@@ -152,6 +152,25 @@ TEST_F(CppData, a_scope_orders_and_confirms)
     connection.store<std::uint64_t>(0, 9);
 }
 
+TEST_F(CppData, scopes_overlap)
+{
+    const auto open = [&] { return std::unique_ptr<rsm::BarrierScope>(new rsm::BarrierScope(connection.barrier())); };
+    auto first = open();
+    auto second = open();
+    connection.store<std::uint64_t>(0, 1);
+    first->close();
+    rsm_barrier_mode_t mode{};
+    EXPECT_EQ(rsm_memseg_import_get_mode(connection.handle(), &mode), RSM_SUCCESS);
+    EXPECT_EQ(mode, RSM_BARRIER_MODE_EXPLICIT) << "the second one is still open";
+    second->order();
+    second.reset();
+    EXPECT_EQ(rsm_memseg_import_get_mode(connection.handle(), &mode), RSM_SUCCESS);
+    EXPECT_EQ(mode, RSM_BARRIER_MODE_IMPLICIT);
+    connection.store<std::uint64_t>(0, 9);
+    segment.unpublish();
+    EXPECT_EQ(thrown_by([&] { connection.store<std::uint64_t>(0, 5); }), RSMERR_CONN_ABORTED);
+}
+
 TEST_F(CppData, a_scope_that_was_left_gives_the_mode_back)
 {
     EXPECT_THROW(

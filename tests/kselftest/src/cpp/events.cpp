@@ -83,6 +83,9 @@ TEST_F(CppEvents, waiting_for_any_of_several)
     EXPECT_EQ(entries[0].revents, 0);
     EXPECT_NE(entries[1].revents & POLLRDNORM, 0);
     EXPECT_FALSE(connection.wait_for(0s)) << "consumed";
+    connection.post();
+    EXPECT_EQ(rsm::wait_any(entries), 1U);
+    EXPECT_NE(entries[0].revents & POLLRDNORM, 0);
 }
 
 // An event that has come is not lost with the connection; then there is nothing to wait for.

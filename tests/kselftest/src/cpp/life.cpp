@@ -38,6 +38,14 @@ TEST_F(CppLife, objects_move_and_are_never_copied)
     moved.store<std::uint64_t>(0, 5);
     EXPECT_EQ(words()[0], 5U);
     EXPECT_EQ(connection.handle(), nullptr); // NOLINT(bugprone-use-after-move)
+    const rsm::SegmentId id = segment.id();
+    EXPECT_NE(id, 0U);
+    rsm::Export other = std::move(segment);
+    EXPECT_EQ(other.id(), id);
+    EXPECT_EQ(segment.id(), 0U); // NOLINT(bugprone-use-after-move)
+    segment = std::move(other);
+    EXPECT_EQ(segment.id(), id);
+    EXPECT_EQ(other.id(), 0U); // NOLINT(bugprone-use-after-move)
     EXPECT_EQ(connection.try_post(), rsm::Errc::bad_seg_hndl);
     EXPECT_EQ(thrown_by([&] { static_cast<void>(connection.map(page)); }), RSMERR_BAD_SEG_HNDL);
     EXPECT_EQ(thrown_by([&] { static_cast<void>(connection.barrier()); }), RSMERR_BAD_SEG_HNDL);
