@@ -24,7 +24,8 @@ constexpr std::array texts{
     TEXT(RSMERR_BAD_TOPOLOGY_PTR, "the pointer for the topology is NULL"),
     TEXT(RSMERR_BAD_CTLR_HNDL, "not an open controller"),
     TEXT(RSMERR_CTLR_NOT_PRESENT,
-         "no such controller, or /dev/rsm cannot be opened: run \"rsmctl doctor\""),
+         "no such controller, loopback with the id of another node, or /dev/rsm cannot be opened: "
+         "run \"rsmctl doctor\""),
     TEXT(RSMERR_BAD_SEG_HNDL, "not a live segment or connection"),
     TEXT(RSMERR_SEG_ALREADY_PUBLISHED, "segment is already published"),
     TEXT(RSMERR_SEG_NOT_PUBLISHED, "segment is not published"),
@@ -38,7 +39,7 @@ constexpr std::array texts{
     TEXT(RSMERR_BAD_LOCALMEM_HNDL, "not a live handle of local memory"),
     TEXT(RSMERR_BAD_ADDR, "bad address, or memory that cannot be used"),
     TEXT(RSMERR_BAD_MEM_ALIGNMENT, "address, length or offset is not aligned"),
-    TEXT(RSMERR_BAD_OFFSET, "offset is beyond the segment"),
+    TEXT(RSMERR_BAD_OFFSET, "offset, or the end of the access, is beyond the segment or its mapped part"),
     TEXT(RSMERR_MISALIGNED_OFFSET, "offset is not aligned"),
     TEXT(RSMERR_BAD_LENGTH, "length is 0, or beyond the segment or a limit"),
     TEXT(RSMERR_BAD_ACL, "bad access list"),

@@ -8,6 +8,7 @@ usage: first_steps_test.py EXAMPLES RSMPERF FAKE     the directory of compiled e
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -58,6 +59,20 @@ class Usage(unittest.TestCase):
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
         self.assertTrue(answer.stdout.startswith("usage: rsm-fake"), answer.stdout)
         self.assertEqual(run(FAKE).returncode, 2)
+
+
+class OverTheFake(unittest.TestCase):
+    """What the quick start says of programs without an installation and without a virtual machine."""
+
+    def test_a_program_of_the_quick_start_runs(self):
+        library = FAKE.parents[2] / "librsm"
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "hello")
+            subprocess.run(["cc", "-o", program, "-Ilib/librsm/include", "-Iinclude/uapi", "examples/hello.c",
+                            f"-L{library}", "-lrsm"], cwd=TREE, check=True)
+            answer = run("env", f"LD_LIBRARY_PATH={library}", FAKE, program)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertRegex(answer.stdout, r"segment 0x[0-9a-f]+ holds 42")
 
 
 class Installing(unittest.TestCase):
