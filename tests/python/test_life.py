@@ -158,6 +158,11 @@ class Controllers(RsmTest):
                 controller.close()
                 rsm.Import(segment.publish(), node=rsm.local_node(), controller="loopback").close()
 
+    def test_names_of_c_hold_no_null_character(self):
+        for call in (lambda: rsm.Controller("loopback\0"), lambda: rsm.segment_id_range("a\0b")):
+            with self.assertRaisesRegex(ValueError, "null character"):
+                call()
+
     def test_absent_ones(self):
         with self.assertRaises(rsm.ControllerAbsent):
             rsm.Controller("nosuch9")

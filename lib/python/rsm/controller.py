@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from ctypes import POINTER, byref, c_uint32
 
-from .library import Attributes, TopologyHead, call, made_by
+from .library import Attributes, TopologyHead, call, made_by, text
 from .native import lib
 
 
@@ -22,7 +22,7 @@ def local_node() -> int:
 def segment_id_range(application: str) -> range:
     """The segment ids that /etc/rsm/rsm.segmentid reserves for an application."""
     base, length = c_uint32(), c_uint32()
-    call("rsm_get_segmentid_range", application.encode(), byref(base), byref(length))
+    call("rsm_get_segmentid_range", text(application), byref(base), byref(length))
     return range(base.value, base.value + length.value)
 
 
@@ -31,7 +31,7 @@ class Controller:
 
     def __init__(self, name: str = "loopback"):
         self.name = name
-        self.handle = made_by("rsm_get_controller", name.encode())
+        self.handle = made_by("rsm_get_controller", text(name))
         self._end = weakref.finalize(self, lib.rsm_release_controller, self.handle)
         self._end.atexit = False
 

@@ -170,6 +170,13 @@ def call(name: str, *arguments: Any) -> None:
     check(getattr(lib, name)(*fitting), name)
 
 
+def text(value: str) -> bytes:
+    """A string of C, which ends with its first null character: there must be none within."""
+    if "\0" in value:
+        raise ValueError("embedded null character")
+    return value.encode()
+
+
 def made_by(name: str, *arguments: Any) -> int:
     """The handle that a function with an out argument at the end makes."""
     handle = c_void_p()
