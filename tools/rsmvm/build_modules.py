@@ -51,7 +51,7 @@ def parse(argv):
                         help="stock, debug, backports, trixie, trixie-backports, a VERSION, a build tree's "
                         "PATH or all")
     parser.add_argument("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL), help=f"for which architecture "
-                        f"({arch.NATIVE.name}); of arm64, K is stock, backports, 16k or a release")
+                        f"({arch.NATIVE.name}); of arm64, K is stock, backports, 16k, 64k or a release")
     parser.add_argument("--check", action="store_true", help="run sparse on every file too")
     parser.add_argument("--llvm", action="store_true",
                         help="compile with clang, into build/modules-clang")

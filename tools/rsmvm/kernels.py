@@ -36,7 +36,7 @@ def resolve(argument, arch=NATIVE):
     if argument == "stock":
         return installed(argument, stock_release())
     if argument == "debug":
-        return debug()
+        return from_source(argument, arch)
     if argument == "backports":
         return by_release(argument, newest_backport(NATIVE))
     if DEBIAN13.fullmatch(argument) and not image_of(argument).exists():
@@ -58,7 +58,9 @@ def newest_backport(arch, flavour=""):
 
 
 def foreign(argument, arch):
-    """A kernel of another architecture: Debian's, unpacked in the cache with its headers."""
+    """A kernel of another architecture: Debian's, unpacked in the cache with its headers, or one of this project."""
+    if argument == "64k":
+        return from_source(argument, arch, "64k")
     if argument == "stock":
         release = packages.newest(packages.stable(arch), arch)
     elif argument in ("backports", "16k"):
@@ -66,7 +68,8 @@ def foreign(argument, arch):
     elif of_release(argument) == arch and "/" not in argument:
         release = argument
     else:
-        raise UsageError(f"--arch {arch.name}: --kernel is stock, backports, 16k (of backports) or a release like "
+        raise UsageError(f"--arch {arch.name}: --kernel is stock, backports, 16k (of backports), 64k (from source) "
+                         f"or a release like "
                          f"6.12.95+deb12-{arch.name}")
     root = packages.unpacked_image(release, arch)
     return Kernel(argument, release, image_of(release, root), root / "lib/modules" / release, None, arch)
@@ -86,15 +89,14 @@ def resolve_build(argument, arch=NATIVE):
     return kernel
 
 
-def debug():
-    """Debian's source with the project's configuration, built when it is not in the cache."""
-    result = subprocess.run([paths.DEBUG_KERNEL], stdout=subprocess.PIPE, text=True, check=False)
+def from_source(argument, arch, *variant):
+    """Debian's source with a configuration of the project, built when it is not in the cache."""
+    result = subprocess.run([paths.DEBUG_KERNEL, *variant], stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode:
-        raise UsageError("the debug kernel could not be built, see above")
+        raise UsageError(f"kernel {argument} could not be built, see above")
     tree = Path(result.stdout.strip())
     release = (tree / "release").read_text().strip()
-    return Kernel("debug", release, tree / "arch/x86/boot/bzImage",
-                  tree / "modroot/lib/modules" / release, tree)
+    return Kernel(argument, release, tree / arch.image, tree / "modroot/lib/modules" / release, tree, arch)
 
 
 def debian13(argument):
