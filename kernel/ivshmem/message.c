@@ -221,7 +221,8 @@ void window_queues_reset(struct window *w)
  *
  * The peer has begun with the indices that it found, which may differ from ours. Messages in its
  * queue belong to former incarnations and may be the malformed ones that ended them, so they are
- * dropped. If a HELLO is dropped with them, the peer answers ours.
+ * dropped. If a HELLO is dropped with them, the peer answers ours. If the former link had misread
+ * the peer's node id, a WELCOME or CONNECT may be among them: the peer sends those again.
  */
 void window_queues_repair(struct window_peer *peer)
 {
