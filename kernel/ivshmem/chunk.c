@@ -218,6 +218,23 @@ void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n)
 }
 
 /**
+ * window_chunks_taken() - how much of the window has an owner
+ * @chunks: the chunks
+ *
+ * Return: the number of chunks, which may have changed by now.
+ */
+u32 window_chunks_taken(struct window_chunks *chunks)
+{
+	u32 taken = 0;
+
+	mutex_lock(&chunks->lock);
+	for (u32 i = 0; chunks->table && i < chunks->count; i++)
+		taken += chunks->hold[i] || owner_of(chunks, i);
+	mutex_unlock(&chunks->lock);
+	return taken;
+}
+
+/**
  * window_chunks_sweep() - free the chunks of owners that are gone
  * @chunks: the chunks
  * @is_orphan: is this owner gone for good? @known: the last sweep found the same owner. Called

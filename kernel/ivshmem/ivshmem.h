@@ -71,6 +71,16 @@ struct window_shares {
 };
 
 /**
+ * struct window_refusal - why there are no chunks for an export
+ * @wanted: how many chunks there would have been
+ * @most: how many there may be: in the share of the user or of the node, or in the window
+ */
+struct window_refusal {
+	u64 wanted;
+	u32 most;
+};
+
+/**
  * struct window_peer - one slot of the node table
  * @w: the window
  * @slot: number of the slot
@@ -198,6 +208,7 @@ u32 window_chunks_give(struct window_chunks *chunks, u64 owner, u32 first, u32 n
 bool window_chunks_are(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
 bool window_chunks_attach(struct window_chunks *chunks, u64 owner, u32 first, u32 n);
 void window_chunks_detach(struct window_chunks *chunks, u32 first, u32 n);
+u32 window_chunks_taken(struct window_chunks *chunks);
 u32 window_chunks_sweep(struct window_chunks *chunks,
 			bool (*is_orphan)(const void *arg, u64 owner, bool known),
 			const void *arg);
@@ -206,7 +217,7 @@ u32 window_chunks_sweep(struct window_chunks *chunks,
 void window_shares_init(struct window_shares *shares);
 void window_shares_free(struct window_shares *shares);
 int window_shares_take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most,
-		       u32 node_most);
+		       u32 node_most, struct window_refusal *refusal);
 void window_shares_give(struct window_shares *shares, kuid_t uid, u32 n);
 
 /* queue.c: the first three are pure, tested by KUnit */

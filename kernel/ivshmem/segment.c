@@ -134,28 +134,31 @@ static u32 segment_percent_of(const struct window *w, unsigned int percent)
 	return mult_frac(w->layout.chunks, percent, 100);
 }
 
-static int take_share(struct window *w, struct window_mem *m)
+static int take_share(struct window *w, struct window_mem *m, struct window_refusal *refusal)
 {
 	u32 node_most = segment_percent_of(w, READ_ONCE(node_share));
 	u32 user_most = segment_percent_of(w, READ_ONCE(user_share));
 
 	m->uid = rsm_outermost_user();
 	return window_shares_take(&w->shares, m->uid, m->count,
-				  capable(CAP_SYS_RESOURCE) ? node_most : user_most, node_most);
+				  capable(CAP_SYS_RESOURCE) ? node_most : user_most, node_most,
+				  refusal);
 }
 
 /* Chunks for @m, counted for the caller. */
-static int take_chunks(struct window *w, struct window_mem *m)
+static int take_chunks(struct window *w, struct window_mem *m, struct window_refusal *refusal)
 {
 	s64 first;
 	int err;
 
-	err = take_share(w, m);
+	err = take_share(w, m, refusal);
 	if (err)
 		return err;
 	first = window_chunks_take(&w->chunks, m->owner, m->count);
 	if (first < 0) {
 		window_shares_give(&w->shares, m->uid, m->count);
+		refusal->wanted = (u64)window_chunks_taken(&w->chunks) + m->count;
+		refusal->most = w->layout.chunks;
 		return first;
 	}
 	m->first = first;
@@ -165,18 +168,20 @@ static int take_chunks(struct window *w, struct window_mem *m)
 static rsm_status_t take_mem(struct window *w, u64 length, struct window_mem **mem)
 {
 	struct window_mem *m = mem_alloc(w, length);
+	struct window_refusal refusal = {};
 	int err = -ENODEV;
 
 	if (!m)
 		return RSM_STS_INSUFFICIENT_MEM;
 	m->owner = READ_ONCE(w->incarnation);
 	if (m->owner)
-		err = take_chunks(w, m);
+		err = take_chunks(w, m, &refusal);
 	if (err) {
 		kfree(m);
 		if (err == -ENOSPC || err == -EDQUOT)
-			rsm_limit_hit(RSM_LIMIT_CONTROLLER_MEMORY, length,
-				      w->ctl.attr.total_export_size, &w->ctl);
+			rsm_limit_hit(RSM_LIMIT_CONTROLLER_MEMORY,
+				      refusal.wanted << w->layout.chunk_shift,
+				      (u64)refusal.most << w->layout.chunk_shift, &w->ctl);
 		return err == -ENOMEM ? RSM_STS_INSUFFICIENT_MEM : RSM_STS_INSUFFICIENT_RESOURCES;
 	}
 	kref_get(&w->ref);

@@ -73,14 +73,22 @@ static bool fits(u32 chunks, u32 n, u32 most)
 	return n <= most && chunks <= most - n;
 }
 
-static int take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most, u32 node_most)
+static int refuse(struct window_refusal *refusal, u32 chunks, u32 n, u32 most)
+{
+	refusal->wanted = (u64)chunks + n;
+	refusal->most = most;
+	return -EDQUOT;
+}
+
+static int take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most, u32 node_most,
+		struct window_refusal *refusal)
 {
 	struct window_user *user;
 	int err = 0;
 
 	lockdep_assert_held(&shares->lock);
 	if (!fits(shares->chunks, n, node_most))
-		return -EDQUOT;
+		return refuse(refusal, shares->chunks, n, node_most);
 	user = window_user_get(shares, uid);
 	if (!user)
 		return -ENOMEM;
@@ -88,7 +96,7 @@ static int take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most, 
 		user->chunks += n;
 		shares->chunks += n;
 	} else {
-		err = -EDQUOT;
+		err = refuse(refusal, user->chunks, n, user_most);
 	}
 	window_user_put(user);
 	return err;
@@ -101,16 +109,17 @@ static int take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most, 
  * @n: how many chunks, at least 1
  * @user_most: how many the user may have
  * @node_most: how many all users together may have
+ * @refusal: which of both is in the way, if the result is -EDQUOT
  *
  * Return: 0, -EDQUOT or -ENOMEM.
  */
 int window_shares_take(struct window_shares *shares, kuid_t uid, u32 n, u32 user_most,
-		       u32 node_most)
+		       u32 node_most, struct window_refusal *refusal)
 {
 	int err;
 
 	mutex_lock(&shares->lock);
-	err = take(shares, uid, n, user_most, node_most);
+	err = take(shares, uid, n, user_most, node_most, refusal);
 	mutex_unlock(&shares->lock);
 	return err;
 }

@@ -106,6 +106,17 @@ static bool is_unicast(const struct sockaddr_storage *address)
 	return ipv6_addr_type(ipv6(address)) & IPV6_ADDR_UNICAST;
 }
 
+/**
+ * rsm_rdma_is_own_address() - is this the address by which other nodes know this one?
+ * @address: an address, with any port
+ *
+ * Return: true if it is; false also if this node has not been told its address.
+ */
+bool rsm_rdma_is_own_address(const struct sockaddr_storage *address)
+{
+	return rsm_rdma_same_address(&own_address, address);
+}
+
 static bool is_configured(u32 id)
 {
 	return nodes[id] && !rsm_rdma_node_is_leaving(nodes[id]);
@@ -131,7 +142,7 @@ static bool is_taken(u32 by_other_than, const struct sockaddr_storage *address)
 		if (id != by_other_than && is_configured(id) &&
 		    rsm_rdma_same_address(&nodes[id]->address, address))
 			return true;
-	return rsm_rdma_same_address(&own_address, address);
+	return rsm_rdma_is_own_address(address);
 }
 
 /**

@@ -173,6 +173,9 @@ static int node_add(u32 id, const char *text, struct netlink_ext_ack *extack)
 	bool own = id == rsm_node_id();
 	int err;
 
+	/* A list of nodes that all nodes have is read again and again. */
+	if (!why && own && rsm_rdma_is_own_address(&address))
+		return 0;
 	if (!why)
 		why = id ? rsm_rdma_node_objection(id, &address) : "there is no such node id";
 	if (configured_node(id) || (own && (rsm_rdma_own_address(AF_INET) ||

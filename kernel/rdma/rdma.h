@@ -243,6 +243,7 @@ void rsm_rdma_address(struct rsm_link *link, char *text, size_t size);
 void rsm_rdma_nodes_free(void);
 struct rsm_rdma_node *rsm_rdma_node(u32 id);
 struct sockaddr *rsm_rdma_own_address(sa_family_t family);
+bool rsm_rdma_is_own_address(const struct sockaddr_storage *address);
 bool rsm_rdma_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 bool rsm_rdma_has_family(sa_family_t family);
 u64 rsm_rdma_hwaddr(const struct sockaddr_storage *address);

@@ -49,7 +49,7 @@ enum rsm_segment_state {
  *	process
  * @RSM_LIMIT_GRANTS: Live tickets of one export
  * @RSM_LIMIT_CONTROLLER_MEMORY: Memory of the controller, in bytes; the window, if the
- *	controller has one
+ *	controller has one, or the share of it of the user or the node
  * @RSM_LIMIT_MEMORY: The memory cgroup of the process or the memory of the node, in bytes
  * @RSM_LIMIT_USER_SEGMENTS: Parameter max_segments_per_user of module rsm, in handles of
  *	the user

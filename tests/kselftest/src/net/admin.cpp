@@ -346,6 +346,8 @@ TEST_F(NetNodes, bad_requests_are_refused_with_reasons) {
     refused(RSM_CMD_NODE_ADD, RSM_NODE_MAX + 1, "10.77.1.50", ERANGE);
     refused(RSM_CMD_NODE_ADD, first.node(), "10.77.1.50", EEXIST);
     refused(RSM_CMD_NODE_ADD, self.node(), "10.77.1.50", EEXIST);
+    EXPECT_EQ(client.ask(node_request(RSM_CMD_NODE_ADD, controller, self.node()).put(RSM_A_NODE_ADDRESS, address(self))).error, 0)
+        << "a list of nodes is read again";
     refused(RSM_CMD_NODE_SET, 50, "10.77.1.50", ENOENT);
     refused(RSM_CMD_NODE_SET, self.node(), "10.77.1.50", ENOENT);
     refused(RSM_CMD_NODE_SET, first.node(), address(second), EINVAL);
