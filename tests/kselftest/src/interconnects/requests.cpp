@@ -109,7 +109,9 @@ TEST_F(Requests, unpublish_ends_without_any_answer)
     Export exported;
     ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
     EXPECT_EQ(raw::unpublish(exported.handle.get()), raw::success);
-    // A link whose node has been silent for too long before it was asked has ended as well.
+    // A link whose node has been silent for too long before it was asked has ended as well. A link that ends
+    // wakes the caller of unpublish() before it tells its controller.
+    EXPECT_TRUE(eventually([&] { return ends() >= before + static_cast<int>(crowd); }));
     EXPECT_EQ(ends(), before + static_cast<int>(crowd));
 }
 
