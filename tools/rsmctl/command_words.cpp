@@ -83,7 +83,7 @@ bool takes_value(const std::string &option) {
 
 // CLI11 would only say that a word is one too many.
 void expect_options(const std::vector<std::string> &words, const std::vector<std::string> &names) {
-    for (std::size_t at = 0; at < words.size(); at++) {
+    for (std::size_t at = 0; at < words.size() && words[at] != "--"; at++) {
         const auto name = words[at].substr(0, words[at].find('='));
         if (name.starts_with("--") && std::ranges::count(names, name) == 0) {
             throw UnknownWord(near_miss(name, "option", names));

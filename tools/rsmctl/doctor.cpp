@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -187,7 +188,8 @@ Finding check_locked_memory(const Machine &machine) {
         return {"memory", Verdict::ok, found, ""};
     }
     return {"memory", *limit == 0 ? Verdict::fail : Verdict::note, found,
-            "for more: \"@rsm - memlock unlimited\" in /etc/security/limits.d/rsm.conf and a new "
+            "for more, such as 1 GiB: \"@rsm - memlock 1048576\" in "
+            "/etc/security/limits.d/rsm.conf and a new "
             "login; for a service: LimitMEMLOCK="};
 }
 
@@ -219,17 +221,32 @@ std::string names_of(const std::vector<Json> &controllers) {
     return names;
 }
 
+bool has_node_id(const Machine &machine) {
+    return first_line(machine.root / "sys/module/rsm/parameters/node_id") != "0";
+}
+
+Finding without_node_id(const std::string &found) {
+    return {"controllers", Verdict::fail, found + "; this node has no id",
+            "\"options rsm node_id=N\" in /etc/modprobe.d/rsm.conf, another N on each node; "
+            "then load the modules anew"};
+}
+
 Finding check_controllers(const Machine &machine) {
     const auto found = names_of(machine.reported->controllers);
     if (has_ivshmem(machine) && !loaded(machine, "rsm_ivshmem")) {
         return {"controllers", Verdict::note, found + "; an ivshmem device has no driver",
                 "modprobe rsm_ivshmem, with node_id set in /etc/modprobe.d/rsm.conf"};
     }
-    const bool cluster = loaded(machine, "rsm_ivshmem") || loaded(machine, "rsm_rdma");
-    if (cluster && first_line(machine.root / "sys/module/rsm/parameters/node_id") == "0") {
-        return {"controllers", Verdict::fail, found + "; this node has no id",
-                "\"options rsm node_id=N\" in /etc/modprobe.d/rsm.conf, another N on each node; "
-                "then load the modules anew"};
+    const bool wants_rdma = fs::exists(machine.root / "etc/rsm/rdma-nodes");
+    const bool has_rdma = loaded(machine, "rsm_rdma");
+    if ((wants_rdma || has_rdma || loaded(machine, "rsm_ivshmem")) && !has_node_id(machine)) {
+        return without_node_id(found);
+    }
+    if (wants_rdma && !has_rdma) {
+        return {"controllers", Verdict::note,
+                found + "; /etc/rsm/rdma-nodes is there, and rsm_rdma is not loaded",
+                "systemctl restart rsm-nodes; journalctl -u rsm-nodes and dmesg | grep rsm say why "
+                "it can't"};
     }
     return {"controllers", Verdict::ok, found, ""};
 }
@@ -267,13 +284,32 @@ void check_secrets(std::vector<Finding> &findings, const std::vector<Json> &node
     }
 }
 
+// Whose setting a limit is, by its kind; rsmctl(8) lists the kinds.
+std::string setting_of(const std::string &kind) {
+    static const std::map<std::string, std::string> settings{
+        {"memlock", "RLIMIT_MEMLOCK (ulimit -l)"},
+        {"exported-memory", "parameter max_exported_memory of rsm"},
+        {"segments", "parameter max_segments of rsm"},
+        {"slots", "fixed, segments of a process"},
+        {"grants", "fixed, tickets of an export"},
+        {"controller-memory", "the interconnect's memory; parameters user_share and node_share "
+                              "of rsm_ivshmem"},
+        {"memory", "the memory cgroup, or the machine's memory"},
+        {"user-segments", "parameter max_segments_per_user of rsm"},
+        {"user-memory", "parameter max_exported_memory_per_user of rsm"},
+    };
+    const auto found = settings.find(kind);
+    return found == settings.end() ? "" : " (" + found->second + ")";
+}
+
 void check_limits(std::vector<Finding> &findings, const Json &stats) {
     for (const auto &limit : stats.value("limit", Json::array())) {
         if (const auto hits = limit.value("hits", 0U); hits != 0) {
             findings.push_back({"limits", Verdict::note,
-                                "the limit " + limit.value("kind", "?") + " has refused " +
+                                "the limit " + limit.value("kind", "?") +
+                                    setting_of(limit.value("kind", "?")) + " has refused " +
                                     std::to_string(hits) + " requests since rsm was loaded",
-                                "rsmctl monitor limit-hit shows whom it refuses"});
+                                "rsmctl monitor limit-hit, as root, shows whom it refuses"});
         }
     }
 }

@@ -160,7 +160,8 @@ TEST_F(Doctor, KnowsControllersNodesAndLimits) {
     machine.reported->stats = {
         {"limit", {{{"kind", "memlock"}, {"hits", 0}}, {{"kind", "slots"}, {"hits", 3}}}}};
     EXPECT_EQ(said("controllers"), "ok: loopback, ivshmem0 -> ");
-    EXPECT_THAT(said("limits"), StartsWith("note: the limit slots has refused 3 requests"));
+    EXPECT_THAT(said("limits"), StartsWith("note: the limit slots (fixed, segments of a process) "
+                                           "has refused 3 requests"));
     const auto findings = examine(machine);
     EXPECT_EQ(std::ranges::count(findings, "node", &Finding::check), 2);
     EXPECT_THAT(text_of(findings), HasSubstr("node 2 (ivshmem0) is down: farewell\n"));
@@ -193,6 +194,15 @@ TEST_F(Doctor, KnowsAnInterconnectWithoutDriverOrNodeId) {
     EXPECT_THAT(said("controllers"), StartsWith("fail: "));
     EXPECT_THAT(said("controllers"), HasSubstr("options rsm node_id=N"));
     write("sys/module/rsm/parameters/node_id", "7\n");
+    EXPECT_THAT(said("controllers"), StartsWith("ok: "));
+}
+
+TEST_F(Doctor, KnowsRdmaThatIsConfiguredAndNotLoaded) {
+    write("etc/rsm/rdma-nodes", "1 10.77.1.1\n");
+    EXPECT_THAT(said("controllers"), StartsWith("fail: loopback; this node has no id"));
+    write("sys/module/rsm/parameters/node_id", "7\n");
+    EXPECT_THAT(said("controllers"), StartsWith("note: loopback; /etc/rsm/rdma-nodes is there"));
+    write("sys/module/rsm_rdma/refcnt", "0\n");
     EXPECT_THAT(said("controllers"), StartsWith("ok: "));
 }
 

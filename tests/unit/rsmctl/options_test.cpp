@@ -197,6 +197,7 @@ TEST(RsmctlOptions, NamesNearMisses) {
               "rsmctl: \"--jsn\" is no option: did you mean --json?" + see);
     EXPECT_EQ(err({"segment", "list", "--srot=length"}),
               "rsmctl: \"--srot\" is no option: did you mean --sort?" + see);
+    EXPECT_EQ(options_of({"node", "add", "3", "--", "10.0.0.3"}).address, "10.0.0.3");
     EXPECT_EQ(err({"metrics", "--segmnets"}),
               "rsmctl: \"--segmnets\" is no option: did you mean --segments?" + see);
     EXPECT_EQ(err({"segment", "show", "5x"}),
