@@ -5,18 +5,8 @@
 
 #include <linux/moduleparam.h>
 
-static int heartbeat_set(const char *val, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(val, kp, RSM_HEARTBEAT_MIN, RSM_HEARTBEAT_MAX);
-}
-
-static const struct kernel_param_ops heartbeat_ops = {
-	.set = heartbeat_set,
-	.get = param_get_uint,
-};
-
 static unsigned int heartbeat_ms = 1000;
-module_param_cb(heartbeat_ms, &heartbeat_ops, &heartbeat_ms, 0444);
+module_param(heartbeat_ms, uint, 0444);
 MODULE_PARM_DESC(heartbeat_ms,
 		 "A node that is silent for twice as many milliseconds is down (10 to 60000, default 1000)");
 

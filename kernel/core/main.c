@@ -19,14 +19,29 @@ static unsigned int segment_hashtable_size;
 module_param(segment_hashtable_size, uint, 0444);
 MODULE_PARM_DESC(segment_hashtable_size, "Accepted for compatibility, without effect");
 
-static int __init rsm_init(void)
+static int __init check_parameters(void)
 {
-	int err;
+	unsigned int heartbeat = rsm_heartbeat_ms();
 
 	if (rsm_node_id() > RSM_NODE_MAX) {
 		pr_err("rsm: node_id %u is above %u\n", rsm_node_id(), RSM_NODE_MAX);
 		return -EINVAL;
 	}
+	if (heartbeat < RSM_HEARTBEAT_MIN || heartbeat > RSM_HEARTBEAT_MAX) {
+		pr_err("rsm: heartbeat_ms %u is not from %u to %u\n", heartbeat, RSM_HEARTBEAT_MIN,
+		       RSM_HEARTBEAT_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init rsm_init(void)
+{
+	int err;
+
+	err = check_parameters();
+	if (err)
+		return err;
 	rsm_notify_listen(&rsm_netlink_listener);
 	err = rsm_watch_init();
 	if (err)

@@ -49,27 +49,6 @@ typedef unsigned long vm_flags_t;
 #define lockdep_assert_held(lock) ((void)(lock))
 #define MODULE_PARM_DESC(name, text) struct sim_unused
 #define module_param(name, type, mode) type_##type *const sim_parameter_##name = &name
-/* The simulator sets the variable, and not by a text. */
-struct kernel_param;
-struct kernel_param_ops {
-	int (*set)(const char *val, const struct kernel_param *kp);
-	int (*get)(char *buffer, const struct kernel_param *kp);
-};
-
-static inline int param_set_uint_minmax(const char *val, const struct kernel_param *kp,
-					unsigned int min, unsigned int max)
-{
-	return -EINVAL;
-}
-
-static inline int param_get_uint(char *buffer, const struct kernel_param *kp)
-{
-	return -EINVAL;
-}
-
-#define module_param_cb(name, ops, arg, mode) \
-	unsigned int *const sim_parameter_##name = (arg); \
-	const struct kernel_param_ops *const sim_parameter_ops_##name = (ops)
 typedef unsigned int type_uint;
 
 #define cpu_to_le16(x) htole16(x)

@@ -203,7 +203,8 @@ TEST_F(Module, bad_parameters_are_refused)
 {
     ASSERT_TRUE(eventually([] { return unload() == 0; }));
     for (const char *wrong : {"max_exported_memory=-1", "max_exported_memory=101",
-                              "max_exported_memory=many", "max_segments=-1"}) {
+                              "max_exported_memory=many", "max_segments=-1", "heartbeat_ms=9",
+                              "heartbeat_ms=60001", "node_id=65"}) {
         const long result = syscall(SYS_finit_module, file.get(), wrong, 0);
         EXPECT_NE(result, 0) << wrong;
         if (result == 0)
