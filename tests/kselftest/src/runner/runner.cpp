@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fnmatch.h>
 #include <iterator>
+#include <ranges>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -97,13 +98,13 @@ bool Runner::may_select(const std::string &area) const
 
 bool Runner::selected(const std::string &title)
 {
-    std::vector<std::string> patterns;
-    std::ranges::copy_if(options_.filter, std::back_inserter(patterns),
-                         [&](const std::string &pattern) { return match(pattern, title); });
-    used_.insert(patterns.begin(), patterns.end());
-    return !patterns.empty() && !std::ranges::any_of(options_.except, [&](const std::string &pattern) {
-        return match(pattern, title);
-    });
+    const auto matches = [&](const std::string &pattern) { return match(pattern, title); };
+    bool wanted = false;
+    for (const std::string &pattern : options_.filter | std::views::filter(matches)) {
+        used_.insert(pattern);
+        wanted = true;
+    }
+    return wanted && std::ranges::none_of(options_.except, matches);
 }
 
 // A pattern that selects nothing hides that tests have another name by now. Where there are no peers, one
