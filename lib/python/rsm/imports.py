@@ -174,9 +174,10 @@ class Import(EventSource):
         """The status of the barrier's end."""
         with self._lock:
             status: int = lib.rsm_memseg_import_close_barrier(byref(barrier))
+            # The other barrier first: there is never none.
+            lib.rsm_memseg_import_init_barrier(self.handle, BARRIER_SEGMENT, byref(self._barrier))
             lib.rsm_memseg_import_destroy_barrier(byref(barrier))
             self._scopes -= 1
-            lib.rsm_memseg_import_init_barrier(self.handle, BARRIER_SEGMENT, byref(self._barrier))
             if not self._scopes:
                 lib.rsm_memseg_import_set_mode(self.handle, self._before)
         return status

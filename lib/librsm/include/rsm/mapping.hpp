@@ -74,9 +74,10 @@ struct ImportState {
         return status == RSM_SUCCESS ? rsm_memseg_import_set_mode(handle, RSM_BARRIER_MODE_EXPLICIT)
                                      : status;
     }
+    // The other barrier first: there is never none.
     void forget(rsmapi_barrier_t &scope) noexcept {
-        rsm_memseg_import_destroy_barrier(&scope);
         rsm_memseg_import_init_barrier(handle, RSM_BAR_DEFAULT, &barrier);
+        rsm_memseg_import_destroy_barrier(&scope);
     }
 };
 
