@@ -13,8 +13,8 @@ from typing import Any
 from .controller import Controller, opened
 from .errors import INSUFFICIENT_MEM, error_of
 from .events import EventSource
-from .library import (ALLOW_REBIND, PAGE, AccessEntry, ListedNode, ListedPermission, SegmentId, address_of, call,
-                      number, writable)
+from .library import (ALLOW_REBIND, PAGE, AccessEntry, Listed, SegmentId, address_of, call, number,
+                      writable)
 from .native import lib
 
 
@@ -149,6 +149,6 @@ def _access_list(access: Dict[int, int] | None, name: str) -> tuple[ctypes.Array
     if not access:
         raise ValueError("an empty access list would admit everybody: name who may connect")
     entries = (AccessEntry * len(access))(*(
-        AccessEntry(number(ListedNode, node, name), number(ListedPermission, permission, name))
+        AccessEntry(number(Listed, node, name), number(Listed, permission, name))
         for node, permission in access.items()))
     return entries, len(access)

@@ -72,42 +72,32 @@ class Attributes(ctypes.Structure):
 
 
 class Offset(c_long):
-    """An off_t. A number that does not fit is the error code, here and in the classes below."""
-    code = BAD_OFFSET
+    """off_t"""
 
 
 class Length(c_size_t):
     """A size, or a number of items."""
-    code = BAD_LENGTH
 
 
 class SegmentId(c_uint32):
     """rsm_memseg_id_t"""
-    code = BAD_SEGID
 
 
 class Node(c_uint32):
     """rsm_node_id_t"""
-    code = REMOTE_NODE_UNREACHABLE
 
 
 class Permission(c_uint32):
     """rsm_permission_t"""
-    code = BAD_PERMS
 
 
-class ListedNode(c_uint32):
-    """The node of an entry of an access list."""
-    code = BAD_ACL
+class Listed(c_uint32):
+    """A node or a permission of an access list."""
 
 
-class ListedPermission(c_uint32):
-    """The digits of an entry of an access list."""
-    code = BAD_ACL
-
-
-_NUMBERS = (Offset, Length, SegmentId, Node, Permission, ListedNode, ListedPermission)
-
+# The error of a number that its type can't hold.
+_NUMBERS = {Offset: BAD_OFFSET, Length: BAD_LENGTH, SegmentId: BAD_SEGID, Node: REMOTE_NODE_UNREACHABLE,
+            Permission: BAD_PERMS, Listed: BAD_ACL}
 
 _HANDLE = c_void_p
 _OUT = POINTER(c_void_p)
@@ -159,7 +149,7 @@ def number(kind: type[Any], value: Any, name: str) -> int:
     """An integer that fits, for function name. ctypes would drop its upper bits without a word."""
     result = operator.index(value)
     if kind(result).value != result:
-        raise error_of(kind.code, name)
+        raise error_of(_NUMBERS[kind], name)
     return result
 
 
