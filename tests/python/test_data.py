@@ -5,6 +5,7 @@ import array
 import ctypes
 import gc
 import unittest
+from unittest import mock
 
 import rsm
 from support import PAGE, SegmentTest, held
@@ -48,14 +49,15 @@ class Data(SegmentTest):
     def test_numbers_that_do_not_fit(self):
         beyond = 1 << 64
         for call in (lambda: self.connection.put(beyond + 8, b"x"), lambda: self.connection.get(beyond, 1),
-                     lambda: self.connection.get_into(-beyond, bytearray(1)),
+                     lambda: self.connection.get(0, beyond), lambda: self.connection.get_into(-beyond, bytearray(1)),
                      lambda: self.connection.put_pieces([(beyond, b"x")]),
                      lambda: self.connection.get_pieces([(beyond, bytearray(1))]),
                      lambda: self.connection.map(PAGE, beyond), lambda: self.connection.map(beyond + PAGE)):
             with self.assertRaises(rsm.BadArgument):
                 call()
         for call in (lambda: self.connection.put(0.0, b"x"), lambda: self.connection.get("0", 1),
-                     lambda: self.connection.put(None, b"x"), lambda: self.connection.map(PAGE, 0.5)):
+                     lambda: self.connection.put(None, b"x"),
+                     lambda: self.connection.get(0, b"abc"), lambda: self.connection.put(0, b"x" * 8, 8.0), lambda: self.connection.map(PAGE, 0.5)):
             with self.assertRaises(TypeError):
                 call()
         with self.connection.map() as view:
@@ -93,6 +95,13 @@ class Data(SegmentTest):
             raise KeyError("what was raised within comes out")
 
 
+    def expect_implicit(self):
+        """A put waits for its data, and so tells that the connection is broken. The first put maps the segment."""
+        self.connection.put(0, b"x")
+        self.segment.close()
+        with self.assertRaises(rsm.ConnectionAborted):
+            self.connection.put(0, b"x")
+
     def test_barriers_of_threads_overlap(self):
         first, second = self.connection.barrier(), self.connection.barrier()
         first.__enter__()
@@ -100,10 +109,34 @@ class Data(SegmentTest):
         first.__exit__(None, None, None)
         second.order()
         second.__exit__(None, None, None)
-        self.connection.put(0, b"x")
-        self.segment.close()
-        with self.assertRaises(rsm.ConnectionAborted):
-            self.connection.put(0, b"a put outside waits for its data again")
+        self.expect_implicit()
+
+    def interrupted(self, handler):
+        """Enters a barrier, and has a signal handler come behind the call that makes the mode explicit."""
+        real = rsm.imports.call
+        come = []
+
+        def call(name, *arguments):
+            real(name, *arguments)
+            if name == "rsm_memseg_import_set_mode" and not come:
+                come.append(name)
+                handler()
+        with mock.patch.object(rsm.imports, "call", call), self.connection.barrier():
+            pass
+
+    def test_a_handler_that_uses_a_barrier(self):
+        def use():
+            with self.connection.barrier():
+                pass
+        self.interrupted(use)
+        self.expect_implicit()
+
+    def test_a_handler_that_raises(self):
+        def fail():
+            raise KeyError("as Ctrl-C does")
+        with self.assertRaises(KeyError):
+            self.interrupted(fail)
+        self.expect_implicit()
 
     def test_a_barrier_in_a_barrier(self):
         barrier = self.connection.barrier()

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import select
 import weakref
 from collections.abc import Sequence
-from ctypes import byref, c_char, c_int, c_size_t, c_void_p
+from ctypes import byref, c_char, c_size_t, c_void_p
 from typing import Any
 
 from .controller import Controller, local_node, opened
 from .errors import BARRIER_NOT_OPENED, check, error_of
 from .events import EventSource
 from .library import (BARRIER_SEGMENT, IMPLICIT_SIGPOST, MODE_EXPLICIT, MODE_IMPLICIT, SG_MAX,
-                      VA_TYPE, BarrierObject, Iovec, Offset, ScatterGather, address_of, call, made_by,
-                      number, readable, writable)
+                      VA_TYPE, BarrierObject, Iovec, Length, Offset, ScatterGather, address_of, call,
+                      made_by, number, readable, writable)
 from .native import lib
 
 NONE = 0
@@ -46,7 +47,6 @@ class Import(EventSource):
         self._link: _Link | None = _Link(self.handle)
         self._mapping: weakref.ref[Mapping] | None = None
         self._scopes = 0
-        self._before = c_int(MODE_IMPLICIT)
         # Puts and gets outside of scopes need one.
         self._barrier = BarrierObject()
         call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(self._barrier))
@@ -62,7 +62,7 @@ class Import(EventSource):
 
     def get(self, offset: int, length: int, width: int | None = None) -> bytes:
         """Reads bytes from the segment."""
-        memory = bytearray(length)
+        memory = bytearray(number(Length, length, "rsm_memseg_import_get"))
         self.get_into(offset, memory, width)
         return bytes(memory)
 
@@ -145,7 +145,7 @@ class Import(EventSource):
 
     def _transfer(self, way: str, offset: int, memory: ctypes.Array[c_char] | bytes, count: int,
                   width: int | None) -> None:
-        call(f"rsm_memseg_import_{way}{width or ''}", self.handle, offset, address_of(memory), count)
+        call(f"rsm_memseg_import_{way}{'' if width is None else operator.index(width)}", self.handle, offset, address_of(memory), count)
 
     def _scatter_gather(self, function: str, pieces: list[tuple[int, Any]], post: bool) -> None:
         for first in range(0, len(pieces), SG_MAX):
@@ -158,28 +158,33 @@ class Import(EventSource):
                 0, len(some), len(some), IMPLICIT_SIGPOST if post and last else 0, self.handle,
                 entries)))
 
-    def _begin_scope(self) -> BarrierObject:
-        """A barrier, opened. While there is one the mode of the connection is explicit."""
-        barrier = BarrierObject()
+    def _begin_scope(self, barrier: BarrierObject) -> None:
+        """Opens a barrier. While there is one the mode of the connection is explicit.
+
+        A signal handler may come anywhere, use the connection, and raise: the count is right before the mode is.
+        """
         with self._lock:
-            call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(barrier))
-            call("rsm_memseg_import_open_barrier", byref(barrier))
-            if not self._scopes:
-                call("rsm_memseg_import_get_mode", self.handle, byref(self._before))
-                call("rsm_memseg_import_set_mode", self.handle, MODE_EXPLICIT)
             self._scopes += 1
-        return barrier
+            try:
+                call("rsm_memseg_import_init_barrier", self.handle, BARRIER_SEGMENT, byref(barrier))
+                call("rsm_memseg_import_open_barrier", byref(barrier))
+                call("rsm_memseg_import_set_mode", self.handle, MODE_EXPLICIT)
+            except BaseException:
+                self._end_scope(barrier)
+                raise
 
     def _end_scope(self, barrier: BarrierObject) -> int:
         """The status of the barrier's end."""
         with self._lock:
-            status: int = lib.rsm_memseg_import_close_barrier(byref(barrier))
-            # The other barrier first: there is never none.
-            lib.rsm_memseg_import_init_barrier(self.handle, BARRIER_SEGMENT, byref(self._barrier))
-            lib.rsm_memseg_import_destroy_barrier(byref(barrier))
-            self._scopes -= 1
-            if not self._scopes:
-                lib.rsm_memseg_import_set_mode(self.handle, self._before)
+            try:
+                status: int = lib.rsm_memseg_import_close_barrier(byref(barrier))
+            finally:
+                self._scopes -= 1
+                if not self._scopes:
+                    lib.rsm_memseg_import_set_mode(self.handle, MODE_IMPLICIT)
+                # The other barrier first: there is never none.
+                lib.rsm_memseg_import_init_barrier(self.handle, BARRIER_SEGMENT, byref(self._barrier))
+                lib.rsm_memseg_import_destroy_barrier(byref(barrier))
         return status
 
     def __enter__(self) -> Import:
@@ -285,7 +290,9 @@ class Barrier:
         call("rsm_memseg_import_order_barrier", byref(self._open[-1]))
 
     def __enter__(self) -> Barrier:
-        self._open.append(self._connection._begin_scope())
+        barrier = BarrierObject()
+        self._connection._begin_scope(barrier)
+        self._open.append(barrier)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
