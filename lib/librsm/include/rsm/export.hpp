@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <span>
 #include <system_error>
@@ -29,6 +30,10 @@ namespace detail {
 
 struct ExportState {
     rsm_memseg_export_handle_t handle = nullptr;
+    // Held while the segment is published and unpublished, so that id is the one it is published
+    // under.
+    std::mutex publishing;
+    std::atomic<SegmentId> id = 0;
 
     ExportState() = default;
     ExportState(const ExportState &) = delete;
@@ -61,15 +66,8 @@ class Export : public EventSource<Export> {
     Export(const Controller &controller, std::span<std::byte> memory,
            Rebind rebind = Rebind::refused)
         : Export(try_create(controller, memory, rebind).value()) {}
-    Export(Export &&other) noexcept
-        : EventSource(other), state_(std::move(other.state_)), id_(other.id_.exchange(0)) {}
-    Export &operator=(Export &&other) noexcept {
-        if (this != &other) {
-            state_ = std::move(other.state_);
-            id_ = other.id_.exchange(0);
-        }
-        return *this;
-    }
+    Export(Export &&) noexcept = default;
+    Export &operator=(Export &&) noexcept = default;
     // Event descriptors share the state of a segment; two segments do not.
     Export(const Export &) = delete;
     Export &operator=(const Export &) = delete;
@@ -131,9 +129,10 @@ class Export : public EventSource<Export> {
      */
     void unpublish() { detail::check(try_unpublish(), "rsm_memseg_export_unpublish"); }
     [[nodiscard]] std::error_code try_unpublish() noexcept {
+        const auto lock = lock_publishing();
         const int status = rsm_memseg_export_unpublish(handle());
         if (status == RSM_SUCCESS)
-            id_ = 0;
+            state_->id = 0;
         return detail::code(status);
     }
 
@@ -159,11 +158,10 @@ class Export : public EventSource<Export> {
         detail::check(rsm_memseg_export_destroy(handle()), "rsm_memseg_export_destroy");
         state_->handle = nullptr;
         state_.reset();
-        id_ = 0;
     }
 
     /** The id it is published under, or 0. */
-    [[nodiscard]] SegmentId id() const noexcept { return id_; }
+    [[nodiscard]] SegmentId id() const noexcept { return state_ ? state_->id.load() : 0; }
 
     /** For functions of <rsmapi.h>; NULL after a move or destroy(). */
     [[nodiscard]] rsm_memseg_export_handle_t handle() const noexcept {
@@ -181,17 +179,22 @@ class Export : public EventSource<Export> {
             throw Error(make_error_code(Errc::bad_acl), "rsm::Export");
     }
 
+    // An object that has been moved from has nothing to lock; the library refuses its handle.
+    [[nodiscard]] std::unique_lock<std::mutex> lock_publishing() const {
+        return state_ ? std::unique_lock(state_->publishing) : std::unique_lock<std::mutex>();
+    }
+
     SegmentId publish_list(SegmentId wanted, const AccessEntry *access, std::size_t count) {
+        const auto lock = lock_publishing();
         detail::check(rsm_memseg_export_publish(handle(), &wanted,
                                                 const_cast<AccessEntry *>(access),
                                                 static_cast<uint_t>(count)),
                       "rsm_memseg_export_publish");
-        id_ = wanted;
+        state_->id = wanted;
         return wanted;
     }
 
     std::shared_ptr<detail::ExportState> state_;
-    std::atomic<SegmentId> id_ = 0;
 };
 
 } // namespace v2

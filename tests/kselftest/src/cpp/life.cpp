@@ -5,6 +5,7 @@
 #include "support/system.hpp"
 
 #include <optional>
+#include <thread>
 
 using namespace rsmtest;
 
@@ -24,6 +25,20 @@ std::int64_t handles()
 }
 
 } // namespace
+
+// Whichever call comes last decides on the segment and on what id() says.
+TEST_F(CppLife, the_id_is_that_of_the_segment_when_threads_publish_and_unpublish)
+{
+    for (int round = 0; round < 300; round++) {
+        static_cast<void>(segment.try_unpublish());
+        std::thread other([&] { static_cast<void>(segment.try_unpublish()); });
+        segment.publish();
+        other.join();
+        const bool published = segment.id() != 0;
+        EXPECT_EQ(segment.try_unpublish(), published ? std::error_code() : rsm::make_error_code(rsm::Errc::seg_not_published))
+            << round;
+    }
+}
 
 TEST_F(CppLife, objects_move_and_are_never_copied)
 {
