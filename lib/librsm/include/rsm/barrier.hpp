@@ -20,7 +20,8 @@ inline namespace v2 {
  * Call close(): it reports whether all data since the scope began, or since the last order(), has
  * arrived. The destructor closes a scope that was left, for example by an exception, and drops the
  * result. Scopes of a connection may overlap, as those of several threads: each reports on its own.
- * While there is one, a put of any thread may return before its data has arrived.
+ * While there is one, a put of any thread may return before its data has arrived. One scope is for
+ * one thread at a time.
  */
 class [[nodiscard]] BarrierScope {
   public:
