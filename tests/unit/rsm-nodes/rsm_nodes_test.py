@@ -54,9 +54,9 @@ class RsmNodes(unittest.TestCase):
             "node add 1 10.77.1.1 -c rdma0", "node add 2 10.77.1.2 -c rdma0", "node add 3 fd00::3 -c rdma0"], ""))
 
     def test_a_bad_line_fails_and_the_others_count(self):
-        status, asked, said = self.run_with("1\n2 10.77.1.2 3\n-c rdma0\nx 10.77.1.4\n5 10.77.1.5\n* *\n")
+        status, asked, said = self.run_with("1\n2 10.77.1.2 3\n-c rdma0\nx 10.77.1.4\n5 10.77.1.5\n* *\n6 --help\n")
         self.assertEqual((status, asked), (1, ["node add 5 10.77.1.5 -c rdma0"]))
-        for line in ("1", "2 10.77.1.2 3", "-c rdma0", "x 10.77.1.4", "* *"):
+        for line in ("1", "2 10.77.1.2 3", "-c rdma0", "x 10.77.1.4", "* *", "6 --help"):
             self.assertIn(f"rsm-nodes: not a node id and an address: {line}\n", said)
 
     def test_a_refusal_fails_and_the_others_count(self):
@@ -67,6 +67,22 @@ class RsmNodes(unittest.TestCase):
         status, asked, said = self.run_script(self.folder / "none")
         self.assertEqual((status, asked), (1, []))
         self.assertIn("none can't be read", said)
+
+    def test_a_directory_is_no_file(self):
+        status, asked, said = self.run_script(self.folder)
+        self.assertEqual((status, asked), (1, []))
+        self.assertIn("can't be read", said)
+
+    def test_words_are_no_patterns(self):
+        (self.folder / "10.77.1.1").touch()
+        status, asked, _ = self.run_with(f"1 {self.folder}/1*.1\n")
+        self.assertEqual((status, asked), (0, [f"node add 1 {self.folder}/1*.1 -c rdma0"]))
+
+    def test_a_secret_that_a_link_does_not_find(self):
+        nodes, secret = self.folder / "list", self.folder / "secret"
+        nodes.write_text("1 10.77.1.1\n", encoding="ascii")
+        secret.symlink_to("/nonexistent/secret")
+        self.assertEqual(self.run_script(nodes, secret, REFUSED=str(secret))[:2], (1, [f"node secret {secret} -c rdma0"]))
 
     def test_the_secret_comes_first(self):
         nodes, secret = self.folder / "list", self.folder / "secret"
