@@ -50,6 +50,8 @@ std::vector<std::string> options_of(const CLI::App &app, const CLI::App &command
             }
         }
     }
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
     return names;
 }
 
