@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <ctime>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <sys/mman.h>
 #include <sys/poll.h>
 #include <sys/random.h>
@@ -170,11 +172,38 @@ TicketKey key_of(const __u64 (&ticket)[2]) {
     return {ticket[0], ticket[1]};
 }
 
-// Waits for the answer of a process; false if the process has ended.
-bool has_answer(int line, int life) {
+// True if a signal or a debugger has stopped one of the process's threads.
+bool is_stopped(std::int32_t process) {
+    const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+    std::error_code error;
+    for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+         task.increment(error)) {
+        std::ifstream file(task->path() / "stat");
+        std::string line;
+        std::getline(file, line);
+        const std::size_t name_end = line.rfind(')');
+        if (name_end != std::string::npos && name_end + 2 < line.size() &&
+            (line[name_end + 2] == 'T' || line[name_end + 2] == 't'))
+            return true;
+    }
+    return false;
+}
+
+void drop_changes(Client &client) {
+    client.changes = rsmdev::Descriptor();
+    client.unanswered = 0;
+}
+
+enum class Peer { HAS_ANSWERED, IS_STOPPED, HAS_ENDED };
+
+// Waits for an answer of a process as long as the process can give one.
+Peer wait_for_answer(std::int32_t process, int line, int life) {
+    constexpr int MILLISECONDS = 10; // from look to look
     std::array<pollfd, 2> both{pollfd{line, POLLIN, 0}, pollfd{life, POLLIN, 0}};
-    (void)::poll(both.data(), both.size(), -1);
-    return both.front().revents != 0;
+    while (::poll(both.data(), both.size(), MILLISECONDS) <= 0)
+        if (is_stopped(process))
+            return Peer::IS_STOPPED;
+    return both.front().revents != 0 ? Peer::HAS_ANSWERED : Peer::HAS_ENDED;
 }
 
 Answer failure(int error) {
@@ -286,6 +315,7 @@ Segment *Agent::find(std::uint64_t cookie) {
 }
 
 std::optional<Answer> Agent::handle(int line, const Request &request) {
+    finish_changes(request.process);
     switch (request.operation) {
     case Operation::COMMAND:
         if (request.command == RSM_IOC_WAIT)
@@ -1022,6 +1052,7 @@ void Agent::share_memory(std::int32_t process, rsmdev::Descriptor file) {
 void Agent::serve_changes(std::int32_t process, rsmdev::Descriptor line) {
     Client &client = clients_[process];
     client.changes = std::move(line);
+    client.unanswered = 0;
     client.life = rsmdev::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
@@ -1056,24 +1087,47 @@ void Agent::tell_delayed_ends(std::int32_t process) {
         }
 }
 
-// The caller makes its changes before its call returns. Other processes make theirs at once, and we
-// wait for that; one that has ended has no mappings.
+// The caller makes its changes before its call returns. Other processes make theirs at once, and
+// the agent waits for that. A process that has ended has no mappings. A process that is stopped
+// makes its changes when it goes on, at the latest before the agent answers its next request.
 void Agent::change_view(std::int32_t process, const PendingChange &change, std::int32_t caller) {
+    constexpr std::size_t LINE_HOLDS = 64;
     const auto found = clients_.find(process);
     if (found == clients_.end())
         return;
     Client &client = found->second;
-    if (process == caller || !client.changes) {
+    if (process == caller || !client.changes || client.unanswered == LINE_HOLDS) {
         client.queue.push_back(change);
         return;
     }
     const Answer answer = describe(change);
-    Request done{};
-    int none = -1;
-    const int line = client.changes.get();
-    if (!send_message(line, answer.reply, answer.descriptor()) ||
-        !has_answer(line, client.life.get()) || !receive_message(line, done, none))
-        client.changes = rsmdev::Descriptor();
+    ++client.unanswered;
+    if (!send_message(client.changes.get(), answer.reply, answer.descriptor()) ||
+        !take_answers(process, client))
+        drop_changes(client);
+}
+
+// Changes that a process has got while it was stopped.
+void Agent::finish_changes(std::int32_t process) {
+    const auto found = clients_.find(process);
+    if (found != clients_.end() && !take_answers(process, found->second))
+        drop_changes(found->second);
+}
+
+// False if the process has ended or has closed its line.
+bool Agent::take_answers(std::int32_t process, Client &client) {
+    while (client.unanswered > 0) {
+        const int line = client.changes.get();
+        const Peer peer = wait_for_answer(process, line, client.life.get());
+        if (peer == Peer::IS_STOPPED)
+            return true;
+        Request done{};
+        int none = -1;
+        if (peer == Peer::HAS_ENDED || !receive_message(line, done, none))
+            return false;
+        --client.unanswered;
+    }
+    return true;
 }
 
 Answer Agent::describe(const PendingChange &change) const {

@@ -102,10 +102,11 @@ struct PendingChange {
 };
 
 struct Client {
-    rsmdev::Descriptor memory;     // the file with its exported memory, readable and writable
-    rsmdev::Descriptor read_only;  // the same
-    rsmdev::Descriptor changes;    // the line on which it makes changes at once
-    rsmdev::Descriptor life;       // of the process: children may keep its line open
+    rsmdev::Descriptor memory;    // the file with its exported memory, readable and writable
+    rsmdev::Descriptor read_only; // the same
+    rsmdev::Descriptor changes;   // the line on which it makes changes at once
+    std::size_t unanswered = 0;   // changes sent on this line: several only to a stopped process
+    rsmdev::Descriptor life;      // of the process: children may keep its line open
     std::deque<PendingChange> queue;
     std::set<std::uint32_t> delayed; // numbers of handles whose end is told when the queue is empty
 };
@@ -203,6 +204,8 @@ class Agent {
     void change_views(Segment &segment, Change change, std::int32_t caller);
     void delay_end(Segment &segment, std::int32_t caller);
     void change_view(std::int32_t process, const PendingChange &change, std::int32_t caller);
+    void finish_changes(std::int32_t process);
+    static bool take_answers(std::int32_t process, Client &client);
     Answer describe(const PendingChange &change) const;
 
     std::function<void(int, const Reply &)> answer_;

@@ -3,6 +3,8 @@
 #include "support/loopback.hpp"
 
 #include <csignal>
+#include <list>
+#include <sys/wait.h>
 
 using namespace rsmtest;
 
@@ -111,6 +113,43 @@ TEST_F(ImportAbort, I10_never_touched_before_the_abort)
     expect_aborted(mapped);
     expect_aborted(connected);
     EXPECT_EQ(rsm_memseg_import_unmap(connected), RSMERR_SEG_NOT_MAPPED);
+}
+
+// More mappings than the fake of /dev/rsm tells a stopped process of at once.
+TEST_F(ImportAbort, I10_a_stopped_importer_delays_no_exporter)
+{
+    constexpr int mappings = 80;
+    memory.at(0) = 111;
+    Child importer([&](Link &link) {
+        Controller own;
+        std::list<ImportSegment> all;
+        for (int i = 0; i < mappings; i++) {
+            ImportSegment &h = all.emplace_back(own, seg.id());
+            EXPECT_EQ(h.init_barrier(), RSM_SUCCESS);
+            EXPECT_EQ(h.map(memory.size()), RSM_SUCCESS);
+            EXPECT_EQ(h.at(0), 111u);
+        }
+        link.send();
+        link.receive();
+        // A call that the fake's agent answers.
+        rsm_memseg_import_handle_t other = nullptr;
+        EXPECT_EQ(rsm_memseg_import_connect(own, local_node(), seg.id(), RSM_PERM_RDWR, &other),
+                  RSMERR_SEG_NOT_PUBLISHED);
+        for (ImportSegment &h : all) {
+            EXPECT_EQ(h.put64(8, 1), RSMERR_CONN_ABORTED);
+            EXPECT_EQ(h.at(0), 0u);
+        }
+    });
+    importer.receive();
+    ASSERT_EQ(kill(importer.pid(), SIGSTOP), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(importer.pid(), &status, WUNTRACED), importer.pid());
+    ASSERT_TRUE(WIFSTOPPED(status));
+    ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
+    ASSERT_EQ(kill(importer.pid(), SIGCONT), 0);
+    importer.send();
+    importer.expect_success();
+    EXPECT_EQ(memory.at(8), 0u);
 }
 
 TEST_F(ImportAbort, I10_explicit_mode_tells_at_close)
