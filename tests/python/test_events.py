@@ -2,14 +2,38 @@
 """Module rsm: events, by waiting, by poll and in asyncio."""
 
 import asyncio
+import os
 import select
 import signal
 import threading
 import time
 import unittest
+from pathlib import Path
 
 import rsm
 from support import PAGE, SegmentTest
+
+
+class Sleeper(threading.Thread):
+    """A thread that waits for an event. Its outcome is what wait() returned or raised."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.source = source
+        self.outcome = None
+        self.start()
+
+    def run(self):
+        try:
+            self.outcome = self.source.wait()
+        except Exception as error:
+            self.outcome = error
+
+    def wait_until_it_sleeps(self):
+        """Until it sleeps in poll(), which it calls without a limit there only."""
+        channel = Path(f"/proc/self/task/{self.native_id}/wchan")
+        while "poll" not in channel.read_text():
+            time.sleep(0.01)
 
 
 class Waiting(SegmentTest):
@@ -64,6 +88,81 @@ class Waiting(SegmentTest):
         with self.assertRaises(Stop):
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             self.segment.wait()
+
+    def test_a_handler_that_closes_ends_the_wait(self):
+        self.on_alarm(lambda *_: self.connection.close())
+        with self.assertRaises(rsm.Closed):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            self.connection.wait()
+
+    def test_threads_that_wait_hear_of_a_close(self):
+        for source, end in ((self.connection, self.connection.close), (self.segment, self.segment.unpublish),
+                            (self.segment, self.segment.close)):
+            for thread in (sleepers := [Sleeper(source) for _ in range(3)]):
+                thread.wait_until_it_sleeps()
+            end()
+            for thread in sleepers:
+                thread.join()
+                self.assertIsInstance(thread.outcome, rsm.Closed)
+
+    def test_threads_that_wait_sleep_on_after_an_end_that_fails(self):
+        with rsm.Export(PAGE) as unpublished:
+            sleeper = Sleeper(unpublished)
+            sleeper.wait_until_it_sleeps()
+            with self.assertRaises(rsm.NotPublished):
+                unpublished.unpublish()
+            sleeper.wait_until_it_sleeps()
+            with rsm.Import(unpublished.publish()) as connection:
+                connection.post()
+                sleeper.join()
+        self.assertIs(sleeper.outcome, True)
+
+    def test_a_child_has_none_of_its_parents_locks(self):
+        locked, forked = threading.Event(), threading.Event()
+
+        def hold():
+            with self.connection._lock:
+                locked.set()
+                forked.wait()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        locked.wait()
+        child = os.fork()
+        if child == 0:
+            with self.connection._lock:
+                os._exit(0)
+        forked.set()
+        thread.join()
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_close_in_a_child_ends_no_wait_of_the_parent(self):
+        sleeper = Sleeper(self.connection)
+        sleeper.wait_until_it_sleeps()
+        child = os.fork()
+        if child == 0:
+            self.connection.close()
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        sleeper.wait_until_it_sleeps()
+        self.segment.post()
+        sleeper.join()
+        self.assertIs(sleeper.outcome, True)
+
+    def test_a_child_delays_no_close_of_its_parent(self):
+        sleeper = Sleeper(self.connection)
+        sleeper.wait_until_it_sleeps()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.read(reader, 1)
+            os._exit(0)
+        self.connection.close()
+        sleeper.join()
+        os.write(writer, b"e")
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        for end in (reader, writer):
+            os.close(end)
+        self.assertIsInstance(sleeper.outcome, rsm.Closed)
 
     def on_alarm(self, handler):
         self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, handler))
@@ -149,6 +248,38 @@ class Awaiting(SegmentTest):
                     connection.post()
                     await task
         asyncio.run(fail())
+
+    def test_tasks_hear_of_a_close_by_another_thread(self):
+        async def close():
+            for source, end in ((self.connection, self.connection.close),
+                                (self.segment, self.segment.unpublish)):
+                tasks = [asyncio.create_task(source.event()) for _ in range(3)]
+                await asyncio.sleep(0)  # each has run up to where it waits
+                thread = threading.Thread(target=end)
+                thread.start()
+                for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+                    self.assertIsInstance(outcome, rsm.Closed)
+                thread.join()
+        asyncio.run(close())
+
+    def test_an_end_by_another_thread_that_fails_ends_no_wait(self):
+        async def fail():
+            with rsm.Export(PAGE) as unpublished:
+                task = asyncio.create_task(unpublished.event())
+                await asyncio.sleep(0)  # it has run up to where it waits
+                with self.assertRaises(rsm.NotPublished):
+                    await asyncio.to_thread(unpublished.unpublish)
+                with rsm.Import(unpublished.publish()) as connection:
+                    connection.post()
+                    await task
+        asyncio.run(fail())
+
+    def test_a_close_after_the_loop_has_ended(self):
+        async def give_up():
+            with self.assertRaises(TimeoutError):
+                await asyncio.wait_for(self.connection.event(), 0.05)
+        asyncio.run(give_up())
+        self.connection.close()
 
     def test_the_end_of_a_connection_is_heard_by_those_who_wait(self):
         async def end():
