@@ -206,6 +206,18 @@ void rsm_rdma_address(struct rsm_link *link, char *text, size_t size)
 	snprintf(text, size, "%pISc", &address);
 }
 
+/* &rsm_link_ops.complaint */
+const char *rsm_rdma_complaint(struct rsm_link *link)
+{
+	struct rsm_rdma_node *node = to_rdma_node(link);
+	const char *why;
+
+	spin_lock_irq(&node->lock);
+	why = rsm_reconnect_complaint(&node->reconnect);
+	spin_unlock_irq(&node->lock);
+	return why;
+}
+
 /**
  * rsm_rdma_set_own_address() - from where we connect
  * @address: the address that others know us by

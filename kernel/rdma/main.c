@@ -22,6 +22,7 @@ static const struct rsm_link_ops link_ops = {
 	.attach = rsm_rdma_attach,
 	.detach = rsm_rdma_detach,
 	.address = rsm_rdma_address,
+	.complaint = rsm_rdma_complaint,
 };
 
 static bool is_known(u32 id)

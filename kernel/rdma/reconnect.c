@@ -90,6 +90,19 @@ static struct rsm_reconnect_output reconnect_failed(struct rsm_reconnect *machin
 }
 
 /**
+ * rsm_reconnect_complaint() - why the nodes are not connected
+ * @machine: the state
+ *
+ * Return: the reason, a constant string, or NULL: they are, or no attempt has ended yet.
+ */
+const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine)
+{
+	if (machine->linked)
+		return NULL;
+	return machine->complaint ?: machine->connects ? NULL : "it has not connected to this node";
+}
+
+/**
  * rsm_reconnect_step() - what the event of a node's connection leads to
  * @machine: the state
  * @now: the time, in jiffies

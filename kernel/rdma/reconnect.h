@@ -96,6 +96,7 @@ struct rsm_reconnect_output {
 void rsm_reconnect_init(struct rsm_reconnect *machine, unsigned long now, bool connects);
 struct rsm_reconnect_output rsm_reconnect_step(struct rsm_reconnect *machine, unsigned long now,
 					       const struct rsm_reconnect_input *input);
+const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine);
 
 /* Is the pause longer than the shortest, so that ACTIVE changes it? Any context. */
 static inline bool rsm_reconnect_has_waited(const struct rsm_reconnect *machine)

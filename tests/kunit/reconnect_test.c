@@ -234,6 +234,23 @@ static void a_reason_is_logged_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fail(&node, refused).log);
 }
 
+static void nodes_that_are_not_connected_have_a_complaint(struct kunit *test)
+{
+	struct node active = begin(true);
+	struct node passive = begin(false);
+
+	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine));
+	KUNIT_EXPECT_NOT_NULL(test, rsm_reconnect_complaint(&passive.machine));
+	fail(&active, refused);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine), &refused[0]);
+	look(&passive, true);
+	fail(&passive, refused);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&passive.machine), &refused[0]);
+	run(&active);
+	succeed(&active);
+	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine));
+}
+
 static void a_refused_secret_is_replaced_by_the_other_one(struct kunit *test)
 {
 	struct node node = begin(true);
@@ -383,6 +400,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(hurry_ends_the_pause),
 	KUNIT_CASE(nodes_that_leave_begin_nothing),
 	KUNIT_CASE(a_reason_is_logged_once),
+	KUNIT_CASE(nodes_that_are_not_connected_have_a_complaint),
 	KUNIT_CASE(a_refused_secret_is_replaced_by_the_other_one),
 	KUNIT_CASE(all_short_sequences),
 	{}

@@ -32,6 +32,11 @@ class NetAdmin : public NetTest {
     }
     // As this node's rsmctl shows it.
     static Json shown(unsigned node) { return find(rsmctl_json({"node"}), "node_id", node); }
+    // The value in the list of nodes, or nothing.
+    static std::string said(unsigned node, const char *key) {
+        const Json entry = shown(node);
+        return entry.is_object() ? entry.value(key, "") : "";
+    }
     bool comes_up(unsigned node) const {
         return eventually([&] { return self.path_to(node) == active; });
     }
@@ -59,11 +64,6 @@ class NetHeartbeat : public NetAdmin {
             eventually([&] { return said(first.node(), "state") == "active"; });
         }
         NetAdmin::TearDown();
-    }
-    // The value in the list of nodes, or nothing.
-    static std::string said(unsigned node, const char *key) {
-        const Json entry = shown(node);
-        return entry.is_object() ? entry.value(key, "") : "";
     }
     // Behind the back of the session, which has the device open until it ends.
     void load_with(std::chrono::milliseconds interval) {
@@ -360,6 +360,13 @@ TEST_F(NetNodes, bad_requests_are_refused_with_reasons) {
                   .error,
               EINVAL);
     EXPECT_EQ(rsmctl_json({"node"}), before) << "something has changed nevertheless";
+}
+
+TEST_F(NetNodes, one_that_has_never_been_up_says_why) {
+    change(self, {"add", "50", "10.77.1.50"});
+    EXPECT_TRUE(eventually([] { return !said(50, "reason").empty(); }));
+    EXPECT_EQ(said(50, "state"), "down");
+    change(self, {"del", "50"});
 }
 
 // Nodes that answer nobody come and go while they are connected to, and while all are listed.
