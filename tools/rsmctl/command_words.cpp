@@ -78,6 +78,14 @@ std::string command_of(const std::string &word, const std::vector<std::string> &
                                     : "\"" + word + "\" may mean " + joined(meant, "or"));
 }
 
+// A command without further ones whose first word can be any: "help" is a name or a file then.
+bool takes_any_word(const CLI::App &command) {
+    const auto options =
+        command.get_options([](const CLI::Option *option) { return option->get_positional(); });
+    const auto name = options.empty() ? std::string() : options.front()->get_name(true);
+    return name == "NAME" || name == "FILE";
+}
+
 bool takes_value(const std::string &option) {
     return option == "-c" || option == "--controller" || option == "--sort" ||
            option == "--columns" || option == "-o" || option == "--output";
@@ -123,7 +131,7 @@ std::vector<std::string> written_out(const CLI::App &app, std::vector<std::strin
     for (std::size_t at = 0; at < words.size(); at++) {
         auto &word = words[at];
         const auto names = commands_of(*command);
-        if (names.empty()) {
+        if (names.empty() && (word != "help" || takes_any_word(*command))) {
             break;
         }
         if (word.starts_with('-')) {

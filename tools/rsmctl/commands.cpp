@@ -42,17 +42,27 @@ void change(Socket &socket, const Request &request, const std::string &subject) 
     ask(socket, request, subject, [](const nlmsghdr &) {});
 }
 
-Json only_of(const Records &records, const std::string &subject) {
-    if (records.empty()) {
-        throw Refused(ENOENT, subject + ": " + refusal_text(ENOENT, {}));
-    }
-    return records.front();
+// The kernel does not tell a user what exists that this user may not see.
+Refused absence_of(const std::string &subject) {
+    const auto object = subject.substr(0, subject.find(' '));
+    return {ENOENT, subject + ": " +
+                        refusal_text(ENOENT, "there is none that you may see, \"rsmctl " + object +
+                                                 "\" lists all")};
 }
 
 Json one_of(Socket &socket, const Kind &kind, const Request &request, const std::string &subject) {
     Records records;
-    ask(socket, request, subject, into(records, kind));
-    return only_of(records, subject);
+    try {
+        ask(socket, request, subject, into(records, kind));
+    } catch (const Refused &error) {
+        if (error.error() != ENOENT) {
+            throw;
+        }
+    }
+    if (records.empty()) {
+        throw absence_of(subject);
+    }
+    return records.front();
 }
 
 std::string subject_of(const Options &options) {
@@ -86,7 +96,9 @@ bool is_node(const Json &record, const Options &options) {
 Records nodes_of(Socket &socket, const Options &options) {
     auto records = all_of(socket, kind_of("node"));
     std::erase_if(records, [&](const Json &record) { return !is_node(record, options); });
-    (void)only_of(records, subject_of(options));
+    if (records.empty()) {
+        throw absence_of(subject_of(options));
+    }
     return records;
 }
 

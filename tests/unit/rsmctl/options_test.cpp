@@ -154,12 +154,26 @@ TEST(RsmctlOptions, HelpAndVersionSucceed) {
     EXPECT_EQ(say({"--version"}).out, "rsmctl " RSMCTL_VERSION "\n");
 }
 
+TEST(RsmctlOptions, FlagsHaveNoValues) {
+    for (const auto &words : {std::vector<std::string>{"segment", "--json=1"},
+                              {"segment", "--human=false"},
+                              {"show", "1", "--number=1"},
+                              {"metrics", "--segments=1"},
+                              {"node", "secret", "--none=1"}}) {
+        EXPECT_EQ(say(words).line.status, 2);
+    }
+}
+
 TEST(RsmctlOptions, HelpInOtherWords) {
     for (const auto &words : {std::vector<std::string>{"help"},
                               {"-h"},
                               {"help", "segment"},
                               {"segment", "help"},
                               {"segment", "revoke", "--help"},
+                              {"doctor", "help"},
+                              {"monitor", "help"},
+                              {"node", "add", "help"},
+                              {"segment", "list", "help"},
                               {"help", "node", "add"}}) {
         const auto said = say(words);
         EXPECT_FALSE(said.line.options);
@@ -179,6 +193,8 @@ TEST(RsmctlOptions, CommandsMayBeAbbreviated) {
     EXPECT_EQ(options_of({"doc"}).verb, Verb::doctor);
     // Words that are no command are left alone.
     EXPECT_EQ(options_of({"contr", "show", "list"}).name, "list");
+    EXPECT_EQ(options_of({"contr", "show", "help"}).name, "help");
+    EXPECT_EQ(options_of({"node", "secret", "help"}).file, "help");
 }
 
 TEST(RsmctlOptions, NamesNearMisses) {

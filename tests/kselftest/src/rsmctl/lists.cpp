@@ -184,7 +184,7 @@ TEST_F(RsmctlLists, end_with_1_for_what_is_not_there)
                               {"show", "1", "-j"}}) {
         const auto outcome = rsmctl(words);
         EXPECT_EQ(outcome.status, 1) << words[0];
-        EXPECT_NE(outcome.err.find("No such file or directory"), std::string::npos) << outcome.err;
+        EXPECT_NE(outcome.err.find(" lists all (No such file or directory)"), std::string::npos) << outcome.err;
     }
 }
 
