@@ -189,6 +189,7 @@ struct rsm_inbox {
  * @ops: operations of its controller, or of the core if the export is local
  * @lock: guards all below except what @importers_lock guards
  * @state: bound, published, or dead; becomes dead under @importers_lock, too
+ * @reason: of a dead one: why it is; under @importers_lock
  * @flags: those of BIND
  * @vaddr: start of the range in the creator's address space
  * @length: bytes
@@ -217,6 +218,7 @@ struct rsm_export {
 	const struct rsm_controller_ops *ops;
 	struct mutex lock; /* see above, and internal.h for the order */
 	enum rsm_export_state state;
+	enum rsm_reason reason;
 	u32 flags;
 	u64 vaddr;
 	u64 length;

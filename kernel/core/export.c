@@ -31,6 +31,7 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 	rsm_export_withdraw(exp, reason);
 	mutex_lock(&exp->importers_lock);
 	WRITE_ONCE(exp->state, RSM_DEAD);
+	exp->reason = reason;
 	mutex_unlock(&exp->importers_lock);
 	atomic64_sub(exp->length, &exp->seg.process->pinned);
 	rsm_grants_end(exp);

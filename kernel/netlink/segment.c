@@ -135,6 +135,10 @@ static int put_private(struct rsm_reply *reply, struct rsm_export *exp)
 {
 	struct sk_buff *skb = reply->skb;
 
+	lockdep_assert_held(&exp->importers_lock);
+	if (READ_ONCE(exp->state) == RSM_DEAD &&
+	    nla_put_u32(skb, RSM_A_SEGMENT_REASON, exp->reason))
+		return -EMSGSIZE;
 	if (nla_put_u32(skb, RSM_A_SEGMENT_PID,
 			rsm_view_pid(reply->viewer, exp->owner.tgid)) ||
 	    nla_put_u32(skb, RSM_A_SEGMENT_FLAGS, exp->flags) ||

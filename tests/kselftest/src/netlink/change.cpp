@@ -76,6 +76,7 @@ TEST(NetlinkChange, revoke_ends_a_segment)
     EXPECT_EQ(raw::publish(segment.handle.get(), id), raw::status(RSMERR_BAD_SEG_HNDL));
     const auto said = client.dump(RSM_CMD_SEGMENT_GET);
     EXPECT_EQ(said.one().number(RSM_A_SEGMENT_STATE), RSM_SEGMENT_STATE_DEAD);
+    EXPECT_EQ(said.one().number(RSM_A_SEGMENT_REASON), RSM_REASON_REVOKED);
     EXPECT_EQ(said.one().number(RSM_A_SEGMENT_PINNED_BYTES), 0U);
     EXPECT_EQ(client.dump(RSM_CMD_IMPORT_GET).one().number(RSM_A_IMPORT_REASON),
               RSM_REASON_REVOKED);

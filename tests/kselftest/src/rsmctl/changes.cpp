@@ -33,8 +33,9 @@ TEST_F(RsmctlChanges, a_segment_is_revoked_by_its_number)
 {
     const auto number = rsmctl_json({"show", std::to_string(seg.id())})["number"].get<int>();
     EXPECT_EQ(rsmctl({"segment", "revoke", "--number", std::to_string(number)}).status, 0);
-    EXPECT_EQ(rsmctl_json({"segment", "show", "--number", std::to_string(number)})["state"],
-              "dead");
+    const auto dead = rsmctl_json({"segment", "show", "--number", std::to_string(number)});
+    EXPECT_EQ(dead["state"], "dead");
+    EXPECT_EQ(dead["reason"], "revoked");
 }
 
 TEST_F(RsmctlChanges, loopback_has_no_nodes_to_change)
