@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include <arpa/inet.h>
 #include <sys/stat.h>
 
 namespace rsmctl {
@@ -251,6 +254,68 @@ Finding check_controllers(const Machine &machine) {
     return {"controllers", Verdict::ok, found, ""};
 }
 
+// A list of nodes that the administrator writes. Its readers pass over a line that is wrong.
+struct NodesFile {
+    const char *path;
+    std::size_t most_addresses; // in a line
+    const char *remedy;
+};
+
+constexpr std::array nodes_files{
+    NodesFile{"etc/rsm/nodes", SIZE_MAX,
+              "correct it; programs read the file when they open an adapter of uDAPL"},
+    NodesFile{"etc/rsm/rdma-nodes", 1, "correct it, then: systemctl restart rsm-nodes"},
+};
+
+bool is_node_id(const std::string &text) {
+    const auto *end = text.data() + text.size();
+    std::uint32_t id = 0;
+    const auto [stop, error] = std::from_chars(text.data(), end, id);
+    return error == std::errc() && stop == end;
+}
+
+// With or without the link of an address of IPv6.
+bool is_address(const std::string &text) {
+    in6_addr space{};
+    return inet_pton(AF_INET, text.c_str(), &space) == 1 ||
+           inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &space) == 1;
+}
+
+// Empty: the line is a node, or nothing but a comment.
+std::string fault_of(const std::string &line, std::size_t most_addresses) {
+    std::istringstream stream(line.substr(0, line.find('#')));
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) {
+        words.push_back(word);
+    }
+    if (words.empty()) {
+        return {};
+    }
+    if (!is_node_id(words.front())) {
+        return "\"" + words.front() + "\" is no node id";
+    }
+    if (words.size() < 2 || words.size() - 1 > most_addresses) {
+        return words.size() < 2 ? "there is no address" : "there is more than one address";
+    }
+    const auto wrong = std::find_if_not(words.begin() + 1, words.end(), is_address);
+    return wrong == words.end() ? "" : "\"" + *wrong + "\" is no IP address";
+}
+
+void check_nodes_files(std::vector<Finding> &findings, const Machine &machine) {
+    for (const auto &file : nodes_files) {
+        std::size_t number = 0;
+        for (const auto &line : split(contents(machine.root / file.path), '\n')) {
+            number++;
+            if (const auto fault = fault_of(line, file.most_addresses); !fault.empty()) {
+                findings.push_back({"nodes-file", Verdict::note,
+                                    std::string("/") + file.path + ", line " +
+                                        std::to_string(number) + ": " + fault,
+                                    file.remedy});
+            }
+        }
+    }
+}
+
 Finding check_node(const Json &node) {
     const auto name = "node " + std::to_string(node.value("node_id", 0U)) + " (" +
                       node.value("controller", "?") + ")";
@@ -346,6 +411,7 @@ std::vector<Finding> examine(const Machine &machine) {
                                   check_device(machine),     check_group(machine),
                                   check_login(machine),      check_locked_memory(machine),
                                   check_descriptors(machine)};
+    check_nodes_files(findings, machine);
     check_reported(findings, machine);
     return findings;
 }

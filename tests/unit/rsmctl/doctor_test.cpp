@@ -206,6 +206,29 @@ TEST_F(Doctor, KnowsRdmaThatIsConfiguredAndNotLoaded) {
     EXPECT_THAT(said("controllers"), StartsWith("ok: "));
 }
 
+TEST_F(Doctor, NamesLinesOfListsOfNodesThatAreWrong) {
+    write("sys/module/rsm/parameters/node_id", "1\n");
+    write("etc/rsm/nodes", "# nodes\n\n1 10.77.1.1 fd00::1 # a\n2 fe80::1%eth0\r\n");
+    write("etc/rsm/rdma-nodes", "1 10.77.1.1\n2\tfd00::2\n");
+    EXPECT_EQ(said("nodes-file"), "nothing");
+    const auto wrong = [this](const char *file, const std::string &line) {
+        write(file, "# list\n" + line);
+        return said("nodes-file");
+    };
+    const char *all = "etc/rsm/nodes";
+    EXPECT_THAT(wrong(all, "one 10.77.1.1"),
+                StartsWith("note: /etc/rsm/nodes, line 2: \"one\" is no node id -> correct it"));
+    EXPECT_THAT(wrong(all, "-1 10.77.1.1"), HasSubstr("\"-1\" is no node id"));
+    EXPECT_THAT(wrong(all, "4294967296 10.77.1.1"), HasSubstr("is no node id"));
+    EXPECT_THAT(wrong(all, "1"), HasSubstr("there is no address"));
+    EXPECT_THAT(wrong(all, "1 10.77.1.1 host"), HasSubstr("\"host\" is no IP address"));
+    EXPECT_THAT(wrong(all, "1 10.77.1.1/24"), HasSubstr("is no IP address"));
+    remove(all);
+    EXPECT_THAT(wrong("etc/rsm/rdma-nodes", "1 10.77.1.1 10.77.1.2"),
+                HasSubstr("more than one address -> correct it, then: systemctl"));
+    EXPECT_TRUE(usable(examine(machine)));
+}
+
 TEST_F(Doctor, HasColouredVerdicts) {
     const auto findings = examine(machine);
     EXPECT_THAT(text_of(findings, Colours::on), StartsWith("\x1b[32mok\x1b[0m    module "));
