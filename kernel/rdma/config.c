@@ -268,6 +268,10 @@ const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_st
 	if (inet_pton_with_scope(&init_net, AF_UNSPEC, text, number, address) ||
 	    !is_whole(text, address))
 		return "not an IPv4 or IPv6 address";
+	if (address->ss_family == AF_INET6 &&
+	    ipv6_addr_type(ipv6(address)) & IPV6_ADDR_LINKLOCAL &&
+	    !((const struct sockaddr_in6 *)address)->sin6_scope_id)
+		return "a link-local address needs its device, as in fe80::1%eth0";
 	return NULL;
 }
 

@@ -340,7 +340,7 @@ TEST_F(NetNodes, bad_requests_are_refused_with_reasons) {
     };
     for (const char *where :
          {"", "nowhere", "10.77.1", "10.77.1.50:18600", "0.0.0.0", "::", "224.0.0.1", "ff02::1",
-          "255.255.255.255", "10.77.1.50 ", "fd00::1%eth0", "10.77.1.3"})
+          "255.255.255.255", "10.77.1.50 ", "fd00::1%eth0", "10.77.1.3", "fe80::1", "fe80::1%nothing"})
         refused(RSM_CMD_NODE_ADD, 50, where, EINVAL);
     refused(RSM_CMD_NODE_ADD, 0, "10.77.1.50", EINVAL);
     refused(RSM_CMD_NODE_ADD, RSM_NODE_MAX + 1, "10.77.1.50", ERANGE);
