@@ -2,6 +2,7 @@
 """Module rsm: events, by waiting, by poll and in asyncio."""
 
 import asyncio
+import errno
 import os
 import select
 import signal
@@ -9,6 +10,7 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import rsm
 from support import PAGE, SegmentTest
@@ -116,6 +118,57 @@ class Waiting(SegmentTest):
                 connection.post()
                 sleeper.join()
         self.assertIs(sleeper.outcome, True)
+
+    def test_threads_that_wait_hear_of_a_close_after_an_end_that_fails(self):
+        for _ in range(20):
+            unpublished = rsm.Export(PAGE)
+            sleeper = Sleeper(unpublished)
+            sleeper.wait_until_it_sleeps()
+            with self.assertRaises(rsm.NotPublished):
+                unpublished.unpublish()
+            unpublished.close()
+            sleeper.join()
+            self.assertIsInstance(sleeper.outcome, rsm.Closed)
+
+    def test_threads_that_wait_hear_of_an_end_while_its_memory_is_used(self):
+        with self.connection as connection, connection.map() as view:
+            kept = memoryview(view)
+            sleeper = Sleeper(connection)
+            sleeper.wait_until_it_sleeps()
+        sleeper.join()
+        self.assertIsInstance(sleeper.outcome, rsm.Closed)
+        kept.release()
+
+    def test_all_may_close(self):
+        for source in (self.connection, self.segment):
+            failed = []
+
+            def close(source=source, failed=failed):
+                try:
+                    source.close()
+                except rsm.Error as error:
+                    failed.append(error)
+            threads = [threading.Thread(target=close) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failed, [])
+
+    def test_a_handler_that_raises_in_a_wait_leaves_it_closable(self):
+        def fail(name, *arguments):
+            call(name, *arguments)
+            raise KeyboardInterrupt  # as of a handler behind the call
+
+        call = rsm.events.call
+        with mock.patch.object(rsm.events, "call", fail), self.assertRaises(KeyboardInterrupt):
+            self.connection.wait(0)
+        self.connection.close()
+
+    def test_too_few_descriptors(self):
+        with mock.patch.object(os, "pipe", side_effect=OSError(errno.EMFILE, "")), \
+                self.assertRaises(rsm.OutOfResources):
+            self.connection.wait(60)
 
     def test_a_child_has_none_of_its_parents_locks(self):
         locked, forked = threading.Event(), threading.Event()
@@ -273,6 +326,45 @@ class Awaiting(SegmentTest):
                     connection.post()
                     await task
         asyncio.run(fail())
+
+    def test_a_task_that_is_about_to_run_hears_of_a_close(self):
+        for end in ("unpublish", "close"):
+            async def close(end=end):
+                async def wait_and_end():
+                    await self.segment.event()
+                    getattr(self.segment, end)()
+                tasks = [asyncio.create_task(wait_and_end()) for _ in range(2)]
+                await asyncio.sleep(0)  # each has run up to where it waits
+                with rsm.Import(self.segment.id) as connection:
+                    connection.post()
+                    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+                self.assertCountEqual([type(outcome) for outcome in outcomes], [type(None), rsm.Closed])
+            asyncio.run(close())
+            if end == "unpublish":
+                self.segment.publish()
+
+    def test_a_handler_that_closes_wakes_the_loop(self):
+        async def wait():
+            task = asyncio.create_task(self.connection.event())
+            await asyncio.sleep(0)  # it has run up to where it waits
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with self.assertRaises(rsm.Closed):
+                await task
+        self.addCleanup(signal.signal, signal.SIGALRM,
+                        signal.signal(signal.SIGALRM, lambda *_: self.connection.close()))
+        asyncio.run(wait())
+
+    def test_a_loop_after_one_that_left_a_task(self):
+        loop = asyncio.new_event_loop()
+        left = loop.create_task(self.segment.event())
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+        async def wait():
+            self.connection.post()
+            await self.segment.event()
+        asyncio.run(wait())
+        left._log_destroy_pending = False
 
     def test_a_close_after_the_loop_has_ended(self):
         async def give_up():

@@ -10,7 +10,8 @@
             print(bytes(segment.memory[:5]))
 
 Everything may be called by several threads at once, but close() must not run while another thread
-uses the object. Calls that wait or move data let other threads of Python run.
+moves data with the object. Those that wait for its events get rsm.Closed. Calls that wait or move data
+let other threads of Python run.
 """
 
 from .controller import Controller, local_node, segment_id_range

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import os
 import select
@@ -13,7 +12,7 @@ import time
 import weakref
 from ctypes import byref, c_int
 
-from .errors import CONN_ABORTED, INTERRUPTED, TIMEOUT, check
+from .errors import CONN_ABORTED, INSUFFICIENT_RESOURCES, INTERRUPTED, TIMEOUT, Error, check, error_of
 from .library import NO_ACCUMULATE, Pollfd, call
 from .native import lib
 
@@ -25,21 +24,40 @@ class Closed(ValueError):
 
 
 class _Life:
-    """The time until a segment ends, or does not though it was tried: a descriptor becomes readable then.
+    """The time until a segment ends, or does not though it was tried: then another life follows.
 
-    Those that poll the descriptor hold the object, so that no other file gets its number meanwhile.
+    Those that poll its descriptor hold the object, so that no other file gets the number meanwhile.
     """
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self.descriptor, self._writer = os.pipe()
-        for end in (self.descriptor, self._writer):
-            weakref.finalize(self, os.close, end).atexit = False
+        self.next: _Life | None = None
+        self._pipe: tuple[int, int] | None = None
 
-    def end(self, reason: str | None) -> None:
-        self.reason = reason
+    def descriptor(self) -> int:
+        """What polls readable at the end. Only threads need one."""
+        if self._pipe is None:
+            try:
+                self._pipe = os.pipe()
+            except OSError as error:
+                raise error_of(INSUFFICIENT_RESOURCES, "rsm.EventSource.wait") from error
+            for end in self._pipe:
+                weakref.finalize(self, os.close, end).atexit = False
+        return self._pipe[0]
+
+    def end(self) -> None:
         # Not by closing the pipe: a child may have it open, too.
-        os.write(self._writer, b"e")
+        if self._pipe is not None:
+            os.write(self._pipe[1], b"e")
+
+    def now(self) -> _Life:
+        """The life that goes on. Closed: there is none."""
+        life = self
+        while life.next is not None:
+            life = life.next
+        if life.reason is not None:
+            raise Closed(life.reason)
+        return life
 
 
 class EventSource:
@@ -48,9 +66,10 @@ class EventSource:
     def __init__(self, handle: int):
         self.handle = handle
         self._fd: int | None = None
+        self._taken = 0
         # A signal handler may come while its own thread has the lock.
         self._lock = threading.RLock()
-        self._life: _Life | None = None
+        self._life = _Life()
         self._epoll: select.epoll | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: set[asyncio.Future[None]] = set()
@@ -72,21 +91,22 @@ class EventSource:
         their handlers raise comes out of here.
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
-        life = self._begin_life() if timeout is None or timeout > 0 else None
+        life = self._life
         while not self._consume(life):
             left = end - time.monotonic()
-            if life is None or left <= 0:
+            if left <= 0:
                 return False
-            life = self._sleep(life, left)
+            self._sleep(life, left)
         return True
 
     async def event(self) -> None:
         """Waits in the running loop of asyncio until there is an event, and consumes it.
 
-        ConnectionAborted: as wait().
+        ConnectionAborted, Closed: as wait().
         """
-        while not self.wait(0):
-            await self._readable()
+        life = self._life
+        while not self._consume(life):
+            await self._readable(life)
 
     def fileno(self) -> int:
         """A descriptor that polls readable while an event is pending: for select and selectors.
@@ -94,28 +114,29 @@ class EventSource:
         It is the library's, to be polled only; it stays open until close() or unpublish().
         """
         with self._lock:
+            if not self.handle:
+                raise Closed("the segment is closed")
             if self._fd is None:
                 entry = Pollfd()
-                call("rsm_memseg_get_pollfd", self.handle, byref(entry))
-                if self._fd is not None:
-                    call("rsm_memseg_release_pollfd", self.handle)
+                # First: an exception of a signal handler may come behind the call.
+                self._taken += 1
+                try:
+                    call("rsm_memseg_get_pollfd", self.handle, byref(entry))
+                except Error:
+                    if not self.handle:
+                        raise Closed("the segment is closed") from None
+                    raise
                 self._fd = entry.fd
             return self._fd
 
-    def _begin_life(self) -> _Life:
-        with self._lock:
-            if self._life is None:
-                self._life = _Life()
-            return self._life
-
-    def _consume(self, life: _Life | None) -> bool:
+    def _consume(self, life: _Life) -> bool:
         """Takes an event, if one is pending. No other segment gets the descriptor meanwhile."""
         ready = c_int()
         with self._lock:
-            _expect_life(life)
+            life.now()
             entry = Pollfd(self.fileno(), select.POLLRDNORM | select.POLLRDHUP)
             status = lib.rsm_intr_signal_wait_pollfd(byref(entry), 1, 0, byref(ready))
-            _expect_life(life)
+            life.now()
         if status in (INTERRUPTED, TIMEOUT):
             return False
         check(status, "rsm_intr_signal_wait_pollfd")
@@ -123,34 +144,36 @@ class EventSource:
             check(CONN_ABORTED, "rsm_intr_signal_wait_pollfd")
         return True
 
-    def _sleep(self, life: _Life, seconds: float) -> _Life:
-        """Waits until something may have happened. Returns the life that goes on."""
+    def _sleep(self, life: _Life, seconds: float) -> None:
+        """Waits until something may have happened."""
         poll = select.poll()
-        poll.register(life.descriptor, select.POLLIN)
         with self._lock:
-            if self._life is not life:
-                return life if life.reason is not None else self._begin_life()
+            life = life.now()
+            poll.register(life.descriptor(), select.POLLIN)
             poll.register(self.fileno(), select.POLLRDNORM | select.POLLRDHUP)
         poll.poll(_milliseconds(seconds))
-        return life
 
     def _watched(self) -> int:
         """A descriptor that polls readable at the end of a connection, too: asyncio asks no more."""
         with self._lock:
             if self._epoll is None:
-                self._epoll = select.epoll()
-                self._watch()
+                epoll = select.epoll()
+                self._watch(epoll)
+                self._epoll = epoll
             return self._epoll.fileno()
 
-    def _watch(self) -> None:
-        if self._epoll is not None:
-            self._epoll.register(self.fileno(), select.EPOLLIN | select.EPOLLRDHUP)
+    def _watch(self, epoll: select.epoll) -> None:
+        epoll.register(self.fileno(), select.EPOLLIN | select.EPOLLRDHUP)
 
-    async def _readable(self) -> None:
+    async def _readable(self, life: _Life) -> None:
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
         with self._lock:
-            if not self._waiters:
+            life.now()
+            if self._loop is not None and self._loop.is_closed():
+                self._loop = None
+                self._waiters.clear()
+            if self._loop is None:
                 loop.add_reader(self._watched(), self._wake)
                 self._loop = loop
             elif loop is not self._loop:
@@ -163,6 +186,8 @@ class EventSource:
 
     def _leave(self, waiter: asyncio.Future[None]) -> None:
         with self._lock:
+            if waiter not in self._waiters:
+                return
             self._waiters.discard(waiter)
             if not self._waiters and self._loop is not None and self._epoll is not None:
                 self._loop.remove_reader(self._epoll.fileno())
@@ -173,32 +198,45 @@ class EventSource:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _end_by(self, name: str, reason: str) -> None:
-        """Calls a function that ends the segment; then those that wait for its events get an exception."""
+    def _close_by(self, name: str, reason: str) -> bool:
+        """Calls a function that ends the segment for ever; False: another call has, or is about to."""
         with self._lock:
-            self._release_descriptor()
+            # A signal handler that comes meanwhile, and closes, finds nothing to do.
+            handle, self.handle = self.handle, 0
+            if handle:
+                self._end_by(name, handle, reason)
+            return bool(handle)
+
+    def _end_by(self, name: str, handle: int, reason: str) -> None:
+        """Calls a function that ends a life of the segment; those that wait for events get an exception."""
+        with self._lock:
+            self._release_descriptor(handle)
             try:
-                call(name, self.handle)
+                call(name, handle)
             except BaseException:
+                self.handle = handle
                 self._end_life(None)
-                self._watch()
+                if self._epoll is not None:
+                    self._watch(self._epoll)
                 raise
             self._end_waits(reason)
 
-    def _release_descriptor(self) -> None:
+    def _release_descriptor(self, handle: int) -> None:
         """The library ends no segment that is polled."""
         with self._lock:
-            if self._fd is None:
-                return
-            if self._epoll is not None:
+            if self._epoll is not None and self._fd is not None:
                 self._epoll.unregister(self._fd)
-            call("rsm_memseg_release_pollfd", self.handle)
             self._fd = None
+            while self._taken:
+                self._taken -= 1
+                lib.rsm_memseg_release_pollfd(handle)
 
     def _end_life(self, reason: str | None) -> None:
-        life, self._life = self._life, None
-        if life is not None:
-            life.end(reason)
+        life, self._life = self._life, _Life()
+        if reason is None:
+            life.next = self._life
+        life.reason = reason
+        life.end()
 
     def _end_waits(self, reason: str) -> None:
         """Threads hear of it by the descriptor that they poll, tasks in their own loop's thread."""
@@ -209,26 +247,14 @@ class EventSource:
             waiters, self._waiters = self._waiters, set()
         if epoll is None:
             return
-        if loop is None or loop.is_closed():
-            epoll.close()
-        elif loop is _running_loop():
-            _end_tasks(loop, epoll, waiters, reason)
-        else:
-            # The loop may be closed at this very moment: then none of its tasks waits any more.
-            with contextlib.suppress(RuntimeError):
+        try:
+            if loop is not None:
+                # It may sleep: this may be a signal handler.
                 loop.call_soon_threadsafe(_end_tasks, loop, epoll, waiters, reason)
-
-
-def _expect_life(life: _Life | None) -> None:
-    if life is not None and life.reason is not None:
-        raise Closed(life.reason)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+                return
+        except RuntimeError:
+            pass  # a loop that is closed, whose tasks wait no more
+        epoll.close()
 
 
 def _end_tasks(loop: asyncio.AbstractEventLoop, epoll: select.epoll, waiters: set[asyncio.Future[None]],
@@ -247,7 +273,8 @@ def _begin_child() -> None:
     """A child has none of the threads that had locks or slept, and shares what its parent polls."""
     for source in _sources:
         source._lock = threading.RLock()
-        source._life = source._epoll = source._loop = None
+        source._life = _Life()
+        source._epoll = source._loop = None
         source._waiters = set()
 
 

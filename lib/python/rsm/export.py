@@ -91,8 +91,9 @@ class Export(EventSource):
 
     def unpublish(self) -> None:
         """Breaks all connections and frees the id; tasks that await an event get an exception."""
-        self._end_by("rsm_memseg_export_unpublish", "the segment was unpublished")
-        self.id = 0
+        with self._lock:
+            self._end_by("rsm_memseg_export_unpublish", self.handle, "the segment was unpublished")
+            self.id = 0
 
     def rebind(self, memory: Any) -> None:
         """Puts other memory of the same size behind the segment; connections reach that."""
@@ -110,10 +111,9 @@ class Export(EventSource):
 
     def close(self) -> None:
         """Ends the segment; the memory stays. Calling it again has no effect."""
-        if self.handle:
-            self._end_by("rsm_memseg_export_destroy", "the segment was closed")
+        if self._close_by("rsm_memseg_export_destroy", "the segment was closed"):
             self._end.detach()
-            self.handle = self.id = 0
+            self.id = 0
             self._pages = None
 
     def __enter__(self) -> Export:

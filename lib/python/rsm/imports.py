@@ -133,15 +133,16 @@ class Import(EventSource):
 
         Tasks that await an event get an exception. Calling it again has no effect.
         """
-        if not self.handle or self._link is None:
-            return
-        mapping = self._mapping() if self._mapping else None
-        if mapping is not None:
-            mapping.close()
-        self._end_by("rsm_memseg_import_disconnect", "the connection was closed")
-        self._link.end.detach()
-        self._link = None
-        self.handle = 0
+        with self._lock:
+            link = self._link
+            if not self.handle or link is None:
+                return
+            mapping = self._mapping() if self._mapping else None
+            if mapping is not None:
+                mapping.close()
+            if self._close_by("rsm_memseg_import_disconnect", "the connection was closed"):
+                link.end.detach()
+                self._link = None
 
     def _transfer(self, way: str, offset: int, memory: ctypes.Array[c_char] | bytes, count: int,
                   width: int | None) -> None:
@@ -195,10 +196,11 @@ class Import(EventSource):
         try:
             self.close()
         except BufferError:
-            self._release_descriptor()
-            self._end_waits("the connection was closed")
-            self._link = None
-            self.handle = 0
+            with self._lock:
+                self._release_descriptor(self.handle)
+                self._link = None
+                self.handle = 0
+                self._end_waits("the connection was closed")
 
     def __repr__(self) -> str:
         return f"<rsm.Import of segment {self.id:#x}{'' if self.handle else ', closed'}>"
