@@ -165,6 +165,24 @@ bool correct(int epoll, epoll_event &event) noexcept {
     return event.events != 0;
 }
 
+// Keeps signals from the calls of the agent, which repeat what a signal interrupts: it ends the
+// system call that waits, or comes when the program has its answer.
+class BlockedSignals {
+  public:
+    BlockedSignals() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    BlockedSignals(const BlockedSignals &) = delete;
+    BlockedSignals &operator=(const BlockedSignals &) = delete;
+    [[nodiscard]] const sigset_t *before() const noexcept { return &before_; }
+
+  private:
+    sigset_t before_{};
+};
+
 } // namespace
 
 int poll_handles(pollfd *descriptors, nfds_t count, const timespec *timeout,
@@ -175,12 +193,14 @@ int poll_handles(pollfd *descriptors, nfds_t count, const timespec *timeout,
         return poll_now(descriptors, count, timeout, signals);
     const Deadline deadline(timeout);
     const std::span<pollfd> seen(descriptors, count);
+    const BlockedSignals blocked;
+    const sigset_t *mask = signals != nullptr ? signals : blocked.before();
     watch_ends(seen);
     for (;;) {
         timespec space{};
         const timespec *left = deadline.left(space);
         const bool is_last = left != nullptr && left->tv_sec == 0 && left->tv_nsec == 0;
-        const int found = poll_now(polled.data(), count, left, signals);
+        const int found = poll_now(polled.data(), count, left, mask);
         if (found < 0)
             return -1;
         int ready = 0;
