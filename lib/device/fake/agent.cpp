@@ -191,16 +191,17 @@ bool is_stopped(std::int32_t process) {
 
 void drop_changes(Client &client) {
     client.changes = rsmdev::Descriptor();
-    client.unanswered = 0;
+    client.is_changing = false;
 }
 
 enum class Peer { HAS_ANSWERED, IS_STOPPED, HAS_ENDED };
 
 // Waits for an answer of a process as long as the process can give one.
 Peer wait_for_answer(std::int32_t process, int line, int life) {
-    constexpr int MILLISECONDS = 10; // from look to look
     std::array<pollfd, 2> both{pollfd{line, POLLIN, 0}, pollfd{life, POLLIN, 0}};
-    while (::poll(both.data(), both.size(), MILLISECONDS) <= 0)
+    // A process that runs mostly answers before the first look.
+    for (int milliseconds = 1; ::poll(both.data(), both.size(), milliseconds) <= 0;
+         milliseconds = 10)
         if (is_stopped(process))
             return Peer::IS_STOPPED;
     return both.front().revents != 0 ? Peer::HAS_ANSWERED : Peer::HAS_ENDED;
@@ -315,7 +316,18 @@ Segment *Agent::find(std::uint64_t cookie) {
 }
 
 std::optional<Answer> Agent::handle(int line, const Request &request) {
-    finish_changes(request.process);
+    auto answer = run(line, request);
+    if (answer)
+        answer->reply.has_changes = has_changes(request.process) ? 1 : 0;
+    return answer;
+}
+
+bool Agent::has_changes(std::int32_t process) const {
+    const auto found = clients_.find(process);
+    return found != clients_.end() && (found->second.is_changing || !found->second.queue.empty());
+}
+
+std::optional<Answer> Agent::run(int line, const Request &request) {
     switch (request.operation) {
     case Operation::COMMAND:
         if (request.command == RSM_IOC_WAIT)
@@ -339,7 +351,6 @@ std::optional<Answer> Agent::handle(int line, const Request &request) {
     Answer answer;
     const Segment *segment = find(request.handle);
     answer.reply.ended = segment != nullptr && segment->has_ended() ? 1 : 0;
-    answer.reply.has_changes = clients_[request.process].queue.empty() ? 0 : 1;
     return answer;
 }
 
@@ -371,7 +382,6 @@ Answer Agent::run_command(const Request &request) {
         answer.reply.status = RSMERR_BAD_SEG_HNDL;
     else
         answer.reply.status = (this->*command->run)(*segment, request, answer);
-    answer.reply.has_changes = clients_[request.process].queue.empty() ? 0 : 1;
     return answer;
 }
 
@@ -668,7 +678,7 @@ void Agent::post_event(Segment &segment, std::uint32_t flags) {
     if (!segment.words.count_event(flags))
         return;
     while (!segment.waiting.empty() && segment.words.consume_event()) {
-        answer_(segment.waiting.front().line, Reply{});
+        answer_wait(segment.waiting.front(), Reply{});
         segment.waiting.pop_front();
     }
     if (segment.is_ready || !segment.words.is_pending())
@@ -900,7 +910,7 @@ std::optional<Answer> Agent::wait(int line, const Request &request) {
     std::int64_t deadline = INT64_MAX;
     if (wait.timeout_ns > 0 && __builtin_add_overflow(now(), wait.timeout_ns, &deadline))
         deadline = INT64_MAX;
-    segment->waiting.push_back({line, deadline});
+    segment->waiting.push_back({line, request.process, deadline});
     return std::nullopt;
 }
 
@@ -934,6 +944,11 @@ std::int64_t Agent::next_deadline() const {
     return next;
 }
 
+void Agent::answer_wait(const WaitingCall &call, Reply reply) const {
+    reply.has_changes = has_changes(call.process) ? 1 : 0;
+    answer_(call.line, reply);
+}
+
 void Agent::answer_late_calls() {
     const std::int64_t time = now();
     Reply late{};
@@ -942,7 +957,7 @@ void Agent::answer_late_calls() {
         segment->waiting.remove_if([&](const WaitingCall &call) {
             const bool is_late = call.deadline <= time;
             if (is_late)
-                answer_(call.line, late);
+                answer_wait(call, late);
             return is_late;
         });
 }
@@ -1018,7 +1033,6 @@ Answer Agent::refresh(const Request &request) {
     tell_end(*segment);
     answer.reply.pending = pending ? 1 : 0;
     answer.reply.ended = segment->has_ended() && !segment->end_delayed ? 1 : 0;
-    answer.reply.has_changes = clients_[request.process].queue.empty() ? 0 : 1;
     return answer;
 }
 
@@ -1052,7 +1066,7 @@ void Agent::share_memory(std::int32_t process, rsmdev::Descriptor file) {
 void Agent::serve_changes(std::int32_t process, rsmdev::Descriptor line) {
     Client &client = clients_[process];
     client.changes = std::move(line);
-    client.unanswered = 0;
+    client.is_changing = false;
     client.life = rsmdev::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
@@ -1089,45 +1103,58 @@ void Agent::tell_delayed_ends(std::int32_t process) {
 
 // The caller makes its changes before its call returns. Other processes make theirs at once, and
 // the agent waits for that. A process that has ended has no mappings. A process that is stopped
-// makes its changes when it goes on, at the latest before the agent answers its next request.
+// makes its changes when it goes on: its answer to the first of them brings the next.
 void Agent::change_view(std::int32_t process, const PendingChange &change, std::int32_t caller) {
-    constexpr std::size_t LINE_HOLDS = 64;
+    const auto found = clients_.find(process);
+    if (found == clients_.end())
+        return;
+    found->second.queue.push_back(change);
+    if (process != caller)
+        send_changes(process, found->second);
+}
+
+// Without a line the process fetches its changes at its next call.
+void Agent::send_changes(std::int32_t process, Client &client) {
+    if (client.is_changing && is_stopped(process))
+        return;
+    while (client.changes && finish_change(process, client) && !client.queue.empty()) {
+        const Answer answer = describe(client.queue.front());
+        client.queue.pop_front();
+        client.is_changing = true;
+        if (!send_message(client.changes.get(), answer.reply, answer.descriptor()))
+            drop_changes(client);
+    }
+}
+
+// False if the process is stopped, or has closed its line.
+bool Agent::finish_change(std::int32_t process, Client &client) {
+    if (!client.is_changing)
+        return true;
+    const int line = client.changes.get();
+    const Peer peer = wait_for_answer(process, line, client.life.get());
+    if (peer == Peer::IS_STOPPED)
+        return false;
+    Request done{};
+    int none = -1;
+    client.is_changing = false;
+    const bool is_done = peer == Peer::HAS_ANSWERED && receive_message(line, done, none);
+    if (!is_done)
+        drop_changes(client);
+    return is_done;
+}
+
+void Agent::line_of_changes_stirs(std::int32_t process) {
     const auto found = clients_.find(process);
     if (found == clients_.end())
         return;
     Client &client = found->second;
-    if (process == caller || !client.changes || client.unanswered == LINE_HOLDS) {
-        client.queue.push_back(change);
-        return;
-    }
-    const Answer answer = describe(change);
-    ++client.unanswered;
-    if (!send_message(client.changes.get(), answer.reply, answer.descriptor()) ||
-        !take_answers(process, client))
+    pollfd line{client.changes.get(), POLLIN | POLLRDHUP, 0};
+    if (::poll(&line, 1, 0) <= 0)
+        return; // it was read meanwhile
+    if (client.is_changing)
+        send_changes(process, client);
+    else
         drop_changes(client);
-}
-
-// Changes that a process has got while it was stopped.
-void Agent::finish_changes(std::int32_t process) {
-    const auto found = clients_.find(process);
-    if (found != clients_.end() && !take_answers(process, found->second))
-        drop_changes(found->second);
-}
-
-// False if the process has ended or has closed its line.
-bool Agent::take_answers(std::int32_t process, Client &client) {
-    while (client.unanswered > 0) {
-        const int line = client.changes.get();
-        const Peer peer = wait_for_answer(process, line, client.life.get());
-        if (peer == Peer::IS_STOPPED)
-            return true;
-        Request done{};
-        int none = -1;
-        if (peer == Peer::HAS_ENDED || !receive_message(line, done, none))
-            return false;
-        --client.unanswered;
-    }
-    return true;
 }
 
 Answer Agent::describe(const PendingChange &change) const {
@@ -1142,7 +1169,9 @@ Answer Agent::describe(const PendingChange &change) const {
 }
 
 Answer Agent::next_change(std::int32_t process) {
-    auto &queue = clients_[process].queue;
+    Client &client = clients_[process];
+    auto &queue = client.queue;
+    (void)finish_change(process, client);
     if (queue.empty()) {
         tell_delayed_ends(process);
         return {};

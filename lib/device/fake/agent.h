@@ -65,6 +65,7 @@ struct ImportPart {
 
 struct WaitingCall {
     int line;
+    std::int32_t process;
     std::int64_t deadline; // of CLOCK_MONOTONIC, in nanoseconds; INT64_MAX: none
 };
 
@@ -105,8 +106,9 @@ struct Client {
     rsmdev::Descriptor memory;    // the file with its exported memory, readable and writable
     rsmdev::Descriptor read_only; // the same
     rsmdev::Descriptor changes;   // the line on which it makes changes at once
-    std::size_t unanswered = 0;   // changes sent on this line: several only to a stopped process
+    bool is_changing = false;     // a change was sent on this line, and not answered
     rsmdev::Descriptor life;      // of the process: children may keep its line open
+    // In order: none is sent or fetched before the one before it is made.
     std::deque<PendingChange> queue;
     std::set<std::uint32_t> delayed; // numbers of handles whose end is told when the queue is empty
 };
@@ -135,6 +137,8 @@ class Agent {
     std::optional<Answer> handle(int line, const Request &request);
     void share_memory(std::int32_t process, rsmdev::Descriptor file);
     void serve_changes(std::int32_t process, rsmdev::Descriptor line);
+    // Something has come on the line on which the process makes changes.
+    void line_of_changes_stirs(std::int32_t process);
     void process_ended(std::int32_t process);
     void line_ended(int line);
     // The time at which the next call that waits has to be answered; INT64_MAX: there is none.
@@ -151,6 +155,7 @@ class Agent {
     Segment *find(std::uint64_t cookie);
     std::shared_ptr<WordTable> find_table(const Request &request);
 
+    std::optional<Answer> run(int line, const Request &request);
     Answer run_command(const Request &request);
     std::optional<Answer> wait(int line, const Request &request);
     std::optional<Answer> cancel_wait(int line);
@@ -204,8 +209,10 @@ class Agent {
     void change_views(Segment &segment, Change change, std::int32_t caller);
     void delay_end(Segment &segment, std::int32_t caller);
     void change_view(std::int32_t process, const PendingChange &change, std::int32_t caller);
-    void finish_changes(std::int32_t process);
-    static bool take_answers(std::int32_t process, Client &client);
+    void send_changes(std::int32_t process, Client &client);
+    static bool finish_change(std::int32_t process, Client &client);
+    [[nodiscard]] bool has_changes(std::int32_t process) const;
+    void answer_wait(const WaitingCall &call, Reply reply) const;
     Answer describe(const PendingChange &change) const;
 
     std::function<void(int, const Reply &)> answer_;

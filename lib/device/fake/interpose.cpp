@@ -100,7 +100,7 @@ void end_in_parent() noexcept {
 }
 
 void end_in_child() noexcept {
-    end_fork_of_views();
+    end_fork_of_views_in_child();
     end_fork_in_child();
 }
 

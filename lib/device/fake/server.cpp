@@ -18,7 +18,7 @@ namespace rsmfake {
 namespace {
 
 // The subject of an event of `events_`: a kind, and a descriptor or process.
-enum class Kind : std::uint32_t { LISTENER, HANDLES, LINE, PROCESS };
+enum class Kind : std::uint32_t { LISTENER, HANDLES, LINE, CHANGES, PROCESS };
 constexpr unsigned KIND_SHIFT = 32;
 
 std::uint64_t event_of(Kind kind, int number) {
@@ -168,6 +168,7 @@ void Server::serve_line(int line) {
     case Operation::SERVE_CHANGES: {
         answer(line, Reply{});
         (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, line, nullptr);
+        watch(events_.get(), line, event_of(Kind::CHANGES, request.process));
         agent_.serve_changes(request.process, std::move(lines_.at(line)));
         lines_.erase(line);
         break;
@@ -190,6 +191,9 @@ void Server::serve(std::uint64_t what) {
     case Kind::LINE:
         if (lines_.contains(number))
             serve_line(number);
+        break;
+    case Kind::CHANGES:
+        agent_.line_of_changes_stirs(number);
         break;
     case Kind::PROCESS:
         close_handles();

@@ -41,6 +41,7 @@ std::vector<View> &views = immortal_views.value;
 std::vector<HeldHandle> &held = immortal_held.value;
 std::atomic<std::size_t> view_count = 0;
 std::atomic<int> serving_process = 0;
+std::atomic<int> serving_line = -1;
 
 long map_now(std::uint64_t at, std::uint64_t length, int protection, int flags, int file,
              std::uint64_t offset) noexcept {
@@ -149,6 +150,8 @@ void *serve_changes(void *argument) {
         }
         (void)send_message(line, request_for(Operation::NEXT_CHANGE));
     }
+    int mine = line;
+    (void)serving_line.compare_exchange_strong(mine, -1);
     (void)::syscall(SYS_close, line);
     return nullptr;
 }
@@ -162,6 +165,7 @@ void start_serving() {
     int none = -1;
     if (!send_message(line, request) || !receive_message(line, reply, none))
         return;
+    serving_line = line;
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
@@ -293,6 +297,14 @@ void prepare_fork_of_views() noexcept {
 void end_fork_of_views() noexcept {
     lock.unlock();
     fetching.unlock();
+}
+
+// Closes its parent's line: the agent hears that the parent has closed the line, as by exec, only
+// when no child has it.
+void end_fork_of_views_in_child() noexcept {
+    end_fork_of_views();
+    if (const int line = serving_line.exchange(-1); line >= 0)
+        (void)::syscall(SYS_close, line);
 }
 
 } // namespace rsmfake

@@ -21,5 +21,6 @@ void make_changes(const Reply &reply) noexcept;
 
 void prepare_fork_of_views() noexcept;
 void end_fork_of_views() noexcept;
+void end_fork_of_views_in_child() noexcept;
 
 } // namespace rsmfake

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <list>
 #include <sys/wait.h>
+#include <thread>
 
 using namespace rsmtest;
 
@@ -49,6 +50,14 @@ void expect_aborted(ImportSegment &h)
         EXPECT_EQ(rsm_memseg_import_close_barrier(h.barrier()), RSMERR_BARRIER_NOT_OPENED)
             << "close closes also when it fails";
     }
+}
+
+void stop(Child &child)
+{
+    ASSERT_EQ(kill(child.pid(), SIGSTOP), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child.pid(), &status, WUNTRACED), child.pid());
+    ASSERT_TRUE(WIFSTOPPED(status));
 }
 
 } // namespace
@@ -115,7 +124,7 @@ TEST_F(ImportAbort, I10_never_touched_before_the_abort)
     EXPECT_EQ(rsm_memseg_import_unmap(connected), RSMERR_SEG_NOT_MAPPED);
 }
 
-// More mappings than the fake of /dev/rsm tells a stopped process of at once.
+// More mappings than a line of the fake of /dev/rsm holds messages.
 TEST_F(ImportAbort, I10_a_stopped_importer_delays_no_exporter)
 {
     constexpr int mappings = 80;
@@ -131,7 +140,7 @@ TEST_F(ImportAbort, I10_a_stopped_importer_delays_no_exporter)
         }
         link.send();
         link.receive();
-        // A call that the fake's agent answers.
+        // A call that the fake's agent answers: the importer has made its changes then.
         rsm_memseg_import_handle_t other = nullptr;
         EXPECT_EQ(rsm_memseg_import_connect(own, local_node(), seg.id(), RSM_PERM_RDWR, &other),
                   RSMERR_SEG_NOT_PUBLISHED);
@@ -141,15 +150,45 @@ TEST_F(ImportAbort, I10_a_stopped_importer_delays_no_exporter)
         }
     });
     importer.receive();
-    ASSERT_EQ(kill(importer.pid(), SIGSTOP), 0);
-    int status = 0;
-    ASSERT_EQ(waitpid(importer.pid(), &status, WUNTRACED), importer.pid());
-    ASSERT_TRUE(WIFSTOPPED(status));
+    stop(importer);
     ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
     ASSERT_EQ(kill(importer.pid(), SIGCONT), 0);
     importer.send();
     importer.expect_success();
     EXPECT_EQ(memory.at(8), 0u);
+}
+
+// It makes no call that tells it: the fake shows it each memory in turn, and nothing at the end.
+TEST_F(ImportAbort, I10_a_stopped_importer_that_only_loads_and_stores)
+{
+    constexpr int rebinds = 100;
+    memory.at(0) = 111;
+    Child importer([&](Link &link) {
+        Controller own;
+        ImportSegment h(own, seg.id());
+        EXPECT_EQ(h.map(memory.size()), RSM_SUCCESS);
+        EXPECT_EQ(h.at(0), 111u);
+        link.send();
+        while (h.at(0) != 0)
+            std::this_thread::yield();
+        h.at(8) = 77;
+        EXPECT_EQ(h.at(0), 0u);
+    });
+    importer.receive();
+    stop(importer);
+    std::list<Pages> others;
+    for (int i = 0; i < rebinds; i++) {
+        Pages &other = others.emplace_back(page_count);
+        other.at(0) = 222;
+        ASSERT_EQ(rsm_memseg_export_rebind(seg, other.data(), 0, static_cast<off_t>(other.size())),
+                  RSM_SUCCESS);
+    }
+    ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
+    ASSERT_EQ(kill(importer.pid(), SIGCONT), 0);
+    importer.expect_success();
+    EXPECT_EQ(memory.at(8), 0u);
+    for (Pages &other : others)
+        EXPECT_EQ(other.at(8), 0u);
 }
 
 TEST_F(ImportAbort, I10_explicit_mode_tells_at_close)
