@@ -91,10 +91,21 @@ bool takes_value(const std::string &option) {
            option == "--columns" || option == "-o" || option == "--output";
 }
 
-// CLI11 would only say that a word is one too many.
-void expect_options(const std::vector<std::string> &words, const std::vector<std::string> &names) {
+bool is_flag(const CLI::App &app, const CLI::App &command, const std::string &name) {
+    const auto *option = command.get_option_no_throw(name);
+    option = option != nullptr ? option : app.get_option_no_throw(name);
+    return option != nullptr && option->get_items_expected_max() == 0;
+}
+
+// CLI11 would only say that a word is one too many, and takes a flag with a value.
+void expect_options(const std::vector<std::string> &words, const CLI::App &app,
+                    const CLI::App &command) {
+    const auto names = options_of(app, command);
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; at++) {
         const auto name = words[at].substr(0, words[at].find('='));
+        if (name != words[at] && is_flag(app, command, name)) {
+            throw UnknownWord(name + " takes no value");
+        }
         if (name.starts_with("--") && std::ranges::count(names, name) == 0) {
             throw UnknownWord(near_miss(name, "option", names));
         }
@@ -131,10 +142,12 @@ std::vector<std::string> written_out(const CLI::App &app, std::vector<std::strin
     for (std::size_t at = 0; at < words.size(); at++) {
         auto &word = words[at];
         const auto names = commands_of(*command);
-        if (names.empty() && (word != "help" || takes_any_word(*command))) {
+        const bool is_option = word.starts_with('-');
+        const bool is_help = word == "help" && !takes_any_word(*command);
+        if (word == "--" || (names.empty() && !is_option && !is_help)) {
             break;
         }
-        if (word.starts_with('-')) {
+        if (is_option) {
             at += takes_value(word) ? 1 : 0;
         } else if (word == "help") {
             help = true;
@@ -148,7 +161,7 @@ std::vector<std::string> written_out(const CLI::App &app, std::vector<std::strin
         std::erase(words, "-h");
         words.emplace_back("--help");
     }
-    expect_options(words, options_of(app, *command));
+    expect_options(words, app, *command);
     return words;
 }
 

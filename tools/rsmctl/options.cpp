@@ -74,8 +74,7 @@ CLI::App &add_verb(CLI::App &parent, Options &options, Verb verb, const std::str
 
 void add_segment_key(CLI::App &command, Options &options) {
     add_number(command, options, "ID", "the segment's id");
-    command.add_flag("--number", options.handle, "ID is the number of its handle instead")
-        ->disable_flag_override();
+    command.add_flag("--number", options.handle, "ID is the number of its handle instead");
 }
 
 // The key that names one of a kind.
@@ -125,9 +124,7 @@ void add_secret(CLI::App &node, Options &options) {
     auto *file =
         command.add_option("FILE", options.file, "where it is; only its owner may read it")
             ->check(no_longer_than(longest_path));
-    command.add_flag("--none", options.none, "remove the secret")
-        ->disable_flag_override()
-        ->excludes(file);
+    command.add_flag("--none", options.none, "remove the secret")->excludes(file);
     add_controller(command, options);
     command.callback([&options] {
         if (!options.none && options.file.empty()) {
@@ -272,8 +269,7 @@ void add_metrics(CLI::App &app, Options &options) {
     command.add_option("-o,--output", options.output, "replace FILE in one step")
         ->type_name("FILE")
         ->check(no_longer_than(longest_path));
-    command.add_flag("--segments", options.segments, "each segment and each import, too")
-        ->disable_flag_override();
+    command.add_flag("--segments", options.segments, "each segment and each import, too");
 }
 
 void define(CLI::App &app, Options &options) {
@@ -282,8 +278,8 @@ void define(CLI::App &app, Options &options) {
     app.fallthrough();
     app.require_subcommand(0, 1);
     app.footer(footer);
-    app.add_flag("-j,--json", options.json, "JSON, for programs")->disable_flag_override();
-    app.add_flag("-h,--human", options.human, "sizes with suffix K, M, G")->disable_flag_override();
+    app.add_flag("-j,--json", options.json, "JSON, for programs");
+    app.add_flag("-h,--human", options.human, "sizes with suffix K, M, G");
     add_list_options(app, options);
     add_objects(app, options);
     add_show(app, options);

@@ -156,6 +156,7 @@ TEST(RsmctlOptions, HelpAndVersionSucceed) {
 
 TEST(RsmctlOptions, FlagsHaveNoValues) {
     for (const auto &words : {std::vector<std::string>{"segment", "--json=1"},
+                              {"--json=true", "segment"},
                               {"segment", "--human=false"},
                               {"show", "1", "--number=1"},
                               {"metrics", "--segments=1"},
@@ -171,6 +172,9 @@ TEST(RsmctlOptions, HelpInOtherWords) {
                               {"segment", "help"},
                               {"segment", "revoke", "--help"},
                               {"doctor", "help"},
+                              {"doctor", "-j", "help"},
+                              {"metrics", "--output=f", "help"},
+                              {"metrics", "-o", "f", "help"},
                               {"monitor", "help"},
                               {"node", "add", "help"},
                               {"segment", "list", "help"},
