@@ -96,7 +96,9 @@ TEST_F(NetNetwork, link_is_down_for_a_second) {
     traffic.end();
 }
 
-TEST_F(NetNetwork, link_is_down_for_a_minute) {
+// Longer than all retries. A packet of rdma_rxe may wait in the device until the link is up. rdma_rxe of Linux 6.1
+// waits 50 seconds for it to end its queue pair, and then crashes when the device gives the packet back.
+TEST_F(NetNetwork, link_is_down_for_half_a_minute) {
     Traffic traffic(self.node(), first.node(), pages);
     ASSERT_TRUE(traffic.flows());
     Outage outage(first.node());
@@ -107,7 +109,7 @@ TEST_F(NetNetwork, link_is_down_for_a_minute) {
     Session session(self.node());
     RemoteImport late(session, first.node(), 0x600000);
     EXPECT_EQ(late.status(), RSMERR_REMOTE_NODE_UNREACHABLE);
-    std::this_thread::sleep_until(start + std::chrono::seconds(60));
+    std::this_thread::sleep_until(start + std::chrono::seconds(30));
     outage.end();
     expect_recovery();
 }
