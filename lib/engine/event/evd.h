@@ -46,8 +46,10 @@ class Evd final : public Object {
     [[nodiscard]] bool accepts(Stream stream) const noexcept {
         return (streams & set_of(stream)) != 0;
     }
-    // Drops the queued events of one owner (an EP that is freed or reset).
+    // Drops the queued events of one owner (an EP that is freed).
     void purge(Handle owner) noexcept { queue_.purge(owner); }
+    // Drops its completions, and keeps the events of its connection (an EP that is reset).
+    void drop_completions(Handle owner) noexcept { queue_.drop_completions(owner); }
     // Keeps the events of one owner, but clears their owner (an EP that moves to another EVD).
     void disown(Handle owner) noexcept { queue_.disown(owner); }
 
@@ -63,6 +65,7 @@ class Evd final : public Object {
     Status dequeue(const Event *&event) noexcept {
         if (waited) [[unlikely]]
             return Status::EVD_HAS_WAITER;
+        looked_at = true;
         if (queue_.count() == 0)
             poll();
         if (queue_.count() == 0)
@@ -103,6 +106,8 @@ class Evd final : public Object {
     const StreamSet streams; // that it accepts
     Cno *cno = nullptr;
     bool waited = false;
+    // A program has called dequeue() since the transport cleared this.
+    bool looked_at = false;
     // The CNO's: how often its agent has yet to be called for this Evd.
     unsigned agent_calls = 0;
 

@@ -29,6 +29,13 @@ void EventQueue::purge(Handle owner) noexcept {
     filter([owner](const Entry &entry) { return entry.owner != owner; });
 }
 
+void EventQueue::drop_completions(Handle owner) noexcept {
+    filter([owner](const Entry &entry) {
+        const EventKind kind = entry.event.kind;
+        return entry.owner != owner || (kind != EventKind::TRANSFER && kind != EventKind::BIND);
+    });
+}
+
 void EventQueue::clear() noexcept {
     filter([](const Entry &) { return false; });
 }

@@ -73,6 +73,8 @@ class EventQueue {
     }
     // Drops an owner's events.
     void purge(Handle owner) noexcept;
+    // Drops an owner's completions of transfers and binds.
+    void drop_completions(Handle owner) noexcept;
     // Keeps an owner's events, but clears their owner.
     void disown(Handle owner) noexcept;
     // Clears the pointers to private data in connection events of an owner, which is about to free

@@ -91,6 +91,24 @@ TEST(EventQueue, PurgesOneOwnersEvents) {
     EXPECT_EQ(pop(queue), 5U);
 }
 
+TEST(EventQueue, DropsOneOwnersCompletions) {
+    EventQueue queue(5);
+    int credits = 2;
+    int other = 1;
+    const auto of_kind = [](Arrival arrival, EventKind kind) {
+        arrival.event.kind = kind;
+        return arrival;
+    };
+    queue.push(of_kind(arrival(1, &credits, &credits), EventKind::TRANSFER), nullptr);
+    queue.push(of_kind(arrival(2, &credits, &credits), EventKind::ESTABLISHED), nullptr);
+    queue.push(of_kind(arrival(3, &other, &other), EventKind::TRANSFER), nullptr);
+    queue.push(of_kind(arrival(4, &credits, &credits), EventKind::BIND), nullptr);
+    queue.drop_completions(&credits);
+    EXPECT_EQ(queue.count(), 2);
+    EXPECT_EQ(queue.pop().kind, EventKind::ESTABLISHED);
+    EXPECT_EQ(queue.pop().kind, EventKind::TRANSFER);
+}
+
 TEST(EventQueue, DisownedEventsStay) {
     EventQueue queue(2);
     int credits = 1;

@@ -176,7 +176,7 @@ void RsmTransfer::disconnected() noexcept {
 void RsmTransfer::reset() noexcept {
     for (Evd *evd : {ep_.recv_evd, ep_.request_evd})
         if (evd)
-            evd->purge(ep_.handle());
+            evd->drop_completions(ep_.handle());
 }
 
 bool RsmTransfer::recv_idle() const noexcept {

@@ -342,9 +342,12 @@ bool VerbsConnector::has_listeners() const noexcept {
 void VerbsConnector::ask_soon() noexcept {
     try {
         question_ = ep_.ia().engine->at(Engine::Clock::now() + QUESTIONS, [this] {
+            // Nobody may poll, or wait: then the last answer, or the end, is still in the queue.
+            transfer_of(ep_).progress();
+            if (!ep_.transferring())
+                return;
             transfer_of(ep_).ping();
-            if (ep_.transferring())
-                ask_soon();
+            ask_soon();
         });
     } catch (const std::bad_alloc &) {
         question_ = 0;

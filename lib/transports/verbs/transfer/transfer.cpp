@@ -31,6 +31,12 @@ struct VerbsTransfer::Inside final : CompletionQueue::Owner, Feeder {
     [[nodiscard]] bool has_listeners() const noexcept override {
         return ep.connector->has_listeners();
     }
+    [[nodiscard]] bool was_looked_at() noexcept override {
+        bool looked_at = false;
+        for (Evd *evd : {ep.recv_evd, ep.request_evd})
+            looked_at = (evd != nullptr && std::exchange(evd->looked_at, false)) || looked_at;
+        return looked_at;
+    }
     void completed(const ibv_wc &completion) noexcept override;
     void failed() noexcept override { ep.broken(); }
 
@@ -374,7 +380,7 @@ void VerbsTransfer::reset() noexcept {
     Ep &ep = inside_->ep;
     for (Evd *evd : {ep.recv_evd, ep.request_evd})
         if (evd != nullptr)
-            evd->purge(ep.handle());
+            evd->drop_completions(ep.handle());
 }
 
 // A ping is an RDMA write of length 0, which the peer acknowledges.

@@ -132,10 +132,24 @@ void CompletionQueue::disarm() noexcept {
         engine_.disarmed(*this, *this);
 }
 
-// The event may date from before the queue was disarmed; then the queue stays disarmed.
+bool CompletionQueue::was_looked_at() noexcept {
+    bool looked_at = false;
+    for (const auto &entry : owners_)
+        looked_at = entry.second->was_looked_at() || looked_at;
+    return looked_at;
+}
+
+// The event may date from before the queue was disarmed; then the queue stays disarmed. A program
+// that looks later than its completions come finds what the engine's thread has taken, polls
+// nothing itself and so never disarms the queue: each completion would wake that thread. So the
+// queue is not armed again for a program that looks and does not wait.
 void CompletionQueue::woken() noexcept {
-    if (std::exchange(armed_, false))
-        arm();
+    if (std::exchange(armed_, false)) {
+        if (was_looked_at() && !has_listeners())
+            engine_.disarmed(*this, *this);
+        else
+            arm();
+    }
     take_all();
 }
 

@@ -31,6 +31,8 @@ class CompletionQueue final : public Doorbell, public Feeder {
         virtual void completed(const ibv_wc &completion) noexcept = 0;
         virtual void failed() noexcept = 0; // there will be no more completions
         [[nodiscard]] virtual bool has_listeners() const noexcept = 0;
+        // Has the program looked for events since the last call?
+        [[nodiscard]] virtual bool was_looked_at() noexcept = 0;
 
       protected:
         ~Owner() = default;
@@ -121,6 +123,7 @@ class CompletionQueue final : public Doorbell, public Feeder {
     void release(const Room &room) noexcept;
     [[nodiscard]] bool grow_to(int size) noexcept;
     void refill() noexcept;
+    [[nodiscard]] bool was_looked_at() noexcept;
     [[nodiscard]] Owner *owner_of(std::uint32_t queue_pair) noexcept;
 
     Engine &engine_;

@@ -161,6 +161,28 @@ TEST_F(Connections, an_event_that_outlives_its_endpoint_has_no_private_data)
     expect_event(a.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
+// An EVD for everything: a reset drops completions only.
+TEST_F(Connections, a_reset_keeps_events_of_the_connection)
+{
+    const DAT_EVD_HANDLE all = a.adapter.make_evd(
+        static_cast<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG));
+    DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_ep_create(a.adapter, a.pz, all, all, all, nullptr, &ep));
+    sockaddr_in address = a.adapter.address();
+    EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
+                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                             DAT_CONNECT_DEFAULT_FLAG));
+    EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
+    expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    while (state_of(ep) != DAT_EP_STATE_CONNECTED)
+        std::this_thread::yield();
+    EXPECT_OK(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_OK(dat_ep_reset(ep));
+    expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
+    expect_event(all, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_OK(dat_ep_free(ep));
+}
+
 TEST_F(Connections, rejected_by_the_consumer)
 {
     EXPECT_OK(a.receive(0, 8, 1));
