@@ -24,16 +24,19 @@ Ep &make_endpoint(Ia &ia, const Link &link) {
 
 } // namespace
 
-Sp::Sp(ObjectKind kind, Ia &ia, Qualifier its_qualifier, Evd &its_evd,
-       std::unique_ptr<ServicePointListener> listener)
-    : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd), listener_(std::move(listener)) {
+Sp::Sp(ObjectKind kind, Ia &ia, Qualifier its_qualifier, Evd &its_evd)
+    : Object(kind, ia), qualifier(its_qualifier), evd(&its_evd) {
+    ++evd->users;
+}
+
+void Sp::listen(std::unique_ptr<ServicePointListener> &listener) {
     try {
-        listener_->serve(*this);
+        listener->serve(*this);
     } catch (...) {
-        ia.engine->end_aside(stop_listening());
+        listener->stop();
         throw;
     }
-    ++evd->users;
+    listener_ = std::move(listener);
 }
 
 Sp::~Sp() {
@@ -90,9 +93,8 @@ void Sp::announce(Cr &cr) noexcept {
     evd->deliver(arrival);
 }
 
-Psp::Psp(Ia &ia, Qualifier its_qualifier, Evd &its_evd, EndpointsBy its_endpoints,
-         std::unique_ptr<ServicePointListener> listener)
-    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)), endpoints(its_endpoints) {}
+Psp::Psp(Ia &ia, Qualifier its_qualifier, Evd &its_evd, EndpointsBy its_endpoints)
+    : Sp(KIND, ia, its_qualifier, its_evd), endpoints(its_endpoints) {}
 
 Ep *Psp::endpoint(const Link &link) {
     return endpoints == EndpointsBy::ENGINE ? &make_endpoint(ia(), link) : nullptr;
@@ -120,10 +122,8 @@ void Rsp::ListenerEnd::run() noexcept {
     ia_.listener_ended.wake();
 }
 
-Rsp::Rsp(Ia &ia, Qualifier its_qualifier, Ep *its_ep, Evd &its_evd,
-         std::unique_ptr<ServicePointListener> listener)
-    : Sp(KIND, ia, its_qualifier, its_evd, std::move(listener)),
-      end_(std::make_unique<ListenerEnd>(*this)) {
+Rsp::Rsp(Ia &ia, Qualifier its_qualifier, Ep *its_ep, Evd &its_evd)
+    : Sp(KIND, ia, its_qualifier, its_evd), end_(std::make_unique<ListenerEnd>(*this)) {
     if (its_ep == nullptr)
         return;
     reserve(*its_ep);

@@ -17,6 +17,9 @@ class Sp : public Object {
 
     [[nodiscard]] bool listening() const noexcept { return listener_ != nullptr; }
     [[nodiscard]] ServicePointListener *listener() const noexcept { return listener_.get(); }
+    // Takes requests from now on, and the listener; leaves the listener, stopped, where it is if
+    // something throws: then the caller destroys it without Ia::lock, and the service point.
+    void listen(std::unique_ptr<ServicePointListener> &listener);
     // Takes a request, which leads to a CR and its event, or refuses the request.
     void take(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
     // Takes no more requests. Stops the listener, if there is one, and returns it; the caller
@@ -29,8 +32,7 @@ class Sp : public Object {
     Evd *evd; // null: it has gone
 
   protected:
-    Sp(ObjectKind kind, Ia &ia, Qualifier qualifier, Evd &evd,
-       std::unique_ptr<ServicePointListener> listener);
+    Sp(ObjectKind kind, Ia &ia, Qualifier qualifier, Evd &evd);
     // Makes the CR and its event. Refuses the request if memory is short.
     void present(std::unique_ptr<Link> link, std::span<const std::byte> private_data) noexcept;
 
@@ -51,8 +53,7 @@ class Psp final : public Sp {
   public:
     static constexpr ObjectKind KIND = ObjectKind::PSP;
 
-    Psp(Ia &ia, Qualifier qualifier, Evd &evd, EndpointsBy endpoints,
-        std::unique_ptr<ServicePointListener> listener);
+    Psp(Ia &ia, Qualifier qualifier, Evd &evd, EndpointsBy endpoints);
 
     EndpointsBy endpoints;
 
@@ -71,8 +72,7 @@ class Rsp final : public Sp {
     static constexpr ObjectKind KIND = ObjectKind::RSP;
 
     // Reserves the Ep. Without an Ep the request gets a new one, as for a PSP.
-    Rsp(Ia &ia, Qualifier qualifier, Ep *ep, Evd &evd,
-        std::unique_ptr<ServicePointListener> listener);
+    Rsp(Ia &ia, Qualifier qualifier, Ep *ep, Evd &evd);
     ~Rsp() override;
 
     Ep *ep = nullptr; // none yet, or freed

@@ -35,6 +35,18 @@ bool known(DAT_PSP_FLAGS flags) noexcept {
     return flags == DAT_PSP_CONSUMER_FLAG || flags == DAT_PSP_PROVIDER_FLAG;
 }
 
+// A service point that can't listen has not been there.
+DAT_HANDLE begin(Ia &ia, std::unique_ptr<Sp> made, ListenerPointer &listener) {
+    Sp &point = ia.adopt(std::move(made));
+    try {
+        point.listen(listener);
+    } catch (...) {
+        ia.destroy(point);
+        throw;
+    }
+    return point.handle();
+}
+
 template <class Make>
 DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE evd,
                       DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp, Make &&make) noexcept {
@@ -57,10 +69,9 @@ DAT_RETURN create_psp(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qualifier, DAT_EVD_HANDLE
             return invalid_handle(DAT_INVALID_HANDLE_EVD_CR);
         const DAT_RETURN result = to_return(make(*locked, listener));
         if (result == DAT_SUCCESS)
-            *psp = locked
-                       ->adopt(std::make_unique<Psp>(*locked, *qualifier, *found,
-                                                     to_endpoints(flags), std::move(listener)))
-                       .handle();
+            *psp = begin(*locked,
+                         std::make_unique<Psp>(*locked, *qualifier, *found, to_endpoints(flags)),
+                         listener);
         return result;
     });
 }
@@ -147,10 +158,8 @@ DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, DAT_EP_HANDLE e
         if (result == DAT_SUCCESS)
             result = to_return(locked->transport->listen(*locked, qualifier, listener));
         if (result == DAT_SUCCESS)
-            *rsp = locked
-                       ->adopt(std::make_unique<Rsp>(*locked, qualifier, its_ep, *found,
-                                                     std::move(listener)))
-                       .handle();
+            *rsp =
+                begin(*locked, std::make_unique<Rsp>(*locked, qualifier, its_ep, *found), listener);
         return result;
     });
 }

@@ -62,8 +62,14 @@ class ServicePointTest : public fake::Pair {
         unlocked([&] { done.wait(); });
     }
     Rsp &make_rsp() {
-        return ia->adopt(std::make_unique<Rsp>(*ia, QUALIFIER, other.ep, *arrivals,
-                                               std::make_unique<SlowListener>(end)));
+        Rsp &made = ia->adopt(std::make_unique<Rsp>(*ia, QUALIFIER, other.ep, *arrivals));
+        listen(made);
+        return made;
+    }
+    void listen(Sp &point) {
+        std::unique_ptr<ServicePointListener> listener = std::make_unique<SlowListener>(end);
+        point.listen(listener);
+        EXPECT_EQ(listener, nullptr);
     }
     // A request of a peer that the test plays.
     std::unique_ptr<Link> make_request() {
@@ -179,12 +185,32 @@ TEST_F(ServicePointTest, ARequestWhoseEvdHasGoneByThenIsRefused) {
 
 // The thread that destroys it, with the lock, does not wait.
 TEST_F(ServicePointTest, APspThatIsDestroyedLeavesTheEndOfItsListenerToAnotherThread) {
-    Psp &psp = ia->adopt(std::make_unique<Psp>(*ia, QUALIFIER, *arrivals, EndpointsBy::PROGRAM,
-                                               std::make_unique<SlowListener>(end)));
+    Psp &psp =
+        ia->adopt(std::make_unique<Psp>(*ia, QUALIFIER, *arrivals, EndpointsBy::PROGRAM));
+    listen(psp);
     ia->destroy(psp);
     unlocked([this] { end.began.wait(); });
     EXPECT_FALSE(end.over);
     end.allowed.count_down();
+}
+
+// The caller destroys the listener without the lock, and the qualifier is free at once.
+TEST_F(ServicePointTest, AListenerThatCanNotServeStaysTheCallers) {
+    struct Unable final : ServicePointListener {
+        explicit Unable(bool &its_stopped) : stopped(its_stopped) {}
+        void serve(Sp & /*point*/) override { throw std::bad_alloc(); }
+        void stop() noexcept override { stopped = true; }
+        bool &stopped;
+    };
+    bool stopped = false;
+    std::unique_ptr<ServicePointListener> listener = std::make_unique<Unable>(stopped);
+    Psp &psp =
+        ia->adopt(std::make_unique<Psp>(*ia, QUALIFIER, *arrivals, EndpointsBy::PROGRAM));
+    EXPECT_THROW(psp.listen(listener), std::bad_alloc);
+    EXPECT_TRUE(stopped);
+    EXPECT_NE(listener, nullptr);
+    EXPECT_EQ(psp.stop_listening(), nullptr);
+    ia->destroy(psp);
 }
 
 // The end of the test closes the Ia, which waits for the listener.

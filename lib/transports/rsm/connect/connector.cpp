@@ -60,10 +60,12 @@ Status RsmConnector::connect(const sockaddr_storage &remote, std::uint32_t node,
     std::unique_ptr<Link> base = std::make_unique<RsmLink>();
     const UnusedLink unused(engine(), base);
     auto &fresh = own<RsmLink>(*base);
-    std::unique_ptr<Channel> channel;
+    // The link owns the channel from the start: if memory runs out both end without the lock.
+    const auto owner = std::make_shared<std::unique_ptr<Channel>>();
+    fresh.channel = {owner, nullptr};
     const int status =
-        Channel::create(*its.device, its.options.controller, node, its.options.ring, channel);
-    fresh.channel = std::move(channel);
+        Channel::create(*its.device, its.options.controller, node, its.options.ring, *owner);
+    fresh.channel = {owner, owner->get()};
     if (status != RSM_SUCCESS)
         return status == RSMERR_INSUFFICIENT_MEM ? Status::NO_MEMORY : Status::NO_CONNECTIONS;
     fresh.active = true;
