@@ -122,7 +122,7 @@ class Pages {
     }
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
-        return {memory_.get(), memory_.get_deleter().length};
+        return {memory_.get(), memory_ ? memory_.get_deleter().length : 0};
     }
 
     /** The same as objects of T, as many as fit. */

@@ -101,11 +101,11 @@ class Import : public EventSource<Import> {
     }
 
     /** Reads items from the segment into contiguous ones; rules as for put(). */
-    template <detail::ItemRange Items>
+    template <detail::MutableItemRange Items>
     void get(std::size_t offset, Items &&items) {
         detail::check(try_get(offset, items), "rsm_memseg_import_get");
     }
-    template <detail::ItemRange Items>
+    template <detail::MutableItemRange Items>
     [[nodiscard]] std::error_code try_get(std::size_t offset, Items &&items) noexcept {
         return detail::code(detail::get_items(handle(), offset, std::ranges::data(items),
                                               std::ranges::size(items)));

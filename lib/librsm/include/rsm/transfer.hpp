@@ -70,6 +70,11 @@ template <class Range>
 concept ItemRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     Item<std::ranges::range_value_t<Range>>;
 
+/** Items that get() may write to. */
+template <class Range>
+concept MutableItemRange = ItemRange<Range> &&
+    !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
+
 // The prototypes of RSMAPI lack const, but the functions do not modify data that is put.
 template <class Width, class T>
 Width *as(T *items) noexcept {
@@ -91,8 +96,8 @@ int put_items(rsm_memseg_import_handle_t handle, std::size_t where, const T *ite
 }
 
 template <Item T>
-int get_items(rsm_memseg_import_handle_t handle, std::size_t where, T *items,
-              std::size_t count) noexcept {
+requires(!std::is_const_v<T>) int get_items(rsm_memseg_import_handle_t handle, std::size_t where,
+                                            T *items, std::size_t count) noexcept {
     const auto offset = static_cast<off_t>(where);
     if constexpr (sizeof(T) == 1)
         return rsm_memseg_import_get8(handle, offset, as<std::uint8_t>(items), count);

@@ -22,6 +22,17 @@ void expect_item(rsm::Import &connection, rsm::Pages &memory, T item)
     EXPECT_EQ(connection.load<T>(offset), item);
 }
 
+// A get does not write to constant items.
+template <class Items>
+concept Receives = requires(rsm::Import &connection, Items items) {
+    connection.get(0, static_cast<Items>(items));
+    connection.try_get(0, static_cast<Items>(items));
+};
+using Words = std::array<std::uint32_t, 4>;
+static_assert(Receives<Words &> && Receives<std::span<std::uint32_t>> && Receives<std::vector<int> &>);
+static_assert(!Receives<const Words &> && !Receives<std::span<const std::uint32_t>> &&
+              !Receives<const std::vector<int> &>);
+
 } // namespace
 
 TEST_F(CppData, items_of_each_width)

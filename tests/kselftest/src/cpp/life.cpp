@@ -117,6 +117,15 @@ TEST_F(CppLife, an_end_that_tells_errors)
     EXPECT_EQ(thrown_by([&] { segment.destroy(); }), RSMERR_BAD_SEG_HNDL);
 }
 
+TEST_F(CppLife, pages_that_were_moved_from_are_empty)
+{
+    rsm::Pages first(page);
+    const rsm::Pages second = std::move(first);
+    EXPECT_EQ(second.bytes().size(), page);
+    EXPECT_TRUE(first.bytes().empty());
+    EXPECT_TRUE(first.as<int>().empty());
+}
+
 TEST_F(CppLife, access_lists)
 {
     rsm::Pages other(page);
