@@ -51,7 +51,7 @@ std::vector<std::string> options_of(const CLI::App &app, const CLI::App &command
         }
     }
     std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
