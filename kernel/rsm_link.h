@@ -80,8 +80,8 @@ struct rsm_place {
  * @address: write the peer's address as text. NULL for a controller that has only numbers.
  *	Process context.
  * @complaint: why this node can't reach the peer, a constant string, or NULL. The agent calls this
- *	for a link that is down and has not been up. NULL for a controller that reaches all that it
- *	knows.
+ *	for a link that is down and has not been up. Process context. NULL for a controller that
+ *	reaches all that it knows.
  */
 struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);

@@ -15,7 +15,7 @@
 
 #include <rsmapi.h>
 
-// librsm itself has a namespace rsm, which is hidden. v1 keeps the two apart even where a
+// librsm itself has a namespace rsm, which is hidden. v2 keeps the two apart even where a
 // program is linked with librsm's objects.
 namespace rsm {
 inline namespace v2 {
