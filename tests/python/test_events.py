@@ -290,17 +290,26 @@ class Awaiting(SegmentTest):
                 await other
         asyncio.run(close())
 
+    async def fail_to_end(self, unpublish):
+        """unpublish: a coroutine function that calls unpublish() of a segment."""
+        with rsm.Export(PAGE) as unpublished:
+            task = asyncio.create_task(unpublished.event())
+            await asyncio.sleep(0)  # it has run up to where it waits
+            with self.assertRaises(rsm.NotPublished):
+                await unpublish(unpublished)
+            with rsm.Import(unpublished.publish()) as connection:
+                connection.post()
+                await task
+
     def test_an_end_that_fails_ends_no_wait(self):
-        async def fail():
-            with rsm.Export(PAGE) as unpublished:
-                task = asyncio.create_task(unpublished.event())
-                await asyncio.sleep(0)  # it has run up to where it waits
-                with self.assertRaises(rsm.NotPublished):
-                    unpublished.unpublish()
-                with rsm.Import(unpublished.publish()) as connection:
-                    connection.post()
-                    await task
-        asyncio.run(fail())
+        async def unpublish(segment):
+            segment.unpublish()
+        asyncio.run(self.fail_to_end(unpublish))
+
+    def test_an_end_by_another_thread_that_fails_ends_no_wait(self):
+        async def unpublish(segment):
+            await asyncio.to_thread(segment.unpublish)
+        asyncio.run(self.fail_to_end(unpublish))
 
     def test_tasks_hear_of_a_close_by_another_thread(self):
         async def close():
@@ -314,18 +323,6 @@ class Awaiting(SegmentTest):
                     self.assertIsInstance(outcome, rsm.Closed)
                 thread.join()
         asyncio.run(close())
-
-    def test_an_end_by_another_thread_that_fails_ends_no_wait(self):
-        async def fail():
-            with rsm.Export(PAGE) as unpublished:
-                task = asyncio.create_task(unpublished.event())
-                await asyncio.sleep(0)  # it has run up to where it waits
-                with self.assertRaises(rsm.NotPublished):
-                    await asyncio.to_thread(unpublished.unpublish)
-                with rsm.Import(unpublished.publish()) as connection:
-                    connection.post()
-                    await task
-        asyncio.run(fail())
 
     def test_a_task_that_is_about_to_run_hears_of_a_close(self):
         for end in ("unpublish", "close"):

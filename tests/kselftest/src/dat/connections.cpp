@@ -27,6 +27,16 @@ protected:
         const DAT_EVENT event = expect_event(b.arrivals, DAT_CONNECTION_REQUEST_EVENT);
         return event.event_data.cr_arrival_event_data.cr_handle;
     }
+    // An endpoint of the other side; its own event is still to come.
+    void connect_to_b(DAT_EP_HANDLE ep)
+    {
+        sockaddr_in address = a.adapter.address();
+        EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
+                                 DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                                 DAT_CONNECT_DEFAULT_FLAG));
+        EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
+        expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    }
     void expect_established()
     {
         expect_event(a.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -168,12 +178,7 @@ TEST_F(Connections, a_reset_keeps_events_of_the_connection)
         static_cast<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG));
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
     EXPECT_OK(dat_ep_create(a.adapter, a.pz, all, all, all, nullptr, &ep));
-    sockaddr_in address = a.adapter.address();
-    EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
-                             DAT_CONNECT_DEFAULT_FLAG));
-    EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
-    expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    connect_to_b(ep);
     while (state_of(ep) != DAT_EP_STATE_CONNECTED)
         std::this_thread::yield();
     EXPECT_OK(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
@@ -465,12 +470,7 @@ TEST_F(Connections, early_data_comes_after_established)
     EXPECT_OK(dat_ep_create(a.adapter, a.pz, all, all, all, nullptr, &ep));
     DAT_LMR_TRIPLET piece = a.memory.piece(0, 8);
     EXPECT_OK(dat_ep_post_recv(ep, 1, &piece, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-    sockaddr_in address = a.adapter.address();
-    EXPECT_OK(dat_ep_connect(ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT,
-                             DAT_CONNECT_DEFAULT_FLAG));
-    EXPECT_OK(dat_cr_accept(arrival(), b.ep, 0, nullptr));
-    expect_event(b.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    connect_to_b(ep);
     EXPECT_OK(b.send(0, 8, 2));
     expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
     expect_completion(all, 1);

@@ -58,10 +58,7 @@ INSTANTIATE_TEST_SUITE_P(, Stopped, testing::Values(-1, 3'600'000));
 
 TEST_P(Stopped, a_stop_does_not_end_a_wait)
 {
-    ASSERT_EQ(kill(waiter.pid(), SIGSTOP), 0);
-    int status = 0;
-    ASSERT_EQ(waitpid(waiter.pid(), &status, WUNTRACED), waiter.pid());
-    ASSERT_TRUE(WIFSTOPPED(status));
+    waiter.stop();
     ASSERT_EQ(kill(waiter.pid(), SIGCONT), 0);
     expect_that_it_still_waits();
 }

@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <list>
-#include <sys/wait.h>
 #include <thread>
 
 using namespace rsmtest;
@@ -50,14 +49,6 @@ void expect_aborted(ImportSegment &h)
         EXPECT_EQ(rsm_memseg_import_close_barrier(h.barrier()), RSMERR_BARRIER_NOT_OPENED)
             << "close closes also when it fails";
     }
-}
-
-void stop(Child &child)
-{
-    ASSERT_EQ(kill(child.pid(), SIGSTOP), 0);
-    int status = 0;
-    ASSERT_EQ(waitpid(child.pid(), &status, WUNTRACED), child.pid());
-    ASSERT_TRUE(WIFSTOPPED(status));
 }
 
 } // namespace
@@ -150,7 +141,7 @@ TEST_F(ImportAbort, I10_a_stopped_importer_delays_no_exporter)
         }
     });
     importer.receive();
-    stop(importer);
+    importer.stop();
     ASSERT_EQ(seg.unpublish(), RSM_SUCCESS);
     ASSERT_EQ(kill(importer.pid(), SIGCONT), 0);
     importer.send();
@@ -175,7 +166,7 @@ TEST_F(ImportAbort, I10_a_stopped_importer_that_only_loads_and_stores)
         EXPECT_EQ(h.at(0), 0u);
     });
     importer.receive();
-    stop(importer);
+    importer.stop();
     std::list<Pages> others;
     for (int i = 0; i < rebinds; i++) {
         Pages &other = others.emplace_back(page_count);

@@ -148,6 +148,14 @@ void Child::expect_success(const Place &place)
         << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+void Child::stop()
+{
+    int status = 0;
+    ASSERT_EQ(::kill(pid_, SIGSTOP), 0);
+    ASSERT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
+    ASSERT_TRUE(WIFSTOPPED(status));
+}
+
 void Child::kill()
 {
     if (pid_ <= 0)

@@ -57,6 +57,8 @@ public:
     void expect_success(const Place &place = Place::here());
     // Waits for its end and returns the wait status.
     int wait(const Place &place = Place::here());
+    // Stops it by a signal, and waits until it has stopped.
+    void stop();
     // kill -9, and waits for the end.
     void kill();
     // Gives up responsibility for a process that somebody else ends.

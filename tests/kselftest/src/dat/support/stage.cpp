@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "dat/support/stage.hpp"
 
-#include <csignal>
-#include <sys/wait.h>
-
 namespace rsmtest::dat {
 
 namespace {
@@ -61,10 +58,7 @@ DAT_CR_HANDLE StoppedPeer::request(Side &side)
     child_.send(qualifier);
     child_.receive();
     const DAT_CR_HANDLE cr = next_request(side);
-    EXPECT_EQ(0, ::kill(child_.pid(), SIGSTOP));
-    int status = 0;
-    EXPECT_EQ(child_.pid(), waitpid(child_.pid(), &status, WUNTRACED));
-    EXPECT_TRUE(WIFSTOPPED(status));
+    child_.stop();
     EXPECT_OK(dat_psp_free(psp));
     return cr;
 }
