@@ -8,6 +8,7 @@
 
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/typecheck.h>
 
 /**
  * rsm_reconnect_init() - the state of a node that the configuration contains from now on
