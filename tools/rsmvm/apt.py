@@ -15,6 +15,8 @@ from .errors import UsageError
 
 RELEASE = "bookworm"
 BACKPORTS = f"{RELEASE}-backports"
+# The release after it, for sources of newer kernels.
+NEXT_BACKPORTS = "trixie-backports"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 CONFIGURATION = """\
 Dir::State "{folder}/state";
@@ -81,10 +83,11 @@ class Lists:
         if not known:
             raise UsageError(f"apt of this machine knows no mirror of Debian {RELEASE}")
         lines = [f"deb [signed-by={KEYRING}] {site} {suite} main\n" for site, suite in known if suite in self.suites]
-        if not any(f" {BACKPORTS} " in line for line in lines) and BACKPORTS in self.suites:
-            # It is where the suite itself is.
-            site = next((site for site, suite in known if suite == RELEASE), known[0][0])
-            lines.append(f"deb [signed-by={KEYRING}] {site} {BACKPORTS} main\n")
+        for suite in {BACKPORTS, NEXT_BACKPORTS}.intersection(self.suites):
+            if not any(f" {suite} " in line for line in lines):
+                # It is where the release itself is.
+                site = next((site for site, other in known if other == RELEASE), known[0][0])
+                lines.append(f"deb [signed-by={KEYRING}] {site} {suite} main\n")
         (self.folder / "sources.list").write_text("".join(lines))
         (self.folder / "status").touch()
         # Where suites have different versions of a package, each suite counts as the other.

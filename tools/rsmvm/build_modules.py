@@ -48,7 +48,7 @@ def parse(argv):
     parser = argparse.ArgumentParser(prog="build-modules", description="Builds the kernel "
                                      "modules into build/modules/RELEASE, warnings are errors.")
     parser.add_argument("--kernel", default="stock", metavar="K",
-                        help="stock, debug, backports, trixie, trixie-backports, a VERSION, a build tree's "
+                        help="stock, debug, uml, backports, trixie, trixie-backports, a VERSION, a build tree's "
                         "PATH or all")
     parser.add_argument("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL), help=f"for which architecture "
                         f"({arch.NATIVE.name}); of arm64, K is stock, backports, 16k, 64k or a release")
@@ -152,6 +152,8 @@ def make(kernel, root, folder, options):
     if folder not in (MODULE_FOLDERS[0], COVERAGE) or measured:
         symbols = COVERAGE if measured else MODULE_FOLDERS[0]
         command.append(f"KBUILD_EXTRA_SYMBOLS={root / symbols / 'Module.symvers'}")
+    if not (options.llvm or kernel.system) and kernel.arch == arch.NATIVE and shutil.which("ccache"):
+        command.append("CC=ccache gcc")
     if options.llvm:
         program("clang")
         # objtool checks code for mitigations that only gcc's flags would have put there.  Where
@@ -177,6 +179,8 @@ def make_for(kernel, root):
         compiler = program(f"{kernel.arch.triplet}-gcc", kernel.arch.group)
         return ["make", "-s", "-C", str(kernel.build), f"ARCH={kernel.arch.kbuild}",
                 f"CROSS_COMPILE={compiler.removesuffix('gcc')}"]
+    if kernel.runs is kernels.Runs.PROCESS:
+        return ["make", "-s", "-C", str(kernel.build), "ARCH=um"]
     if not kernel.system:
         return ["make", "-s", "-C", str(kernel.build)]
     return [paths.DEBIAN13_RUN, str(root), "make", "-s", "-C", f"/{kernel.build.relative_to(kernel.system)}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One guest: its QEMU process and the ports over which its init talks to us."""
+"""One guest: its process, QEMU or a kernel of its own, and the ports over which its init talks to us."""
 
 import os
 import secrets
@@ -23,9 +23,6 @@ BOOT_MARK = b"rsm-vm: booted"
 SILENCE = int(os.environ.get("RSM_VM_SILENCE", "90"))
 MORE_STARTS = 2
 
-# Without these a guest has no ports; they are built in or absent from some kernels.
-TRANSPORT = ["virtio_pci", "virtio_console"]
-
 
 @dataclass
 class Setup:
@@ -41,7 +38,7 @@ class Setup:
     copies: list
     has_hub: bool
     network: list
-    transport: list = field(default_factory=lambda: list(TRANSPORT))
+    transport: list
     end_mark: str = field(default_factory=lambda: f"<end {secrets.token_hex(8)}>")
 
 
@@ -60,6 +57,7 @@ class Guest:
         self.complaints = Path(folder, f"qemu{self.node}")
         self.ports = qemu.PORTS + (qemu.HUB_PORT if setup.has_hub else ())
         self.process = None
+        self.end_signal = signal.SIGTERM
         self.more_starts = MORE_STARTS
         self._forget()
 
@@ -82,13 +80,13 @@ class Guest:
         pairs = {name: socket.socketpair() for name in self.ports}
         self.sockets = {name: pair[0] for name, pair in pairs.items()}
         fds = {name: pair[1].fileno() for name, pair in pairs.items()}
-        command = qemu.command(launch, self.node, self.ramdisk, self.console, fds)
+        self.end_signal = launch.end_signal
+        command = launch.command(self.node, self.ramdisk, self.console, fds)
         self.started = time.monotonic()
         # A group of its own, or the terminal's Ctrl-C would reach QEMU before us.
-        with open(self.complaints, "wb") as complaints:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                            stdout=complaints, stderr=complaints,
-                                            pass_fds=fds.values(), process_group=0)
+        with launch.words(self.console, self.complaints) as words:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
+                                            pass_fds=fds.values(), process_group=0, env=launch.environment())
         for pair in pairs.values():
             pair[1].close()
 
@@ -142,13 +140,13 @@ class Guest:
             stream.close()
         if self.failure is None:
             self.process.wait()
-            message = self.complaints.read_text(errors="replace").strip()
+            message = self._said_by_process()
             self.failure = "guest died: " + (message or "see its kernel log")
 
     def kill(self):
         """As if its power had failed; what it has said until then counts."""
         self.killed = True
-        self.process.kill()
+        self._signal(signal.SIGKILL)
         self.process.wait()
         for name, stream in self.streams.items():
             while self.receive(name):
@@ -168,9 +166,9 @@ class Guest:
         self.paused = False
 
     def terminate(self):
-        """Begins to end QEMU; SIGTERM lets it write out the console's last lines."""
+        """Begins to end the process; SIGTERM lets QEMU write out the console's last lines."""
         if self.process:
-            self.process.terminate()
+            self._signal(self.end_signal)
             self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
@@ -180,10 +178,15 @@ class Guest:
         try:
             self.process.wait(timeout=3)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            self._signal(signal.SIGKILL)
             # However busy the machine is: nothing survives that.
             self.process.wait()
         self._close()
+
+    def _signal(self, number):
+        """User-Mode Linux has a process for each address space; one that it has just made would outlive it."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, number)
 
     def hangs(self):
         """Whether the kernel has stopped before it could load anything of ours."""
@@ -205,6 +208,13 @@ class Guest:
     def forget_boot(self):
         """Removes the kernel's words in this life, a stall or a panic maybe: they tell nothing about us."""
         self.console.write_bytes(self._console_bytes()[:self.said_before])
+
+    def _said_by_process(self):
+        """QEMU's own words; a kernel that is a process says everything on its console."""
+        try:
+            return self.complaints.read_text(errors="replace").strip()
+        except FileNotFoundError:
+            return ""
 
     def kernel_log(self):
         """All that the guest's console said."""

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import debuginfo, libraries, network, packages, paths, siw
+from . import debuginfo, libraries, network, packages, paths, siw, usermode
 from .arch import NATIVE
 from .cpio import Archive
 from .errors import UsageError
+from .kernels import Runs
 
 PROBE_MARK = "rsm-vm-user-space-reached"
 UDEV_FIELD = re.compile(r'(KERNEL|GROUP|MODE)\s*={1,2}\s*"([^"]*)"')
@@ -103,6 +104,7 @@ def _settings(setup):
               "drivers": " ".join(setup.drivers),
               "network_modules": " ".join(setup.network),
               "network_address": network.address(setup.node) if setup.network else "",
+              "serial_lines": usermode.serial_lines() if setup.kernel.runs is Runs.PROCESS else "",
               "has_hub": "1" if setup.has_hub else "",
               "skip_kmemleak": os.environ.get("RSM_VM_NO_KMEMLEAK", "")}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in values.items()).encode()

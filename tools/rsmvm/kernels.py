@@ -4,6 +4,7 @@
 import re
 import subprocess
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from . import image, packages, paths
@@ -13,6 +14,13 @@ from .errors import UsageError
 
 # Suites, versions without the rest of a release, and releases, all of Debian 13.
 DEBIAN13 = re.compile(r"trixie(-backports)?|\d+\.\d+|\d+[\d.]*\+deb13\S*")
+
+
+class Runs(Enum):
+    """What a kernel runs on."""
+
+    MACHINE = "a machine, virtual or emulated"
+    PROCESS = "the host's system calls: User-Mode Linux"
 
 
 @dataclass
@@ -27,6 +35,7 @@ class Kernel:
     arch: Architecture = NATIVE
     # The root directory in which build lies where it takes the compiler of that system.
     system: Path | None = None
+    runs: Runs = Runs.MACHINE
 
 
 def resolve(argument, arch=NATIVE):
@@ -37,6 +46,8 @@ def resolve(argument, arch=NATIVE):
         return installed(argument, stock_release())
     if argument == "debug":
         return from_source(argument, arch)
+    if argument == "uml":
+        return by_tree(built(paths.UML_KERNEL), argument)
     if argument == "backports":
         return by_release(argument, newest_backport(NATIVE))
     if DEBIAN13.fullmatch(argument) and not image_of(argument).exists():
@@ -91,12 +102,17 @@ def resolve_build(argument, arch=NATIVE):
 
 def from_source(argument, arch, *variant):
     """Debian's source with a configuration of the project, built when it is not in the cache."""
-    result = subprocess.run([paths.DEBUG_KERNEL, *variant], stdout=subprocess.PIPE, text=True, check=False)
-    if result.returncode:
-        raise UsageError(f"kernel {argument} could not be built, see above")
-    tree = Path(result.stdout.strip())
+    tree = built(paths.DEBUG_KERNEL, *variant)
     release = (tree / "release").read_text().strip()
     return Kernel(argument, release, tree / arch.image, tree / "modroot/lib/modules" / release, tree, arch)
+
+
+def built(*command):
+    """The directory where a kernel of this project was built, now if need be."""
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise UsageError("the kernel could not be built, see above")
+    return Path(result.stdout.strip())
 
 
 def debian13(argument):
@@ -167,15 +183,16 @@ def by_path(path):
                   headers_of(release))
 
 
-def by_tree(tree):
+def by_tree(tree, argument=""):
     """A directory where "make" built a kernel; modules come from INSTALL_MOD_PATH=modroot."""
     try:
         release = (tree / "include/config/kernel.release").read_text().strip()
     except OSError as error:
         raise UsageError(f"--kernel {tree}: this is no built kernel tree") from error
-    images = [tree / "vmlinux", tree / "arch/x86/boot/bzImage"]
+    images = [tree / "linux", tree / "vmlinux", tree / "arch/x86/boot/bzImage"]
     image_file = next((path for path in images if path.exists()), None)
     if not image_file:
         raise UsageError(f"--kernel {tree}: it has no vmlinux; run make there first")
     modules = tree / "modroot/lib/modules" / release
-    return Kernel(str(tree), release, image_file, modules if modules.exists() else tree, tree)
+    return Kernel(argument or str(tree), release, image_file, modules if modules.exists() else tree, tree,
+                  runs=Runs.PROCESS if image_file.name == "linux" else Runs.MACHINE)

@@ -6,10 +6,10 @@ import signal
 import sys
 import tempfile
 
-from . import accel, controllers, emulator, image, initramfs, kernels, klog, options, qemu
+from . import accel, controllers, emulator, image, initramfs, kernels, klog, options, qemu, usermode
 from .course import Course
 from .errors import GuestError, Interrupted, TimeUp, UsageError
-from .guest import TRANSPORT, Guest, Setup
+from .guest import Guest, Setup
 from .modules import ModuleSet
 
 FAILED = 125
@@ -27,8 +27,11 @@ def main(argv):
     try:
         opts = options.parse(argv)
         controller = controllers.create(opts)
-        qemu.binary(opts.arch)
+        if opts.kernel != "uml":
+            qemu.binary(opts.arch)
         kernel = kernels.resolve(opts.kernel, opts.arch)
+        if kernel.runs is kernels.Runs.PROCESS:
+            usermode.check(opts)
         with tempfile.TemporaryDirectory(prefix="rsm-vm-") as folder:
             guests = _prepare(opts, kernel, controller, folder)
             with controller.started(folder):
@@ -55,14 +58,15 @@ def _prepare(opts, kernel, controller, folder):
     modules = [] if bare else controller.modules
     drivers = [] if bare else controller.drivers
     module_set = ModuleSet(kernel)
-    for name in TRANSPORT + controller.network + modules + drivers:
+    transport = usermode.TRANSPORT if kernel.runs is kernels.Runs.PROCESS else qemu.TRANSPORT
+    for name in transport + controller.network + modules + drivers:
         module_set.add(name)
     for name in controller.optional:
         module_set.add_if_built(name)
     module_set.add_project()
     setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
                     _parameters(node, opts, module_set, controller), opts.copy, opts.nodes > 1,
-                    module_set.loadable(controller.network), module_set.loadable(TRANSPORT))
+                    module_set.loadable(controller.network), module_set.loadable(transport))
               for node, command in opts.commands.items()]
     return [_with_ramdisk(Guest(setup, folder)) for setup in setups]
 
@@ -85,13 +89,8 @@ def _with_ramdisk(guest):
 
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
-    boot_image = image.bootable(kernel.image)
-    accelerator = accel.arguments(qemu.binary(kernel.arch), kernel, boot_image, controller.threads)
-    program = [qemu.binary(kernel.arch)] if accelerator == accel.KVM else emulator.command(kernel.arch)
-    launch = qemu.Launch(kernel.arch, program, opts.smp, opts.mem, accelerator, boot_image,
-                         controller.qemu_arguments, accel.kernel_arguments(accelerator, kernel.arch),
-                         opts.memory_nodes)
-    _announce(len(guests), kernel, accelerator)
+    launch = _process(opts, kernel) if kernel.runs is kernels.Runs.PROCESS else _machine(opts, kernel, controller)
+    _announce(len(guests), kernel, launch)
     try:
         _limit_time(opts.timeout)
         Course(guests, launch, opts.until_first).follow()
@@ -108,11 +107,26 @@ def _run(guests, opts, kernel, controller):
     return _verdict(guests, controller)
 
 
-def _announce(count, kernel, accelerator):
+def _process(opts, kernel):
+    """A guest that is a process of this machine."""
+    return usermode.Launch(kernel.image, opts.mem)
+
+
+def _machine(opts, kernel, controller):
+    """A guest in QEMU."""
+    boot_image = image.bootable(kernel.image)
+    accelerator = accel.arguments(qemu.binary(kernel.arch), kernel, boot_image, controller.threads)
+    program = [qemu.binary(kernel.arch)] if accelerator == accel.KVM else emulator.command(kernel.arch)
+    return qemu.Launch(kernel.arch, program, opts.smp, opts.mem, accelerator, boot_image,
+                       controller.qemu_arguments, accel.kernel_arguments(accelerator, kernel.arch),
+                       opts.memory_nodes)
+
+
+def _announce(count, kernel, launch):
     """Tells somebody at a terminal what the silence that follows is; a program that calls rsm-vm gets the guests' words alone."""
     if sys.stderr.isatty():
         what = "a guest" if count == 1 else f"{count} guests"
-        how = "" if accelerator == accel.KVM else ", emulated, which takes some 10 seconds"
+        how = ", emulated, which takes some 10 seconds" if launch.is_emulated else ""
         say(f"booting {what} with Linux {kernel.release}{how}")
 
 

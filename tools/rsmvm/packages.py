@@ -14,6 +14,7 @@ from .arch import ALL, AMD64
 from .errors import UsageError
 
 SUITES = (apt.RELEASE, f"{apt.RELEASE}-updates", f"{apt.RELEASE}-security")
+SOURCE = "linux-source-7.2"
 # The packages of group "cross" in packaging/dependencies.txt are unpacked for another architecture.
 CROSS = "cross"
 
@@ -77,6 +78,25 @@ def unpacked_qemu(arch):
     if not version:
         raise UsageError(f"{apt.BACKPORTS}: there is no {arch.qemu_packages[0]}")
     return _unpacked(f"emulator-{arch.name}-{version}", AMD64, arch.qemu_packages, lambda tree: None, lists)
+
+
+def unpacked_source():
+    """The root directory of a package with the source of User-Mode Linux. One that was unpacked once is taken as it is;
+    of those in the archive the version that this project was tested with, else the newest."""
+    unpacked = [path.name for path in _store().glob("linux-source-*")]
+    if unpacked:
+        return _store() / max(unpacked, key=version_key)
+    lists = apt.Lists("next-backports", (apt.NEXT_BACKPORTS,))
+    package = SOURCE if lists.show(SOURCE, "Version") else _newest_source(lists)
+    return _unpacked(f"linux-source-{lists.show(package, 'Version')}", AMD64, [package], lambda tree: None, lists)
+
+
+def _newest_source(lists):
+    found = lists.run("apt-cache", "search", "--names-only", r"^linux-source-\d") or ""
+    names = sorted((line.split()[0] for line in found.splitlines()), key=version_key)
+    if not names:
+        raise UsageError(f"{apt.NEXT_BACKPORTS}: there is no linux-source")
+    return names[-1]
 
 
 def cross_root(arch):

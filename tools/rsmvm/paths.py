@@ -9,6 +9,7 @@ from .arch import NATIVE
 TREE = Path(__file__).resolve().parents[2]
 GUEST_FILES = Path(__file__).resolve().parent / "guest"
 DEBUG_KERNEL = TREE / "tools/debug-kernel/build"
+UML_KERNEL = TREE / "tools/debug-kernel/build-uml"
 DEBIAN13_KERNEL = TREE / "tools/debian13/kernel"
 DEBIAN13_RUN = TREE / "tools/debian13/run"
 INSTALL_DEPS = TREE / "tools/install-deps"

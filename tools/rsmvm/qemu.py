@@ -2,6 +2,7 @@
 """The command line of QEMU for one guest."""
 
 import shutil
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from .arch import Architecture
 from .errors import UsageError
 
+# Without these a guest has no ports; they are built in or absent from some kernels.
+TRANSPORT = ["virtio_pci", "virtio_console"]
 PORTS = ("control", "out", "err")
 HUB_PORT = ("hub",)
 MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
@@ -40,6 +43,24 @@ class Launch:
     devices: Callable
     kernel_arguments: str = ""
     memory_nodes: int = 1
+    end_signal = signal.SIGTERM
+
+    def command(self, node, ramdisk, console, port_fds):
+        """The command line of one guest."""
+        return command(self, node, ramdisk, console, port_fds)
+
+    def words(self, _console, complaints):
+        """The file for what the process itself says, opened: QEMU writes the console on its own."""
+        return open(complaints, "wb")
+
+    def environment(self):
+        """The process's environment: this one."""
+        return None
+
+    @property
+    def is_emulated(self):
+        """No hardware helps."""
+        return "kvm" not in self.accelerator
 
     @property
     def processors(self):
