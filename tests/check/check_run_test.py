@@ -133,7 +133,7 @@ class Schedule(unittest.TestCase):
         for each in table.selected(table.Depth.FULL, None):
             if each.command[0].startswith(("tools/rsm-vm", "tests/vm/", "tests/check/kselftest")):
                 with self.subTest(each.name):
-                    self.assertTrue({"build-stock", "build-debug"} & set(each.needs))
+                    self.assertTrue({"build-stock", "build-debug", "build-uml"} & set(each.needs))
 
 
 class Course(unittest.TestCase):
