@@ -69,6 +69,17 @@ static void remote_accept(struct rsm_remote_machine *machine,
 		output->attach = true;
 }
 
+/*
+ * Has this node said that nothing here uses the importer with this handle? The exporter's node has
+ * sent the answer before it read that, and forgets the importer: nothing would tell this node of
+ * the segment's changes or of its end. A later CONNECT brings another handle.
+ */
+static bool is_declined(const struct rsm_remote_machine *machine, u32 handle)
+{
+	return machine->state == RSM_REMOTE_CONNECTING && machine->declined &&
+	       machine->declined == handle;
+}
+
 static void remote_answer(struct rsm_remote_machine *machine,
 			  const struct rsm_remote_input *input,
 			  struct rsm_remote_output *output)
@@ -79,6 +90,8 @@ static void remote_answer(struct rsm_remote_machine *machine,
 	/* A repeated answer; a refusal of what has been admitted means that there are no keys. */
 	if (machine->state == RSM_REMOTE_CONNECTED && (machine->placed || !number))
 		output->decline = machine->handle != le32_to_cpu(connected->handle);
+	else if (!number && is_declined(machine, le32_to_cpu(connected->handle)))
+		return;
 	else if (machine->state == RSM_REMOTE_ENDED)
 		output->decline = true;
 	else if (number)
@@ -103,6 +116,16 @@ static void remote_republish(struct rsm_remote_machine *machine, u32 mode)
 {
 	machine->mode = mode & 0777;
 	machine->closed = mode & RSM_MODE_CLOSED;
+}
+
+/*
+ * A message that is answered by a decline. If the answer to CONNECT is missing, it was lost, and
+ * its repetition may be on its way.
+ */
+static void remote_decline(struct rsm_remote_machine *machine, u32 handle)
+{
+	if (machine->state == RSM_REMOTE_CONNECTING)
+		machine->declined = handle;
 }
 
 /* Does a message of the exporter's node name the present connection? */
@@ -134,6 +157,8 @@ struct rsm_remote_output rsm_remote_step(struct rsm_remote_machine *machine,
 	case RSM_REMOTE_UNPUBLISH:
 		if (is_named(machine, input))
 			remote_end(machine, RSM_STS_CONN_ABORTED, &output);
+		else
+			remote_decline(machine, input->handle);
 		break;
 	case RSM_REMOTE_REPUBLISH:
 		if (is_named(machine, input))
@@ -141,6 +166,8 @@ struct rsm_remote_output rsm_remote_step(struct rsm_remote_machine *machine,
 		break;
 	case RSM_REMOTE_MOVE:
 		output.attach = is_named(machine, input);
+		if (!output.attach)
+			remote_decline(machine, input->handle);
 		break;
 	case RSM_REMOTE_ATTACHED:
 		remote_attached(machine, input->status, &output);

@@ -25,6 +25,7 @@ enum rsm_remote_state {
  * @closed: no user of this node may connect any more
  * @status: reason of its end
  * @handle: number by which the exporter's node names this importer
+ * @declined: handle that this node has declined while it waited for the answer that brings it, or 0
  * @mode: what owner, group and others may do
  * @length: bytes
  */
@@ -34,6 +35,7 @@ struct rsm_remote_machine {
 	bool closed;
 	rsm_status_t status;
 	u32 handle;
+	u32 declined;
 	unsigned int mode;
 	u64 length;
 };
