@@ -69,17 +69,6 @@ static void remote_accept(struct rsm_remote_machine *machine,
 		output->attach = true;
 }
 
-/*
- * Has this node said that nothing here uses the importer with this handle? The exporter's node has
- * sent the answer before it read that, and forgets the importer: nothing would tell this node of
- * the segment's changes or of its end. A later CONNECT brings another handle.
- */
-static bool is_declined(const struct rsm_remote_machine *machine, u32 handle)
-{
-	return machine->state == RSM_REMOTE_CONNECTING && machine->declined &&
-	       machine->declined == handle;
-}
-
 static void remote_answer(struct rsm_remote_machine *machine,
 			  const struct rsm_remote_input *input,
 			  struct rsm_remote_output *output)
@@ -90,8 +79,6 @@ static void remote_answer(struct rsm_remote_machine *machine,
 	/* A repeated answer; a refusal of what has been admitted means that there are no keys. */
 	if (machine->state == RSM_REMOTE_CONNECTED && (machine->placed || !number))
 		output->decline = machine->handle != le32_to_cpu(connected->handle);
-	else if (!number && is_declined(machine, le32_to_cpu(connected->handle)))
-		return;
 	else if (machine->state == RSM_REMOTE_ENDED)
 		output->decline = true;
 	else if (number)
@@ -119,13 +106,15 @@ static void remote_republish(struct rsm_remote_machine *machine, u32 mode)
 }
 
 /*
- * A message that is answered by a decline. If the answer to CONNECT is missing, it was lost, and
- * its repetition may be on its way.
+ * The message is answered by a decline. If the exporter's node has left out its answer to CONNECT,
+ * the answer to a repeated CONNECT may be on its way, and comes from an importer that the decline
+ * removes: no answer may find the record any more. No importer has the handle 0.
  */
-static void remote_decline(struct rsm_remote_machine *machine, u32 handle)
+static void remote_declined(struct rsm_remote_machine *machine, u32 handle,
+			    struct rsm_remote_output *output)
 {
-	if (machine->state == RSM_REMOTE_CONNECTING)
-		machine->declined = handle;
+	if (machine->state == RSM_REMOTE_CONNECTING && handle)
+		remote_end(machine, RSM_STS_CONN_ABORTED, output);
 }
 
 /* Does a message of the exporter's node name the present connection? */
@@ -158,7 +147,7 @@ struct rsm_remote_output rsm_remote_step(struct rsm_remote_machine *machine,
 		if (is_named(machine, input))
 			remote_end(machine, RSM_STS_CONN_ABORTED, &output);
 		else
-			remote_decline(machine, input->handle);
+			remote_declined(machine, input->handle, &output);
 		break;
 	case RSM_REMOTE_REPUBLISH:
 		if (is_named(machine, input))
@@ -167,7 +156,7 @@ struct rsm_remote_output rsm_remote_step(struct rsm_remote_machine *machine,
 	case RSM_REMOTE_MOVE:
 		output.attach = is_named(machine, input);
 		if (!output.attach)
-			remote_decline(machine, input->handle);
+			remote_declined(machine, input->handle, &output);
 		break;
 	case RSM_REMOTE_ATTACHED:
 		remote_attached(machine, input->status, &output);

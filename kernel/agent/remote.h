@@ -25,7 +25,6 @@ enum rsm_remote_state {
  * @closed: no user of this node may connect any more
  * @status: reason of its end
  * @handle: number by which the exporter's node names this importer
- * @declined: handle that this node has declined while it waited for the answer that brings it, or 0
  * @mode: what owner, group and others may do
  * @length: bytes
  */
@@ -35,7 +34,6 @@ struct rsm_remote_machine {
 	bool closed;
 	rsm_status_t status;
 	u32 handle;
-	u32 declined;
 	unsigned int mode;
 	u64 length;
 };

@@ -598,6 +598,8 @@ void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *m
 	remote = remote_receive(link, msg->cookie, &input, &output);
 	if (output.attach)
 		old = move(remote, msg->place, &moved);
+	else if (output.ended)
+		old = abort_remote(remote, RSM_REASON_PEER_ERROR);
 	mutex_unlock(&rsm_agent_lock);
 	detach_mem(link, old);
 	rsm_connection_init(link, &answer, moved ? RSM_MSG_MOVED : RSM_MSG_DISCONNECT,
