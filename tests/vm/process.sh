@@ -45,8 +45,39 @@ test_process_that_ends_by_itself_is_lost() {
 
 test_process_has_no_devices_and_one_memory_node() {
 	runs_processes || return
-	guest 2 --kernel uml --nodes 2 --controller ivshmem -- true && one_line &&
+	guest 2 --kernel uml --controller ivshmem -- true && one_line &&
 		guest 2 --kernel uml --memory-nodes 2 -- true && one_line
+}
+
+test_process_is_one_node_with_one_processor() {
+	guest 2 --kernel uml --nodes 2 -- true && one_line && complains 'one node' &&
+		guest 2 --kernel uml --smp 2 -- true && one_line && complains 'one processor' &&
+		guest 2 --kernel uml --mem 64 -- true && one_line && complains '128'
+}
+
+# As in a container. The memory goes where other files go for a time.
+test_process_takes_no_memory_that_is_too_small() {
+	runs_processes || return
+	unshare -m true || {
+		skip 'no mount namespace can be had here'
+		return
+	}
+	for options in size=16M size=2G,noexec; do
+		unshare -m sh -c "mount -t tmpfs -o $options tmpfs /dev/shm && $vm --kernel uml --timeout 900 -- true" \
+			>"$out" 2>"$err" </dev/null || {
+			cat "$err" >&2
+			return 1
+		}
+	done
+}
+
+test_process_needs_no_home_and_leaves_nothing_there() {
+	runs_processes || return
+	mkdir -p "$scratch/home"
+	cache=${RSM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rsm}
+	env HOME="$scratch/home" RSM_CACHE="$cache" "$vm" --kernel uml --timeout 900 -- true 2>"$err" &&
+		[ -z "$(ls -A "$scratch/home")" ] &&
+		env -u HOME RSM_CACHE="$cache" "$vm" --kernel uml --timeout 900 -- true 2>"$err"
 }
 
 test_process_leaves_nothing_when_rsm_vm_is_killed() {
@@ -57,7 +88,8 @@ test_process_leaves_nothing_when_rsm_vm_is_killed() {
 		kill -0 $killed || return
 		sleep 0.1
 	done
-	guests=$(pgrep -f "initrd=$TMPDIR/rsm-vm-.*/initrd1")
+	# The kernel, and a process for each address space of the guest.
+	guests=$(pgrep -g "$(pgrep -f "initrd=$TMPDIR/rsm-vm-.*/initrd1")")
 	kill -KILL $killed
 	wait $killed
 	for guest in $guests; do
@@ -65,5 +97,5 @@ test_process_leaves_nothing_when_rsm_vm_is_killed() {
 			sleep 0.1
 		done
 	done
-	[ -n "$guests" ]
+	[ "$(echo "$guests" | wc -l)" -gt 1 ]
 }

@@ -26,12 +26,14 @@ def main(argv):
     _catch_signals()
     try:
         opts = options.parse(argv)
-        controller = controllers.create(opts)
-        if opts.kernel != "uml":
+        if opts.kernel == "uml":
+            usermode.check(opts)
+        else:
             qemu.binary(opts.arch)
+        controller = controllers.create(opts)
         kernel = kernels.resolve(opts.kernel, opts.arch)
         if kernel.runs is kernels.Runs.PROCESS:
-            usermode.check(opts)
+            usermode.check(opts)    # a build tree's kernel may be one, too
         with tempfile.TemporaryDirectory(prefix="rsm-vm-") as folder:
             guests = _prepare(opts, kernel, controller, folder)
             with controller.started(folder):
@@ -117,7 +119,7 @@ def _machine(opts, kernel, controller):
     boot_image = image.bootable(kernel.image)
     accelerator = accel.arguments(qemu.binary(kernel.arch), kernel, boot_image, controller.threads)
     program = [qemu.binary(kernel.arch)] if accelerator == accel.KVM else emulator.command(kernel.arch)
-    return qemu.Launch(kernel.arch, program, opts.smp, opts.mem, accelerator, boot_image,
+    return qemu.Launch(kernel.arch, program, opts.smp or 2, opts.mem, accelerator, boot_image,
                        controller.qemu_arguments, accel.kernel_arguments(accelerator, kernel.arch),
                        opts.memory_nodes)
 

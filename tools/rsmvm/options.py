@@ -74,7 +74,7 @@ def build_parser():
     add("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL),
         help=f"the guests' architecture ({arch.NATIVE.name}); of arm64, --kernel may be stock, backports, 16k (pages "
         "of 16 KiB, of backports), 64k (built from source) or a release")
-    add("--smp", type=positive, default=2, metavar="N", help="processors per guest (2)")
+    add("--smp", type=positive, metavar="N", help="processors per guest (2; of uml 1)")
     add("--mem", type=positive, default=1024, metavar="MiB", help="memory per guest (1024)")
     add("--memory-nodes", type=positive, default=1, metavar="N",
         help="NUMA nodes over which a guest's memory and processors are spread (1)")

@@ -86,9 +86,13 @@ def unpacked_source():
     unpacked = [path.name for path in _store().glob("linux-source-*")]
     if unpacked:
         return _store() / max(unpacked, key=version_key)
-    lists = apt.Lists("next-backports", (apt.NEXT_BACKPORTS,))
+    lists = _next_backports()
     package = SOURCE if lists.show(SOURCE, "Version") else _newest_source(lists)
     return _unpacked(f"linux-source-{lists.show(package, 'Version')}", AMD64, [package], lambda tree: None, lists)
+
+
+def _next_backports():
+    return apt.Lists("next-backports", (apt.NEXT_BACKPORTS,))
 
 
 def _newest_source(lists):
@@ -194,6 +198,6 @@ def _depmod(tree, release):
 def update():
     """Fetches anew the lists that are in the cache."""
     for arch in ALL.values():
-        for lists in (stable(arch), backports(arch)):
+        for lists in (stable(arch), backports(arch), _next_backports()):
             if lists.folder.exists():
                 lists.update()

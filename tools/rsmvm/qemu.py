@@ -46,8 +46,24 @@ class Launch:
     end_signal = signal.SIGTERM
 
     def command(self, node, ramdisk, console, port_fds):
-        """The command line of one guest."""
-        return command(self, node, ramdisk, console, port_fds)
+        """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL.
+
+        For a machine that can only have one processor the emulator leaves out barriers and the
+        atomicity of locked instructions, which guests that share memory need.
+        """
+        arguments = ["setpriv", "--pdeathsig", "KILL", *self.program, *MACHINE, *self.arch.qemu_machine,
+                     *self.accelerator, *processors(self), *memory(self),
+                     "-kernel", str(self.image), "-initrd", str(ramdisk),
+                     "-append", f"console={self.arch.console} {COMMAND_LINE} {self.arch.kernel_arguments}"
+                     f"{self.kernel_arguments}",
+                     # A guest may live more than once in a run: its console adds up.
+                     "-chardev", f"file,id=console,path={console},append=on",
+                     "-serial", "chardev:console",
+                     "-device", "virtio-serial-pci"]
+        for name, end in port_fds.items():
+            arguments += ["-chardev", f"socket,id={name},fd={end}",
+                          "-device", f"virtserialport,chardev={name},name=rsm.{name}"]
+        return arguments + self.devices(node)
 
     def words(self, _console, complaints):
         """The file for what the process itself says, opened: QEMU writes the console on its own."""
@@ -88,24 +104,3 @@ def memory(launch):
         arguments += ["-object", f"memory-backend-ram,id=memory{node},size={size}M", "-numa",
                       f"node,nodeid={node},memdev=memory{node},cpus={first}-{first + per_node - 1}"]
     return arguments
-
-
-def command(launch, node, ramdisk, console, port_fds):
-    """setpriv sees to it that QEMU dies with rsm-vm, even by SIGKILL.
-
-    For a machine that can only have one processor the emulator leaves out barriers and the
-    atomicity of locked instructions, which guests that share memory need.
-    """
-    arguments = ["setpriv", "--pdeathsig", "KILL", *launch.program, *MACHINE, *launch.arch.qemu_machine,
-                 *launch.accelerator, *processors(launch), *memory(launch),
-                 "-kernel", str(launch.image), "-initrd", str(ramdisk),
-                 "-append", f"console={launch.arch.console} {COMMAND_LINE} {launch.arch.kernel_arguments}"
-                 f"{launch.kernel_arguments}",
-                 # A guest may live more than once in a run: its console adds up.
-                 "-chardev", f"file,id=console,path={console},append=on",
-                 "-serial", "chardev:console",
-                 "-device", "virtio-serial-pci"]
-    for name, end in port_fds.items():
-        arguments += ["-chardev", f"socket,id={name},fd={end}",
-                      "-device", f"virtserialport,chardev={name},name=rsm.{name}"]
-    return arguments + launch.devices(node)

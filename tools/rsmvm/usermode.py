@@ -1,28 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0
 """A guest that is a process of this machine: User-Mode Linux, a kernel on the host's system calls.
 
-Where guests are emulated, a debug kernel does ten to twenty times as much in a second as a process, and boots in one.
-It has one processor, no PCI and no other node: what takes these is for QEMU.
+It boots in a second, and starts a process in a tenth of the time that an emulated debug kernel takes.
+It has one processor, no PCI devices and no other node; tests that need these run in QEMU.
 """
 
 import os
-import shutil
 import signal
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import qemu
+from .arch import NATIVE
 from .errors import UsageError
 
 # The ports are serial lines, whose driver is built in.
 TRANSPORT = []
 COMMAND_LINE = "ignore_loglevel panic=-1 oops=panic log_buf_len=4M noreboot seccomp=auto kunit.autorun=1 con=null con0=null,fd:1 ssl=null"
-# A file there takes no disk.
+# The guest's memory is a file; one there does not go to a disk.
 SHARED_MEMORY = Path("/dev/shm")
+# With less the kernel finds bugs of its own while it boots, or no memory to go on.
+LEAST_MEBIBYTES = 128
 
 
 def check(options):
     """Refuses what such a guest has not."""
+    if options.nodes != 1:
+        raise UsageError("--kernel uml: the guest is one node")
+    if options.arch != NATIVE:
+        raise UsageError(f"--kernel uml is for --arch {NATIVE.name}")
+    if (options.smp or 1) != 1:
+        raise UsageError("--kernel uml: the guest has one processor")
+    if options.mem < LEAST_MEBIBYTES:
+        raise UsageError(f"--kernel uml: the guest needs --mem {LEAST_MEBIBYTES}")
     if options.controller != "loopback":
         raise UsageError(f"--kernel uml: the guest is a process and has no device for --controller {options.controller}")
     if options.memory_nodes != 1:
@@ -48,14 +59,21 @@ class Launch:
         """The command line of one guest, which dies with rsm-vm, even by SIGKILL."""
         lines = [f"ssl{line}=fd:{port_fds[name]}" for line, name in enumerate(qemu.PORTS, 1)]
         return ["setpriv", "--pdeathsig", "KILL", str(self.image), f"mem={self.mebibytes}M", f"initrd={ramdisk}",
-                *COMMAND_LINE.split(), *lines]
+                # Else it is in $HOME, and stays there.
+                f"uml_dir={Path(ramdisk).parent}/", *COMMAND_LINE.split(), *lines]
 
     def words(self, console, _complaints):
         """The file for what the process itself says, opened: its kernel log."""
         return open(console, "ab")
 
     def environment(self):
-        """The guest's memory is a file."""
-        if shutil.disk_usage(SHARED_MEMORY).free < self.mebibytes << 20:
-            return None
-        return os.environ | {"TMPDIR": str(SHARED_MEMORY)}
+        """The process's environment, with the folder for the file of the guest's memory: the kernel looks no further."""
+        return os.environ | {"TMPDIR": str(SHARED_MEMORY) if self._fits() else tempfile.gettempdir()}
+
+    def _fits(self):
+        """Whether there can be memory: in a container there is often little room, or nothing may be executed."""
+        try:
+            state = os.statvfs(SHARED_MEMORY)
+        except OSError:
+            return False
+        return not state.f_flag & os.ST_NOEXEC and state.f_bavail * state.f_frsize >= self.mebibytes << 20
