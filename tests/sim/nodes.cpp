@@ -184,17 +184,22 @@ void World::trouble(Node &node, Time how_long)
     node.troubles.push_back({runtime_.time(), runtime_.time() + how_long});
 }
 
+// A node that stands still already does so until the later end: when all stand still, none is left
+// out.
 void World::stall(Node &node, Time how_long)
 {
-    if (!node.alive || node.stalled())
+    if (!node.alive)
         return;
-    node.stalls.push_back({runtime_.time(), runtime_.time() + how_long});
+    const Time end = runtime_.time() + how_long;
+    if (node.stalled())
+        node.stalls.back().to = std::max(node.stalls.back().to, end);
+    else
+        node.stalls.push_back({runtime_.time(), end});
     runtime_.stall(node);
-    runtime_.at(runtime_.time() + how_long, nullptr,
-                [this, &node, life = node.life()] {
-                    if (node.life() == life && node.stalled())
-                        runtime_.resume(node);
-                });
+    runtime_.at(end, nullptr, [this, &node, life = node.life()] {
+        if (node.life() == life && node.stalled() && runtime_.time() >= node.stalls.back().to)
+            runtime_.resume(node);
+    });
 }
 
 void World::act(const Action &action)
