@@ -115,6 +115,12 @@ bool World::was_troubled(const Node &a, const Node &b, Time since) const
            std::any_of(cuts_.begin(), cuts_.end(), touches);
 }
 
+// Has the node greeted the other one with a wrong interval, over the link that it has now?
+bool World::has_lied(const Node &node, const Node &to) const
+{
+    return node.alive && node.peers[index(to)]->lied;
+}
+
 // A node is given up only if it has been at fault, or if nobody can know better.
 void World::is_down(const Peer &peer, const std::string &why)
 {
@@ -125,6 +131,10 @@ void World::is_down(const Peer &peer, const std::string &why)
         return;
     // The other node has ended the connection, for a reason of its own, and the news of it is on its way.
     if (scenario_.keys && peer.channel && !peer.channel->open)
+        return;
+    // A lie has its effect for as long as the link lives: a node that was told of a long interval
+    // sends its heartbeats as rarely.
+    if (has_lied(*peer.node, *peer.other) || has_lied(*peer.other, *peer.node))
         return;
     const Time memory = 10 * patience() + 4 * scenario_.key_time;
     if (!was_troubled(*peer.node, *peer.other, run_since(*peer.node, memory)))

@@ -49,8 +49,11 @@ int World::send(Peer &peer, const void *message, std::size_t length)
     Direction::Message &entry = out.messages.emplace_back();
     entry.length = length;
     std::memcpy(entry.data.data(), message, length);
-    if (peer.node->exaggeration && is_greeting(type))
+    if (peer.node->exaggeration && is_greeting(type)) {
         reinterpret_cast<rsm_msg_hello *>(entry.data.data())->interval_ms *= peer.node->exaggeration;
+        // The agent takes the interval from a greeting, not from a heartbeat.
+        peer.lied |= peer.node->exaggeration > 1 && type != RSM_MSG_HEARTBEAT;
+    }
     entry.arrives = out.last = std::max(out.last, runtime_.time() + delay());
     // An interrupt may be lost in a window.
     if (peer.other->alive && (scenario_.keys || !runtime_.random.one_in(16)))
@@ -116,6 +119,9 @@ void World::fail_later(Peer &peer, const char *why, Time most)
 
 void World::down(Peer &peer)
 {
+    // The other node goes by the lie until it has heard of the end.
+    if (std::exchange(peer.lied, false))
+        trouble(*peer.node, patience());
     if (!scenario_.keys) {
         link_is_down(peer);
         return;

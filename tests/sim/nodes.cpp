@@ -268,7 +268,6 @@ void World::act(const Action &action)
         later(2 * action.time, node, [&node] { node.lag = 0; });
         break;
     case Kind::lie:
-        trouble(node, scenario_.length);
         node.exaggeration = 1 + action.value % 8;
         break;
     case Kind::kill:

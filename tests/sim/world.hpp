@@ -54,6 +54,7 @@ struct Peer {
     Node *node;
     Node *other;
     std::shared_ptr<Channel> channel;
+    bool lied; // the node has greeted with another interval than its own over this link
     // In a network: when to connect, a request that has come, and the work that looks.
     rsm_reconnect reconnect;
     std::shared_ptr<Channel> incoming;
@@ -283,6 +284,7 @@ private:
     void check_unreached(std::uint64_t memory, const Node &exporter, const char *when);
     Time run_since(const Node &node, Time time) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
+    bool has_lied(const Node &node, const Node &to) const;
     void check_former_lives(Time since_last);
     void check_former_life(Peer &peer, Time since_last);
     bool are_connected();
