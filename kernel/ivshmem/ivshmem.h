@@ -12,7 +12,7 @@
  *
  * window->membership_lock: guards window->membership, which the tick alone may read without it.
  *	Process context; no lock is taken under it.
- * peer->receive_lock: serialises the takers of a peer's messages: the interrupt, the tick, and the
+ * peer->receive_lock: serialises the takers of a peer's messages: the doorbell, the tick, and the
  * agent's resume(). Taken before the agent's link->lock.
  * peer->send_lock: serialises the senders to a peer. No lock is taken under it.
  * RCU: a sender is in a read-side section while it uses the device; window_end_sending() waits
@@ -30,11 +30,11 @@
 
 #include "../rsm_controller.h"
 #include "../rsm_link.h"
+#include "device.h"
 #include "layout.h"
 #include "membership.h"
 
 #include <linux/kref.h>
-#include <linux/pci.h>
 #include <linux/uidgid.h>
 #include <asm/barrier.h>
 
@@ -113,10 +113,9 @@ struct window_peer {
  * struct window - a window and this guest's part in it
  * @ctl: as the core sees it
  * @ref: one for the driver, one for the registry, one for each segment's memory
- * @pdev: the device
+ * @device: what it comes from
  * @number: N in the controller's name ivshmemN
- * @regs: the device's registers
- * @base: its memory
+ * @base: the device's memory
  * @phys: physical address of that
  * @layout: offsets in the window
  * @slot: our slot
@@ -134,9 +133,8 @@ struct window_peer {
 struct window {
 	struct rsm_controller ctl;
 	struct kref ref;
-	struct pci_dev *pdev;
+	struct window_device *device;
 	int number;
-	void __iomem *regs;
 	void *base;
 	phys_addr_t phys;
 	struct rsm_window_layout layout;
@@ -152,9 +150,6 @@ struct window {
 	struct window_shares shares;
 	struct window_peer peer[];
 };
-
-#define WINDOW_REG_POSITION	8
-#define WINDOW_REG_DOORBELL	12
 
 static inline struct rsm_window_node *window_node(const struct window *w, u32 slot)
 {
@@ -193,10 +188,6 @@ static inline bool window_is_running(const struct window_peer *peer)
 }
 
 /* window.c */
-struct window *window_create(struct pci_dev *pdev);
-void window_destroy(struct window *w);
-int window_register(struct window *w);
-void window_exit_links(struct window *w);
 void window_put(struct window *w);
 
 /* chunk.c: pure but for its lock, tested by KUnit */
@@ -232,7 +223,6 @@ void window_end_sending(struct window *w);
 void window_resume(struct rsm_link *link);
 void window_look(struct window_peer *peer);
 void window_ring(struct window_peer *peer);
-void window_answer_bells(struct window *w);
 void window_queues_reset(struct window *w);
 void window_queues_repair(struct window_peer *peer);
 

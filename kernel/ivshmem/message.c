@@ -4,7 +4,6 @@
 #include "ivshmem.h"
 
 #include <linux/bitops.h>
-#include <linux/io.h>
 #include <linux/rcupdate.h>
 #include <asm/sync_bitops.h>
 
@@ -24,6 +23,13 @@ static bool set_bell(struct window_peer *peer)
 	return !sync_test_and_set_bit(peer->w->slot, (__force unsigned long *)&node->bell);
 }
 
+static void ring_doorbell(struct window_peer *peer)
+{
+	struct window_device *device = peer->w->device;
+
+	device->ops->ring(device, peer->slot);
+}
+
 /**
  * window_ring() - interrupt a guest, whatever its bell says
  * @peer: its slot
@@ -31,7 +37,7 @@ static bool set_bell(struct window_peer *peer)
 void window_ring(struct window_peer *peer)
 {
 	set_bell(peer);
-	writel(peer->slot << 16, peer->w->regs + WINDOW_REG_DOORBELL);
+	ring_doorbell(peer);
 }
 
 static int put_message(struct window_peer *peer, const void *message, size_t len)
@@ -51,7 +57,7 @@ static int put_message(struct window_peer *peer, const void *message, size_t len
 	 * it finds the bit set; pairs with window_answer_bells() and window_look().
 	 */
 	if (!err && set_bell(peer))
-		writel(peer->slot << 16, w->regs + WINDOW_REG_DOORBELL);
+		ring_doorbell(peer);
 	return err;
 }
 
@@ -79,7 +85,7 @@ int window_send(struct rsm_link *link, const void *message, size_t len)
  * window_end_sending() - let no message into the window any more
  * @w: the window; its links are down and its tick has ended
  *
- * On return no window_send() uses the memory or the registers of the device, and
+ * On return no window_send() uses the memory or the doorbells of the device, and
  * none ever will. May sleep.
  */
 void window_end_sending(struct window *w)

@@ -3,15 +3,16 @@
 
 #include "ivshmem.h"
 
-#include <linux/io.h>
+#include <linux/device.h>
+#include <linux/idr.h>
 #include <linux/minmax.h>
-#include <linux/pgtable.h>
+#include <linux/module.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#define BAR_REGS	0
-#define BAR_MEMORY	2
 #define ALL_WIDTHS	(1 | 2 | 4 | 8)
+
+static DEFINE_IDA(numbers);
 
 static const struct rsm_link_ops link_ops = {
 	.send = window_send,
@@ -29,49 +30,13 @@ static void window_free(struct kref *ref)
 	window_chunks_free(&w->chunks);
 	window_shares_free(&w->shares);
 	/* Not before: a transfer under way may hold memory of a segment. */
-	memunmap(w->base);
+	w->device->ops->free(w->device);
 	kvfree(w);
 }
 
 void window_put(struct window *w)
 {
 	kref_put(&w->ref, window_free);
-}
-
-/*
- * memremap() returns uncached memory without an error where the processor's range registers (MTRRs)
- * say so: firmware that places the memory below 4 GiB leaves it in such a range. Mappings of
- * processes get the same type.
- */
-static bool is_cached(const void *base)
-{
-#ifdef CONFIG_X86
-	unsigned int level;
-	pte_t *pte = lookup_address((unsigned long)base, &level);
-
-	return pte && !(pte_flags(*pte) & (_PAGE_PWT | _PAGE_PCD));
-#else
-	return true;
-#endif
-}
-
-static int map_window(struct window *w)
-{
-	struct pci_dev *pdev = w->pdev;
-
-	w->regs = pci_iomap(pdev, BAR_REGS, 0);
-	if (!w->regs)
-		return -ENOMEM;
-	w->phys = pci_resource_start(pdev, BAR_MEMORY);
-	w->base = memremap(w->phys, w->layout.size, MEMREMAP_WB);
-	if (!w->base) {
-		pci_iounmap(pdev, w->regs);
-		return -ENOMEM;
-	}
-	if (!is_cached(w->base))
-		dev_warn(&pdev->dev, "memory at %pa is not cached, all access is slow: have it placed above 4 GiB\n",
-			 &w->phys);
-	return 0;
 }
 
 /* Page size of the guests that use a format, in KiB; meaningless for a word that is no format. */
@@ -88,15 +53,15 @@ static int check_window(struct window *w)
 	u32 format = le32_to_cpu(READ_ONCE(super->version));
 
 	if (why) {
-		dev_err(&w->pdev->dev,
+		dev_err(w->device->dev,
 			"not usable: %s (its layout has version %u for pages of %u KiB, ours %u for %lu KiB)\n",
 			why, format & RSM_WINDOW_VERSION_MASK, window_page_kib(format),
 			RSM_WINDOW_VERSION, PAGE_SIZE / SZ_1K);
 		return -EINVAL;
 	}
-	w->slot = ioread32(w->regs + WINDOW_REG_POSITION);
+	w->slot = w->device->position;
 	if (w->slot >= w->layout.slots) {
-		dev_err(&w->pdev->dev, "peer id %u, but this window has %u slots\n", w->slot,
+		dev_err(w->device->dev, "peer id %u, but this window has %u slots\n", w->slot,
 			w->layout.slots);
 		return -ENOSPC;
 	}
@@ -153,22 +118,23 @@ static void init_peers(struct window *w)
 	}
 }
 
-static struct window *window_alloc(struct pci_dev *pdev)
+static struct window *window_alloc(struct window_device *device)
 {
-	u64 size = pci_resource_len(pdev, BAR_MEMORY);
 	struct rsm_window_layout layout;
 	struct window *w;
 
-	if (rsm_window_layout(&layout, size)) {
-		dev_err(&pdev->dev, "memory of %llu bytes, a window has %llu to %llu\n", size,
-			RSM_WINDOW_MIN, RSM_WINDOW_MAX);
+	if (rsm_window_layout(&layout, device->size)) {
+		dev_err(device->dev, "memory of %llu bytes, a window has %llu to %llu\n",
+			device->size, RSM_WINDOW_MIN, RSM_WINDOW_MAX);
 		return ERR_PTR(-EINVAL);
 	}
 	w = kvzalloc(struct_size(w, peer, layout.slots), GFP_KERNEL);
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&w->ref);
-	w->pdev = pdev;
+	w->device = device;
+	w->base = device->base;
+	w->phys = device->phys;
 	w->layout = layout;
 	window_shares_init(&w->shares);
 	spin_lock_init(&w->membership_lock);
@@ -177,47 +143,34 @@ static struct window *window_alloc(struct pci_dev *pdev)
 	return w;
 }
 
-/**
- * window_create() - make a window of a device
- * @pdev: the device, enabled and claimed
- *
- * The window is mapped and checked, but not registered yet.
- *
- * Return: the window, or an error.
- */
-struct window *window_create(struct pci_dev *pdev)
+/* The window is checked, but not registered yet. */
+static struct window *window_create(struct window_device *device)
 {
-	struct window *w = window_alloc(pdev);
+	struct window *w = window_alloc(device);
 	int err;
 
 	if (IS_ERR(w))
 		return w;
-	err = map_window(w);
-	if (err)
-		goto err_free;
 	err = check_window(w);
 	if (err)
-		goto err_unmap;
+		goto err_free;
 	err = window_chunks_init(&w->chunks, w->base + w->layout.chunk_table,
 				 w->layout.chunks);
 	if (err)
-		goto err_unmap;
+		goto err_free;
 	return w;
 
-err_unmap:
-	memunmap(w->base);
-	pci_iounmap(pdev, w->regs);
 err_free:
 	kvfree(w);
 	return ERR_PTR(err);
 }
 
-/* Undo window_create(). The last reference on the window frees it. */
-void window_destroy(struct window *w)
+/* Undo window_create(). The last reference on the window frees it, and its device. */
+static void window_destroy(struct window *w)
 {
 	window_chunks_close(&w->chunks);
 	window_end_sending(w);
-	pci_iounmap(w->pdev, w->regs);
+	w->device->ops->close(w->device);
 	window_put(w);
 }
 
@@ -225,7 +178,7 @@ void window_destroy(struct window *w)
  * The links are made after the controller is registered and taken away after it is removed. A
  * connect that comes in between finds no active link.
  */
-int window_register(struct window *w)
+static int window_register(struct window *w)
 {
 	int err;
 
@@ -243,8 +196,125 @@ int window_register(struct window *w)
 	return err;
 }
 
-/* All links are down, the interrupt is freed, and the controller has been removed. */
-void window_exit_links(struct window *w)
+/* All links are down, nobody rings, and the controller has been removed. */
+static void window_exit_links(struct window *w)
 {
 	exit_links(w, w->layout.slots);
 }
+
+/* End the tick. Links and doorbells may queue it once more until they have ended, too. */
+static void end_tick(struct window *w)
+{
+	WRITE_ONCE(w->leaving, true);
+	cancel_delayed_work_sync(&w->tick);
+}
+
+static int start_window(struct window *w)
+{
+	int err;
+
+	w->number = ida_alloc(&numbers, GFP_KERNEL);
+	if (w->number < 0)
+		return w->number;
+	err = window_register(w);
+	if (err)
+		goto err_free_number;
+	err = w->device->ops->listen(w->device, w);
+	if (err)
+		goto err_remove;
+	window_wake_tick(w);
+	/* Wait for the first tick: when modprobe returns, the node is in the window. */
+	flush_delayed_work(&w->tick);
+	return 0;
+
+err_remove:
+	rsm_remove_controller(&w->ctl);
+	window_exit_links(w);
+err_free_number:
+	ida_free(&numbers, w->number);
+	return err;
+}
+
+static void give_up_device(struct window_device *device)
+{
+	device->ops->close(device);
+	device->ops->free(device);
+}
+
+/**
+ * window_start() - make a controller of a device
+ * @device: the device, which the window takes over, also if there is an error
+ *
+ * Return: the window, or an error, for which the log has a reason.
+ */
+struct window *window_start(struct window_device *device)
+{
+	struct window *w;
+	int err;
+
+	if (!rsm_node_id()) {
+		dev_err(device->dev, "this node has no id, set rsm.node_id\n");
+		give_up_device(device);
+		return ERR_PTR(-ENODEV);
+	}
+	w = window_create(device);
+	if (IS_ERR(w)) {
+		give_up_device(device);
+		return w;
+	}
+	err = start_window(w);
+	if (err) {
+		window_destroy(w);
+		return ERR_PTR(err);
+	}
+	return w;
+}
+
+/**
+ * window_stop() - undo window_start()
+ * @w: the window
+ *
+ * Handles may outlive it: programs can only close them then.
+ */
+void window_stop(struct window *w)
+{
+	end_tick(w);
+	/* While the links are up: importers answer that they no longer use the chunks. */
+	rsm_abort_exports(&w->ctl);
+	window_leave(w);
+	rsm_remove_controller(&w->ctl);
+	w->device->ops->deafen(w->device, w);
+	window_exit_links(w);
+	/* The links and the doorbell may have queued the tick once more. */
+	end_tick(w);
+	ida_free(&numbers, w->number);
+	window_destroy(w);
+}
+
+/**
+ * window_shutdown() - leave the window, so that the other nodes do not have to wait for a silence
+ * @w: the window, on a machine that is about to end
+ */
+void window_shutdown(struct window *w)
+{
+	end_tick(w);
+	window_leave(w);
+	w->device->ops->deafen(w->device, w);
+}
+
+/**
+ * window_name() - name of the controller
+ * @w: the window
+ *
+ * Return: the name, which lives as long as the window.
+ */
+const char *window_name(const struct window *w)
+{
+	return w->ctl.name;
+}
+
+MODULE_ALIAS("rsm-ivshmem*");
+MODULE_DESCRIPTION("RSM between virtual machines over QEMU's ivshmem-doorbell device");
+MODULE_AUTHOR("RSM for Linux contributors");
+MODULE_VERSION(RSM_MODULE_VERSION);
+MODULE_LICENSE("GPL");

@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 
 #include "../../kernel/ivshmem/ivshmem.h"
 
@@ -45,7 +46,8 @@ void window_wake_tick(struct window *w)
 /**
  * struct held - a window and a sender that is held in it
  * @w: the window, in ordinary memory
- * @regs: its registers, likewise
+ * @device: what would be its device
+ * @rung: the guest that was rung last, and one for it not to be 0
  * @remover: the thread that takes the device away
  * @inside: the sender is where it is held
  * @removing: the remover is about to wait for senders
@@ -54,7 +56,8 @@ void window_wake_tick(struct window *w)
  */
 struct held {
 	struct window *w;
-	u32 regs[64];
+	struct window_device device;
+	u32 rung;
 	struct task_struct *remover;
 	bool inside;
 	bool removing;
@@ -83,6 +86,13 @@ static int held_put(struct rsm_window_queue *queue, u32 tail, const void *messag
 	held.used_too_late = READ_ONCE(held.removed);
 	return 0;
 }
+
+static void held_ring(struct window_device *device, u32 position)
+{
+	held.rung = position + 1;
+}
+
+static const struct window_device_ops held_ops = { .ring = held_ring };
 
 static int send(struct window *w)
 {
@@ -113,7 +123,8 @@ static struct window *make_window(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, w);
 	w->layout = layout;
 	w->slot = OWN_SLOT;
-	w->regs = (void __iomem __force *)held.regs;
+	held.device.ops = &held_ops;
+	w->device = &held.device;
 	/* The node table and the queues, and nothing behind them. */
 	w->base = kunit_kzalloc(test, layout.chunk_table, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, w->base);
@@ -157,7 +168,7 @@ static void end_waits_for_senders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kthread_stop(held.remover), 0);
 	put_task_struct(held.remover);
 	KUNIT_EXPECT_FALSE(test, held.used_too_late);
-	KUNIT_EXPECT_EQ(test, held.regs[WINDOW_REG_DOORBELL / 4], PEER_SLOT << 16);
+	KUNIT_EXPECT_EQ(test, held.rung, PEER_SLOT + 1);
 	KUNIT_EXPECT_EQ(test, failed, 0);
 }
 
@@ -170,7 +181,7 @@ static void nobody_sends_after_the_end(struct kunit *test)
 	window_end_sending(held.w);
 	KUNIT_EXPECT_EQ(test, send(held.w), -ENOTCONN);
 	KUNIT_EXPECT_FALSE(test, held.inside);
-	KUNIT_EXPECT_EQ(test, held.regs[WINDOW_REG_DOORBELL / 4], 0);
+	KUNIT_EXPECT_EQ(test, held.rung, 0);
 }
 
 /* As much as there is room for, from everybody, and the bells for it. */
