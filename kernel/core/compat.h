@@ -52,6 +52,11 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define blake2s_ctx	blake2s_state
 #endif
 
+/* Called system_unbound_wq until 6.16, and for some releases by either name. */
+#if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
+#define system_dfl_wq	system_unbound_wq
+#endif
+
 /* For a local variable that is not to be zeroed by CONFIG_INIT_STACK_ALL_ZERO. */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)

@@ -4,11 +4,13 @@
  * rsm_membership_step() returns.
  */
 
+#include "../core/compat.h"
 #include "ivshmem.h"
 
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
+#include <linux/workqueue.h>
 #include <asm/sync_bitops.h>
 
 /* Write a new sign of life into our slot. Any context. */
@@ -42,12 +44,12 @@ static struct rsm_membership_output member_step(struct window *w,
  */
 void window_wake_tick(struct window *w)
 {
-	mod_delayed_work(system_unbound_wq, &w->tick, 0);
+	mod_delayed_work(system_dfl_wq, &w->tick, 0);
 }
 
 static void retry_soon(struct window *w)
 {
-	mod_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(RSM_MEMBERSHIP_RETRY_MS));
+	mod_delayed_work(system_dfl_wq, &w->tick, msecs_to_jiffies(RSM_MEMBERSHIP_RETRY_MS));
 }
 
 /* &rsm_link_ops.down */
@@ -292,7 +294,7 @@ void window_tick(struct work_struct *work)
 	if (output.retry)
 		retry_soon(w);
 	/* Has no effect if window_wake_tick() has queued the tick for an earlier time meanwhile. */
-	queue_delayed_work(system_unbound_wq, &w->tick, msecs_to_jiffies(ms));
+	queue_delayed_work(system_dfl_wq, &w->tick, msecs_to_jiffies(ms));
 }
 
 /**
