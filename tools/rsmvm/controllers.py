@@ -13,7 +13,7 @@ from .server import Server
 
 class Controller:
     """What all have in common.  .modules are loaded by name, in this order, each bringing its
-    dependencies; .drivers must come up by themselves, by the modalias of a PCI device."""
+    dependencies; .drivers must come up by themselves, by the modalias of a PCI device where there are such."""
 
     name = ""
     modules = ["rsm"]
@@ -37,6 +37,10 @@ class Controller:
     def qemu_arguments(self, node):
         """Devices of a guest."""
         del node
+        return []
+
+    def process_arguments(self):
+        """Words for the command line of a kernel that is a process."""
         return []
 
     def parameters(self):
@@ -85,6 +89,9 @@ class Ivshmem(Controller):
     def qemu_arguments(self, node):
         return ["-chardev", f"socket,path={self.server.qemu_path()},id=ivshmem",
                 "-device", "ivshmem-doorbell,vectors=1,chardev=ivshmem"]
+
+    def process_arguments(self):
+        return [f"rsm_ivshmem.socket={self.server.path}"]
 
 
 class Rdma(Controller):

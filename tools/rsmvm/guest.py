@@ -155,14 +155,14 @@ class Guest:
         self._close()
 
     def pause(self):
-        """Returns when QEMU stands still."""
-        os.kill(self.process.pid, signal.SIGSTOP)
+        """Returns when the guest stands still."""
+        self._signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         self.paused = True
 
     def resume(self):
         """Undoes pause()."""
-        os.kill(self.process.pid, signal.SIGCONT)
+        self._signal(signal.SIGCONT)
         self.paused = False
 
     def terminate(self):

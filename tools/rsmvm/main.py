@@ -91,7 +91,7 @@ def _with_ramdisk(guest):
 
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
-    launch = _process(opts, kernel) if kernel.runs is kernels.Runs.PROCESS else _machine(opts, kernel, controller)
+    launch = _process(opts, kernel, controller) if kernel.runs is kernels.Runs.PROCESS else _machine(opts, kernel, controller)
     _announce(len(guests), kernel, launch)
     try:
         _limit_time(opts.timeout)
@@ -109,9 +109,9 @@ def _run(guests, opts, kernel, controller):
     return _verdict(guests, controller)
 
 
-def _process(opts, kernel):
+def _process(opts, kernel, controller):
     """A guest that is a process of this machine."""
-    return usermode.Launch(kernel.image, opts.mem)
+    return usermode.Launch(kernel.image, opts.mem, controller.process_arguments())
 
 
 def _machine(opts, kernel, controller):

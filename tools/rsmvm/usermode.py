@@ -2,7 +2,7 @@
 """A guest that is a process of this machine: User-Mode Linux, a kernel on the host's system calls.
 
 It boots in a second, and starts a process in a tenth of the time that an emulated debug kernel takes.
-It has one processor, no PCI devices and no other node; tests that need these run in QEMU.
+It has one processor and no PCI devices; tests that need these run in QEMU.
 """
 
 import os
@@ -18,6 +18,8 @@ from .errors import UsageError
 # The ports are serial lines, whose driver is built in.
 TRANSPORT = []
 COMMAND_LINE = "ignore_loglevel panic=-1 oops=panic log_buf_len=4M noreboot seccomp=auto kunit.autorun=1 con=null con0=null,fd:1 ssl=null"
+# Which serial line is which port.
+LINES = {name: line for line, name in enumerate(qemu.PORTS + qemu.HUB_PORT, 1)}
 # The guest's memory is a file; one there does not go to a disk.
 SHARED_MEMORY = Path("/dev/shm")
 # With less the kernel finds bugs of its own while it boots, or no memory to go on.
@@ -26,23 +28,21 @@ LEAST_MEBIBYTES = 128
 
 def check(options):
     """Refuses what such a guest has not."""
-    if options.nodes != 1:
-        raise UsageError("--kernel uml: the guest is one node")
     if options.arch != NATIVE:
         raise UsageError(f"--kernel uml is for --arch {NATIVE.name}")
     if (options.smp or 1) != 1:
         raise UsageError("--kernel uml: the guest has one processor")
     if options.mem < LEAST_MEBIBYTES:
         raise UsageError(f"--kernel uml: the guest needs --mem {LEAST_MEBIBYTES}")
-    if options.controller != "loopback":
-        raise UsageError(f"--kernel uml: the guest is a process and has no device for --controller {options.controller}")
+    if options.controller == "rdma":
+        raise UsageError("--kernel uml: the guest is a process and has no device for --controller rdma")
     if options.memory_nodes != 1:
         raise UsageError("--kernel uml: the guest has one memory node")
 
 
 def serial_lines():
     """PORT=DEVICE for the guest's init, in the order of the ports."""
-    return " ".join(f"rsm.{name}=ttyS{line}" for line, name in enumerate(qemu.PORTS, 1))
+    return " ".join(f"rsm.{name}=ttyS{line}" for name, line in LINES.items())
 
 
 @dataclass
@@ -51,16 +51,17 @@ class Launch:
 
     image: Path
     mebibytes: int
+    arguments: list
     is_emulated = False
     # It would run its drivers' last words in the middle of whatever it does. Its console is written at once.
     end_signal = signal.SIGKILL
 
     def command(self, _node, ramdisk, _console, port_fds):
         """The command line of one guest, which dies with rsm-vm, even by SIGKILL."""
-        lines = [f"ssl{line}=fd:{port_fds[name]}" for line, name in enumerate(qemu.PORTS, 1)]
+        lines = [f"ssl{LINES[name]}=fd:{fd}" for name, fd in port_fds.items()]
         return ["setpriv", "--pdeathsig", "KILL", str(self.image), f"mem={self.mebibytes}M", f"initrd={ramdisk}",
                 # Else it is in $HOME, and stays there.
-                f"uml_dir={Path(ramdisk).parent}/", *COMMAND_LINE.split(), *lines]
+                f"uml_dir={Path(ramdisk).parent}/", *COMMAND_LINE.split(), *self.arguments, *lines]
 
     def words(self, console, _complaints):
         """The file for what the process itself says, opened: its kernel log."""
