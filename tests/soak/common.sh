@@ -25,6 +25,14 @@ needs_debug() {
 	echo "kernel $release"
 }
 
+# The fastest debug kernel that runs here, in $fast, and its modules.
+needs_fast_debug() {
+	fast=$(tests/check/fast-debug-kernel) || exit 77
+	tools/build-modules --kernel "$fast" >/dev/null || exit 77
+	release=$(tools/rsm-vm --kernel "$fast" --timeout 600 -- uname -r) || exit 77
+	echo "kernel $release"
+}
+
 # kselftests FILTER ROUNDS: on the debug kernel, as often as the environment of support/soak.hpp says.
 kselftests() {
 	tools/rsm-vm --kernel debug --mem 2048 --timeout 100000 --copy "$build/tests/kselftest:/ksft" \

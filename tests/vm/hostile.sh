@@ -5,7 +5,7 @@
 # on with what is theirs, and to find back to each other. Output is TAP.
 #
 # usage: tests/vm/hostile.sh [--kernel K] [--seconds N] [--seed S] [MODE]...
-#   --kernel   what the guests boot (debug)
+#   --kernel   what the guests boot (debug); "debug" is emulated, and its nodes get more time
 #   --seconds  how long each attack lasts (5)
 #   --seed     what chance depends on (any)
 #   MODE       which attacks (each once; see window-mutator --help)

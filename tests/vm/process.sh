@@ -3,12 +3,12 @@
 # shellcheck disable=SC2154  # run and common.sh set the variables
 # A guest that is a process of this machine, User-Mode Linux.  Sourced by run.
 
-one_node=
+fast_debug=
 
 # A machine may have no source of such a kernel, or forbid what the kernel needs.
 runs_processes() {
-	[ -n "$one_node" ] || one_node=$(tests/check/one-node-kernel 2>/dev/null)
-	[ "$one_node" = uml ] || skip 'User-Mode Linux does not run here: tests/check/one-node-kernel says why'
+	[ -n "$fast_debug" ] || fast_debug=$(tests/check/fast-debug-kernel 2>/dev/null)
+	[ "$fast_debug" = uml ] || skip 'User-Mode Linux does not run here: tests/check/fast-debug-kernel says why'
 }
 
 test_process_passes_its_status_through() {
@@ -43,15 +43,36 @@ test_process_that_ends_by_itself_is_lost() {
 	guest 125 --kernel uml -- 'exec reboot -f' && complains 'guest died'
 }
 
-test_process_has_no_devices_and_one_memory_node() {
+test_process_has_no_rdma_and_one_memory_node() {
 	runs_processes || return
-	guest 2 --kernel uml --controller ivshmem -- true && one_line &&
+	guest 2 --kernel uml --controller rdma -- true && one_line &&
 		guest 2 --kernel uml --memory-nodes 2 -- true && one_line
 }
 
-test_process_is_one_node_with_one_processor() {
-	guest 2 --kernel uml --nodes 2 -- true && one_line && complains 'one node' &&
-		guest 2 --kernel uml --smp 2 -- true && one_line && complains 'one processor' &&
+test_process_that_is_killed_comes_back() {
+	runs_processes || return
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'sleep 1000' -- '
+		exec 3<>/run/rsm-hub
+		for order in "kill 2" "start 2"; do
+			echo "@vm $order" >&3
+			read -r answer <&3
+			echo "$answer"
+		done' && prints '@vm ok' '@vm ok'
+}
+
+test_processes_stand_still_together() {
+	runs_processes || return
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'while :; do :; done' -- '
+		exec 3<>/run/rsm-hub
+		for order in "pause 2" "resume 2" "stall 100"; do
+			echo "@vm $order" >&3
+			read -r answer <&3
+			echo "$answer"
+		done' && prints '@vm ok' '@vm ok' '@vm ok'
+}
+
+test_process_has_one_processor_and_enough_memory() {
+	guest 2 --kernel uml --smp 2 -- true && one_line && complains 'one processor' &&
 		guest 2 --kernel uml --mem 64 -- true && one_line && complains '128'
 }
 

@@ -33,8 +33,8 @@ VM = "tools/rsm-vm"
 DEMO = f"{BUILD}/examples:/demo"
 BUILT = ("build-user", "build-stock")
 DEBUG = ("build-user", "build-debug")
-# A debug kernel for tests of one node, which need not be emulated.
-ONE_NODE = ("build-user", "build-uml")
+# The fastest debug kernel, which need not be emulated.
+FAST_DEBUG = ("build-user", "build-uml")
 
 
 def _style():
@@ -55,8 +55,8 @@ def _builds():
         Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock", "--siw")),
         Stage("build-debug", "debug", 20, ("tools/build-modules", "--kernel", "debug"),
               needs=("debug-kernel",)),
-        Stage("uml-kernel", "debug", 1, ("nice", "tests/check/one-node-kernel"), processors=0),
-        Stage("build-uml", "debug", 20, ("sh", "-c", 'tools/build-modules --kernel "$(tests/check/one-node-kernel)"'),
+        Stage("uml-kernel", "debug", 1, ("nice", "tests/check/fast-debug-kernel"), processors=0),
+        Stage("build-uml", "debug", 20, ("sh", "-c", 'tools/build-modules --kernel "$(tests/check/fast-debug-kernel)"'),
               needs=("uml-kernel",)),
     ]
 
@@ -110,8 +110,8 @@ def _patterns(name):
 def _stock(depth):
     # A little of all, and what the debug kernel can't say.
     tests = "*" if depth is Depth.QUICK else _patterns("stock-tests")
-    # Each run takes all of them: on this kernel, or on the debug kernel.
-    net = f"{_patterns('net-debug-excluded')} net.Net/NetBasics.*" if depth is Depth.CHECK else "net.*"
+    # A debug kernel runs the others.
+    net = f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*" if depth is Depth.CHECK else "net.*"
     return [
         Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests), kind="tap",
               needs=BUILT),
@@ -130,16 +130,21 @@ def _stock(depth):
     ]
 
 
-def _one_node():
-    """One node on a debug kernel; the tests of uDAPL, a third of all, in another guest, as a guest has one processor."""
+def _fast_debug():
+    """A debug kernel that is a process; the tests of uDAPL, a third of all, in another guest, as a guest has one processor."""
     return [
-        Stage("vm-process", "debug", 10, ("tests/vm/run", "process_*"), kind="tap", needs=ONE_NODE),
-        Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=ONE_NODE),
-        Stage("kselftest-one-node", "debug", 170, ("tests/check/kselftest", "one-node", "[!d]*"), kind="tap",
-              needs=ONE_NODE),
-        Stage("kselftest-udapl", "debug", 130, ("tests/check/kselftest", "one-node", "d*"), kind="tap", needs=ONE_NODE,
+        Stage("vm-process", "debug", 10, ("tests/vm/run", "process_*"), kind="tap", needs=FAST_DEBUG),
+        Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=FAST_DEBUG),
+        Stage("kselftest-one-node", "debug", 170, ("tests/check/kselftest", "fast-debug", "[!d]*"), kind="tap",
+              needs=FAST_DEBUG),
+        Stage("kselftest-udapl", "debug", 130, ("tests/check/kselftest", "fast-debug", "d*"), kind="tap", needs=FAST_DEBUG,
               # It mostly waits.
               processors=0),
+        # It mostly waits, too, for nodes that are dead.
+        Stage("kselftest-net", "debug", 400, ("tests/check/kselftest-net", "fast-debug"), kind="tap", needs=FAST_DEBUG,
+              processors=0),
+        Stage("hostile", "debug", 90, ("sh", "-c", 'tests/vm/hostile.sh --kernel "$(tests/check/fast-debug-kernel)" --seconds 1'),
+              kind="tap", needs=FAST_DEBUG),
     ]
 
 
@@ -148,13 +153,11 @@ def _debug(depth):
     full = depth is Depth.FULL
     # Debian's kernel runs the matrix of access.
     rest = "" if full else "access.*"
-    net = () if full else ("net.*", _patterns("net-debug-excluded"))
-    attacks = () if full else ("--seconds", "1")
     return [
         Stage("kselftest-rest", "debug", 180, ("tests/check/kselftest", "debug", _patterns("uml-excluded"), rest), kind="tap",
               needs=DEBUG),
-        Stage("kselftest-net-debug", "debug", 300, ("tests/check/kselftest-net", "debug", *net), kind="tap", needs=DEBUG),
-        Stage("hostile-debug", "debug", 250, ("tests/vm/hostile.sh", *attacks), kind="tap", needs=DEBUG),
+        Stage("kselftest-net-debug", "debug", 300, ("tests/check/kselftest-net", "debug"), kind="tap", needs=DEBUG),
+        Stage("hostile-debug", "debug", 250, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
         # In two guests: one emulates its processors in one thread.
         Stage("kselftest-debug", "debug", 700,
               ("tests/check/kselftest", "debug", "[!d]*", _patterns("uml-excluded")), kind="tap", needs=DEBUG),
@@ -180,13 +183,13 @@ def groups():
 
 
 def _everything(depth=Depth.FULL):
-    return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _one_node() + _debug(depth)
+    return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _fast_debug() + _debug(depth)
 
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
 # "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
 # sanitizers, which take their time, and the emulated debug kernel for what another debug kernel runs.
-FULL_ONLY = {"kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug",
+FULL_ONLY = {"kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "hostile-debug",
              "kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.

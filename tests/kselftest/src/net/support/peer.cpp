@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <gtest/gtest.h>
+#include <iostream>
 #include <utility>
 
 namespace rsmtest::net {
@@ -122,6 +123,12 @@ void Vm::start(const std::vector<unsigned> &nodes) {
         Hub::instance().tell_vm("start " + std::to_string(node));
     for (const unsigned node : nodes)
         expect_ok("start " + std::to_string(node));
+}
+
+// make soak counts the notes.
+void Vm::kill(unsigned node) {
+    command("kill", node);
+    std::cout << "note: a machine was killed" << std::endl;
 }
 
 void Vm::command(const char *what, unsigned argument) {

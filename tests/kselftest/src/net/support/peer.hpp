@@ -100,7 +100,7 @@ class Peer {
 
 // The machines, by courtesy of rsm-vm. Each returns when it is done; a failure is a test failure.
 struct Vm {
-    static void kill(unsigned node) { command("kill", node); }
+    static void kill(unsigned node);
     static void start(unsigned node) { start(std::vector<unsigned>{node}); }
     // Several at once.
     static void start(const std::vector<unsigned> &nodes);
