@@ -60,6 +60,13 @@ test_process_that_is_killed_comes_back() {
 		done' && prints '@vm ok' '@vm ok'
 }
 
+# With no other line to wake the guest, and no interconnect.
+test_process_hears_what_came_before_it_listened() {
+	runs_processes || return
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --on 2 'sleep 1; head -n 1 /run/rsm-hub' \
+		-- 'echo "@2 early" >/run/rsm-hub' && prints '[2] @1 early'
+}
+
 test_processes_stand_still_together() {
 	runs_processes || return
 	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'while :; do :; done' -- '
