@@ -116,7 +116,10 @@ def _stock(depth):
         Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests), kind="tap",
               needs=BUILT),
         Stage("selftests", "stock", 60, ("tests/check/selftests",), kind="tap", needs=BUILT),
-        Stage("kselftest-verbs", "stock", 60, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*"),
+        Stage("kselftest-verbs", "stock", 60, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*",
+                                           # Queue pairs end under traffic, of which rdma_rxe 6.1 sometimes loses count:
+                                           # "refcount_t: underflow" in rxe_destroy_qp(). "--only rdma" has all.
+                                           "dat.OrderPrograms.*"),
               kind="tap", needs=BUILT),
         # "make check-kernels" takes Debian 13's kernels, too.
         Stage("kernels", "stock", 200, ("tests/check/kernels", "--smoke", "backports"), kind="tap", needs=BUILT),
