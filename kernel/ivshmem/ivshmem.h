@@ -116,7 +116,6 @@ struct window_peer {
  * @device: what it comes from
  * @number: N in the controller's name ivshmemN
  * @base: the device's memory
- * @phys: physical address of that
  * @layout: offsets in the window
  * @slot: our slot
  * @incarnation: ours while we are a member and others can see it in our slot, else 0
@@ -136,7 +135,6 @@ struct window {
 	struct window_device *device;
 	int number;
 	void *base;
-	phys_addr_t phys;
 	struct rsm_window_layout layout;
 	u32 slot;
 	u64 incarnation;

@@ -69,7 +69,7 @@ static unsigned long window_pfn(const struct rsm_mem *mem, unsigned long index)
 {
 	struct window_mem *m = to_window_mem(mem);
 
-	return PHYS_PFN(m->w->phys + offset_of(m)) + index;
+	return PHYS_PFN(m->w->device->phys + offset_of(m)) + index;
 }
 
 static void *window_map_page(const struct rsm_mem *mem, unsigned long index)

@@ -72,12 +72,6 @@ static int uml_window_receive(int socket, s64 *number, int *descriptor)
 	return 0;
 }
 
-static void close_descriptor(int descriptor)
-{
-	if (descriptor >= 0)
-		os_close_file(descriptor);
-}
-
 /* A peer's doorbell stays the same when another peer has its position. */
 static void keep_doorbell(struct uml_window *window, s64 position, int descriptor)
 {
@@ -151,14 +145,20 @@ static void uml_window_ring(struct window_device *device, u32 position)
 		os_write_file(doorbell, &ring, sizeof(ring));
 }
 
+static void leave_server(struct uml_window *window)
+{
+	os_close_file(window->socket);
+	for (u32 position = 0; position < RSM_WINDOW_SLOTS_MAX; position++)
+		if (window->doorbell[position] != NO_DESCRIPTOR)
+			os_close_file(window->doorbell[position]);
+}
+
 static void uml_window_close(struct window_device *device)
 {
 	struct uml_window *window = to_uml_window(device);
 
 	um_free_irq(window->socket_irq, window);
-	os_close_file(window->socket);
-	for (u32 position = 0; position < RSM_WINDOW_SLOTS_MAX; position++)
-		close_descriptor(window->doorbell[position]);
+	leave_server(window);
 }
 
 static void uml_window_free(struct window_device *device)
@@ -301,13 +301,11 @@ static struct uml_window *uml_window_open(struct device *dev)
 	os_set_exec_close(window->socket);
 	err = greet_server(window);
 	if (err)
-		goto err_close;
+		goto err_leave;
 	return window;
 
-err_close:
-	os_close_file(window->socket);
-	for (u32 position = 0; position < RSM_WINDOW_SLOTS_MAX; position++)
-		close_descriptor(window->doorbell[position]);
+err_leave:
+	leave_server(window);
 err_free:
 	kfree(window);
 	return ERR_PTR(err);

@@ -134,7 +134,6 @@ static struct window *window_alloc(struct window_device *device)
 	kref_init(&w->ref);
 	w->device = device;
 	w->base = device->base;
-	w->phys = device->phys;
 	w->layout = layout;
 	window_shares_init(&w->shares);
 	spin_lock_init(&w->membership_lock);
