@@ -16,21 +16,26 @@ needs() {
 	done
 }
 
-# The debug kernel's modules, and the kernel itself.
-needs_debug() {
-	kernel=$(tools/debug-kernel/build --path) || exit 77
+# needs_kernel SCRIPT: the debug kernel that the script builds, and its modules.
+needs_kernel() {
+	kernel=$("$1" --path) || exit 77
 	needs "$kernel/done" "$kernel/release"
 	release=$(cat "$kernel/release")
 	needs "$build/modules/$release/rsm.ko"
 	echo "kernel $release"
 }
 
-# The fastest debug kernel that runs here, in $fast, and its modules.
+needs_debug() {
+	needs_kernel tools/debug-kernel/build
+}
+
+# The fastest debug kernel that runs here, in $fast.
 needs_fast_debug() {
 	fast=$(tests/check/fast-debug-kernel) || exit 77
-	tools/build-modules --kernel "$fast" >/dev/null || exit 77
-	release=$(tools/rsm-vm --kernel "$fast" --timeout 600 -- uname -r) || exit 77
-	echo "kernel $release"
+	case $fast in
+	uml) needs_kernel tools/debug-kernel/build-uml ;;
+	*) needs_debug ;;
+	esac
 }
 
 # kselftests FILTER ROUNDS: on the debug kernel, as often as the environment of support/soak.hpp says.
