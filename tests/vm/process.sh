@@ -51,16 +51,11 @@ test_process_has_no_rdma_and_one_memory_node() {
 
 test_process_that_is_killed_comes_back() {
 	runs_processes || return
-	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'sleep 1000' -- '
-		exec 3<>/run/rsm-hub
-		for order in "kill 2" "start 2"; do
-			echo "@vm $order" >&3
-			read -r answer <&3
-			echo "$answer"
-		done' && prints '@vm ok' '@vm ok'
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'sleep 1000' \
+		-- "$hub"'ask "@vm kill 2"; ask "@vm start 2"' && prints '@vm ok' '@vm ok'
 }
 
-# With no other line to wake the guest, and no interconnect.
+# Nothing else wakes the guest. The line is there first but on a busy machine, where the test shows less.
 test_process_hears_what_came_before_it_listened() {
 	runs_processes || return
 	guest 0 --kernel uml --nodes 2 --controller ivshmem --on 2 'sleep 1; head -n 1 /run/rsm-hub' \
@@ -69,13 +64,8 @@ test_process_hears_what_came_before_it_listened() {
 
 test_processes_stand_still_together() {
 	runs_processes || return
-	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'while :; do :; done' -- '
-		exec 3<>/run/rsm-hub
-		for order in "pause 2" "resume 2" "stall 100"; do
-			echo "@vm $order" >&3
-			read -r answer <&3
-			echo "$answer"
-		done' && prints '@vm ok' '@vm ok' '@vm ok'
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'while :; do :; done' \
+		-- "$hub"'ask "@vm pause 2"; ask "@vm resume 2"; ask "@vm stall 100"' && prints '@vm ok' '@vm ok' '@vm ok'
 }
 
 test_process_has_one_processor_and_enough_memory() {

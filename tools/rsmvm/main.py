@@ -91,7 +91,8 @@ def _with_ramdisk(guest):
 
 def _run(guests, opts, kernel, controller):
     """Sees the guests through, and stops them whatever happens."""
-    launch = _process(opts, kernel, controller) if kernel.runs is kernels.Runs.PROCESS else _machine(opts, kernel, controller)
+    begin = _process if kernel.runs is kernels.Runs.PROCESS else _machine
+    launch = begin(opts, kernel, controller)
     _announce(len(guests), kernel, launch)
     try:
         _limit_time(opts.timeout)

@@ -68,8 +68,8 @@ def build_parser():
     add("--controller", default="loopback", choices=controllers.CONTROLLERS,
         help="what joins the guests (loopback)")
     add("--kernel", default="stock", metavar="K",
-        help="stock, debug, uml (a debug kernel that is a process of this machine and not emulated: one processor, no RDMA), backports, trixie, trixie-backports, a VERSION, or the PATH of an image or build "
-        "tree")
+        help="stock, debug, uml (a debug kernel that is a process of this machine and not emulated: one processor, no "
+        "RDMA), backports, trixie, trixie-backports, a VERSION, or the PATH of an image or build tree")
     add("--arch", default=arch.NATIVE.name, choices=sorted(arch.ALL),
         help=f"the guests' architecture ({arch.NATIVE.name}); of arm64, --kernel may be stock, backports, 16k (pages "
         "of 16 KiB, of backports), 64k (built from source) or a release")
