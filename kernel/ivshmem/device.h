@@ -4,8 +4,9 @@
  * doorbells between them. pci.c has QEMU's ivshmem-doorbell device, uml.c what User-Mode Linux has
  * instead.
  *
- * A driver opens a device and hands it to window_start(). The window calls the operations; the
- * driver calls window_answer_bells(), window_stop() and window_shutdown().
+ * A driver opens a device, asks window_check_size() before it maps the memory, and hands the device
+ * to window_start(). The window calls the operations; the driver calls window_answer_bells(),
+ * window_stop() and window_shutdown().
  */
 #ifndef RSM_IVSHMEM_DEVICE_H
 #define RSM_IVSHMEM_DEVICE_H
@@ -52,6 +53,7 @@ struct window_device {
 	u32 position;
 };
 
+int window_check_size(const struct window_device *device);
 struct window *window_start(struct window_device *device);
 void window_stop(struct window *w);
 void window_shutdown(struct window *w);

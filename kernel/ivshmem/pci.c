@@ -108,7 +108,11 @@ static bool is_cached(const void *base)
 static int map_device(struct pci_window *window)
 {
 	struct window_device *device = &window->device;
+	int err;
 
+	err = window_check_size(device);
+	if (err)
+		return err;
 	window->regs = pci_iomap(window->pdev, BAR_REGS, 0);
 	if (!window->regs)
 		return -ENOMEM;

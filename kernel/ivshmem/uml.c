@@ -184,13 +184,28 @@ static int map_memory_of(struct window_device *device, int descriptor)
 	if (err)
 		return err;
 	device->size = stat.ust_size;
-	if (!device->size || device->size % PAGE_SIZE)
+	err = window_check_size(device);
+	if (err)
+		return err;
+	if (device->size % PAGE_SIZE)
 		return -EINVAL;
 	device->base = uml_map_region(descriptor, device->size);
 	if (!device->base)
 		return -ENOMEM;
 	device->phys = __pa(device->base);
 	return 0;
+}
+
+/* A number that comes without a descriptor. */
+static int receive_number(struct uml_window *window, s64 *number)
+{
+	int descriptor;
+	int err;
+
+	err = uml_window_receive(window->socket, number, &descriptor);
+	if (!err && descriptor >= 0)
+		os_close_file(descriptor);
+	return err;
 }
 
 /* The server tells its version, our position, and the memory. */
@@ -200,12 +215,12 @@ static int hear_of_memory(struct uml_window *window)
 	int descriptor;
 	int err;
 
-	err = uml_window_receive(window->socket, &number, &descriptor);
+	err = receive_number(window, &number);
 	if (err)
 		return err;
 	if (number != PROTOCOL_VERSION)
 		return -EPROTO;
-	err = uml_window_receive(window->socket, &number, &descriptor);
+	err = receive_number(window, &number);
 	if (err)
 		return err;
 	if (number < 0 || number >= RSM_WINDOW_SLOTS_MAX)
@@ -214,9 +229,9 @@ static int hear_of_memory(struct uml_window *window)
 	err = uml_window_receive(window->socket, &number, &descriptor);
 	if (err)
 		return err;
-	if (number != NUMBER_MEMORY || descriptor < 0)
+	if (descriptor < 0)
 		return -EPROTO;
-	err = map_memory_of(&window->device, descriptor);
+	err = number == NUMBER_MEMORY ? map_memory_of(&window->device, descriptor) : -EPROTO;
 	if (err)
 		os_close_file(descriptor);
 	return err;

@@ -118,16 +118,30 @@ static void init_peers(struct window *w)
 	}
 }
 
+/**
+ * window_check_size() - can a window be made of so much memory?
+ * @device: of which @dev and @size are set
+ *
+ * Return: 0, or -EINVAL, for which the log has a reason.
+ */
+int window_check_size(const struct window_device *device)
+{
+	struct rsm_window_layout layout;
+
+	if (!rsm_window_layout(&layout, device->size))
+		return 0;
+	dev_err(device->dev, "memory of %llu bytes, a window has %llu to %llu\n", device->size,
+		RSM_WINDOW_MIN, RSM_WINDOW_MAX);
+	return -EINVAL;
+}
+
 static struct window *window_alloc(struct window_device *device)
 {
 	struct rsm_window_layout layout;
 	struct window *w;
 
-	if (rsm_window_layout(&layout, device->size)) {
-		dev_err(device->dev, "memory of %llu bytes, a window has %llu to %llu\n",
-			device->size, RSM_WINDOW_MIN, RSM_WINDOW_MAX);
+	if (rsm_window_layout(&layout, device->size))
 		return ERR_PTR(-EINVAL);
-	}
 	w = kvzalloc(struct_size(w, peer, layout.slots), GFP_KERNEL);
 	if (!w)
 		return ERR_PTR(-ENOMEM);
