@@ -62,6 +62,22 @@ test_process_hears_what_came_before_it_listened() {
 		-- 'echo "@2 early" >/run/rsm-hub' && prints '[2] @1 early'
 }
 
+# More than a line's buffer holds waits to be read; lines that come after that are read, too.
+test_process_hears_all_of_what_waited_for_it() {
+	runs_processes || return
+	guest 0 --kernel uml --nodes 2 --controller ivshmem --on 2 "$hub"'sleep 2
+			lines=1; while [ "$(hear)" != "@1 line 1000" ]; do lines=$((lines + 1)); done; echo $lines
+			ask "@2 poke"' \
+		-- 'seq -f "@2 line %.0f" 1000 >/run/rsm-hub' && prints '[2] 1000' '[2] @2 poke'
+}
+
+test_process_takes_no_word_that_breaks_its_command_line() {
+	for path in "$scratch/a b" "$scratch/a\"b"; do
+		guest 2 --kernel uml --nodes 2 --controller ivshmem --ivshmem-socket "$path" -- true && one_line || return
+	done
+	guest 2 --kernel uml --mem 100000000 -- true && one_line && complains 'of this machine'
+}
+
 test_processes_stand_still_together() {
 	runs_processes || return
 	guest 0 --kernel uml --nodes 2 --controller ivshmem --until-first --on 2 'while :; do :; done' \

@@ -26,7 +26,7 @@ class Service:
     def start(self, folder):
         """Returns when QEMU can connect."""
         if len(os.fsencode(self.path)) > SOCKET_PATH_MAX:
-            raise UsageError(f"{self.path}: too long for a socket's name; set TMPDIR")
+            raise UsageError(f"{self.path}: too long for a socket's name; it has at most {SOCKET_PATH_MAX} bytes: give a shorter path, or set TMPDIR")
         self.complaints = Path(folder, "service")
         with open(self.complaints, "wb") as complaints:
             self.process = subprocess.Popen(

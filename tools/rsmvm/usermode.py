@@ -22,6 +22,8 @@ COMMAND_LINE = "ignore_loglevel panic=-1 oops=panic log_buf_len=4M noreboot secc
 LINES = {name: line for line, name in enumerate(qemu.PORTS + qemu.HUB_PORT, 1)}
 # The guest's memory is a file; one there does not go to a disk.
 SHARED_MEMORY = Path("/dev/shm")
+# Where the kernel ends a word, or begins one that goes on over blanks.
+BREAKS_COMMAND_LINE = frozenset(" \t\n\"")
 # With less the kernel finds bugs of its own while it boots, or no memory to go on.
 LEAST_MEBIBYTES = 128
 
@@ -34,6 +36,12 @@ def check(options):
         raise UsageError("--kernel uml: the guest has one processor")
     if options.mem < LEAST_MEBIBYTES:
         raise UsageError(f"--kernel uml: the guest needs --mem {LEAST_MEBIBYTES}")
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    if options.nodes * options.mem > most:
+        raise UsageError(f"--kernel uml: --nodes {options.nodes} with --mem {options.mem} needs more than the {most} MiB of this machine")
+    for path in (tempfile.gettempdir(), options.ivshmem_socket and os.path.abspath(options.ivshmem_socket)):
+        if path and BREAKS_COMMAND_LINE.intersection(path):
+            raise UsageError(f"--kernel uml: the kernel's command line takes no blank and no quote, which are in {path}")
     if options.controller == "rdma":
         raise UsageError("--kernel uml: the guest is a process and has no device for --controller rdma")
     if options.memory_nodes != 1:
