@@ -158,6 +158,7 @@ struct rsm_link_message {
  * @refused: the peer uses another version of the protocol
  * @objection: reason for which the peer's greeting is refused, a constant string
  *	or NULL; the link stays GREETING for as long as the peer lives
+ * @leaving: reason for which this node is about to end the link, a constant string or NULL
  * @why: reason of its end, a constant string
  * @incarnation: ours for this link
  * @peer: the peer's; 0 until it has greeted
@@ -173,6 +174,7 @@ struct rsm_link_machine {
 	bool known;
 	bool refused;
 	const char *objection;
+	const char *leaving;
 	const char *why;
 	u64 incarnation;
 	u64 peer;

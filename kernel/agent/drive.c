@@ -172,8 +172,11 @@ EXPORT_SYMBOL_GPL(rsm_link_start);
  */
 void rsm_link_stop(struct rsm_link *link, const char *why)
 {
-	if (link_state(link) == RSM_LINK_ACTIVE)
-		rsm_send_hello(link, RSM_MSG_BYE);
+	struct rsm_link_input input = { .event = RSM_ON_LEAVE, .why = why };
+	enum rsm_message_type type = link_feed(link, &input).send;
+
+	if (type)
+		rsm_send_hello(link, type);
 	rsm_link_fail(link, why);
 	flush_work(&link->work);
 }

@@ -27,7 +27,7 @@ static void link_end(struct rsm_link_machine *machine, const char *why,
 	if (!rsm_link_is_started(machine))
 		return;
 	machine->state = RSM_LINK_ENDING;
-	machine->why = why;
+	machine->why = machine->leaving ?: why;
 	output->work = true;
 }
 
@@ -62,6 +62,15 @@ static void link_start(struct rsm_link_machine *machine, unsigned long now,
 	output->taken = true;
 	output->send = RSM_MSG_HELLO;
 	link_arm(machine, output);
+}
+
+static void link_leave(struct rsm_link_machine *machine, const char *why,
+		       struct rsm_link_output *output)
+{
+	if (machine->state != RSM_LINK_ACTIVE)
+		return;
+	machine->leaving = why;
+	output->send = RSM_MSG_BYE;
 }
 
 static const char *death(const struct rsm_link_machine *machine)
@@ -249,6 +258,9 @@ struct rsm_link_output rsm_link_step(struct rsm_link_machine *machine, unsigned 
 		break;
 	case RSM_ON_GREETED:
 		link_become_active(machine, &output);
+		break;
+	case RSM_ON_LEAVE:
+		link_leave(machine, input->why, &output);
 		break;
 	case RSM_ON_FAIL:
 		link_end(machine, input->why, &output);

@@ -14,6 +14,8 @@
  * @RSM_ON_TICK: the timer has expired
  * @RSM_ON_MESSAGE: a message has come whose form is that of its type
  * @RSM_ON_GREETED: the greeting of the peer is handled, behind all messages before it
+ * @RSM_ON_LEAVE: this node ends the link next, and tells the peer before; that is the reason from
+ *	now on, whatever the peer does meanwhile
  * @RSM_ON_FAIL: the link has to end
  * @RSM_ON_STOP_GREETING: the link has to end, unless its peer has greeted
  * @RSM_ON_CLEARED: nothing of the ended link is left
@@ -25,6 +27,7 @@ enum rsm_link_event {
 	RSM_ON_TICK,
 	RSM_ON_MESSAGE,
 	RSM_ON_GREETED,
+	RSM_ON_LEAVE,
 	RSM_ON_FAIL,
 	RSM_ON_STOP_GREETING,
 	RSM_ON_CLEARED,
@@ -38,7 +41,7 @@ enum rsm_link_event {
  * @peer: START: the node
  * @stirred: TICK: the peer has given a sign of life other than messages
  * @message: MESSAGE: the message
- * @why: FAIL and STOP_GREETING: reason, a constant string
+ * @why: LEAVE, FAIL and STOP_GREETING: reason, a constant string
  */
 struct rsm_link_input {
 	enum rsm_link_event event;

@@ -286,6 +286,24 @@ static void heartbeats_go_out_twice_per_interval(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, beats, 19);
 }
 
+/* The peer that hears of it may be faster with the end of the connection. */
+static void a_link_that_is_left_has_that_reason(struct kunit *test)
+{
+	struct rsm_link_input leave = { .event = RSM_ON_LEAVE, .why = "leaving" };
+	struct rsm_link_machine link = active();
+
+	KUNIT_EXPECT_EQ(test, rsm_link_step(&link, START, &leave).send, RSM_MSG_BYE);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ACTIVE);
+	step(&link, START, RSM_ON_FAIL);
+	KUNIT_EXPECT_STREQ(test, link.why, "leaving");
+	KUNIT_EXPECT_EQ(test, rsm_link_step(&link, START, &leave).send, 0);
+	step(&link, START, RSM_ON_CLEARED);
+	begin(&link, 0);
+	KUNIT_EXPECT_EQ(test, rsm_link_step(&link, START, &leave).send, 0);
+	step(&link, START, RSM_ON_FAIL);
+	KUNIT_EXPECT_STREQ(test, link.why, "test");
+}
+
 static void the_configuration_of_a_node_is_kept(struct kunit *test)
 {
 	struct rsm_link_machine link = {};
@@ -314,7 +332,7 @@ static const struct {
 	{ RSM_ON_CLEARED }, { RSM_ON_MESSAGE, RSM_MSG_HELLO, PEER },
 	{ RSM_ON_MESSAGE, RSM_MSG_WELCOME, PEER }, { RSM_ON_MESSAGE, RSM_MSG_HELLO, REBOOTED },
 	{ RSM_ON_MESSAGE, RSM_MSG_BELL, PEER }, { RSM_ON_MESSAGE, RSM_MSG_BYE, PEER },
-	{ RSM_ON_STOP_GREETING },
+	{ RSM_ON_STOP_GREETING }, { RSM_ON_LEAVE },
 };
 
 #define HAPPENINGS	(2 * ARRAY_SIZE(happenings))
@@ -343,7 +361,7 @@ static bool may_follow(enum rsm_link_state old, enum rsm_link_state new, enum rs
 	case RSM_LINK_ACTIVE:
 		return old == RSM_LINK_GREETING && event == RSM_ON_GREETED;
 	case RSM_LINK_ENDING:
-		return old != RSM_LINK_DOWN && event != RSM_ON_START &&
+		return old != RSM_LINK_DOWN && event != RSM_ON_START && event != RSM_ON_LEAVE &&
 		       (event != RSM_ON_STOP_GREETING || old == RSM_LINK_GREETING);
 	case RSM_LINK_DOWN:
 		return event == RSM_ON_CLEARED;
@@ -419,6 +437,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_longer_interval_of_the_peer_is_used),
 	KUNIT_CASE(a_silent_peer_is_dead_after_two_intervals),
 	KUNIT_CASE(heartbeats_go_out_twice_per_interval),
+	KUNIT_CASE(a_link_that_is_left_has_that_reason),
 	KUNIT_CASE(the_configuration_of_a_node_is_kept),
 	KUNIT_CASE(all_short_sequences),
 	{}
