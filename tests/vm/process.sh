@@ -43,10 +43,25 @@ test_process_that_ends_by_itself_is_lost() {
 	guest 125 --kernel uml -- 'exec reboot -f' && complains 'guest died'
 }
 
-test_process_has_no_rdma_and_one_memory_node() {
+test_process_has_one_memory_node() {
+	guest 2 --kernel uml --memory-nodes 2 -- true && one_line
+}
+
+test_processes_have_rdma() {
 	runs_processes || return
-	guest 2 --kernel uml --controller rdma -- true && one_line &&
-		guest 2 --kernel uml --memory-nodes 2 -- true && one_line
+	guest 0 --kernel uml --controller rdma --nodes 2 --until-first --copy "$(command -v rping)" --on 2 './rping -s -C 3' \
+		-- "until ./rping -C 3 -c -v -a 10.77.1.2 >log; do sleep 0.2; done; "'grep -c "^ping data" log
+			cat /sys/class/net/eth0/mtu' && prints 3 4200
+}
+
+# The card of a killed process leaves the switch, and a network that was down comes up again.
+test_processes_find_each_other_again() {
+	runs_processes || return
+	up=$network'say "@1 up"; hear; sleep 1000'
+	guest 0 --kernel uml --controller rdma --nodes 2 --until-first --on 2 "$up" -- "$network"'
+		hear; ask "@vm kill 2"; say "@vm start 2"; (hear; hear) | sort; reaches 2
+		ip link set eth0 down; ip link set eth0 up; reaches 2' &&
+		prints '@2 up' '@vm ok' '@2 up' '@vm ok' 'reaches 2' 'reaches 2'
 }
 
 test_process_that_is_killed_comes_back() {

@@ -59,7 +59,25 @@ class Card:
         return False
 
 
-class SwitchTest(unittest.TestCase):
+class PacketCard:
+    """The network card of a guest that is a process."""
+
+    def __init__(self, path):
+        self.end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.end.connect(path)
+
+    def send(self, *frame):
+        """Puts a frame on the wire."""
+        self.end.sendall(packed(*frame)[4:])
+
+    def receive(self):
+        """The next frame; None when the switch has closed the port."""
+        return self.end.recv(switch.FRAME_MAX) or None
+
+    silent = Card.silent
+
+
+class Switched(unittest.TestCase):
     """Each with a switch of its own, and three cards of which it has heard."""
 
     def setUp(self):
@@ -74,9 +92,13 @@ class SwitchTest(unittest.TestCase):
         self.announce(one, ONE, [two, three])
         self.cards = [one, two, three]
 
+    def new_card(self):
+        """A card of the kind that is tested."""
+        return Card(self.service.path)
+
     def plugged(self):
         """A card that nobody has heard of, the switch perhaps neither."""
-        card = Card(self.service.path)
+        card = self.new_card()
         self.addCleanup(card.end.close)
         return card
 
@@ -96,6 +118,10 @@ class SwitchTest(unittest.TestCase):
         """A frame goes from one to the other and to nobody else."""
         sender.send(target, source, b"hello")
         self.assertEqual(receiver.receive(), packed(target, source, b"hello")[4:])
+
+
+class Common:
+    """Tests that cards of both kinds pass."""
 
     def test_a_known_address_has_one_port(self):
         one, two, three = self.cards
@@ -123,28 +149,6 @@ class SwitchTest(unittest.TestCase):
         two.send(ALL, TWO, b"to all")
         self.assertTrue(one.receive().endswith(b"to all"))
         self.assertTrue(three.receive().endswith(b"to all"))
-
-    def test_frames_in_pieces_and_together(self):
-        one, two, _ = self.cards
-        data = b"".join(packed(TWO, ONE, b"%d" % number * 1500) for number in range(10))
-        for at in range(0, 100):
-            one.end.sendall(data[at:at + 1])
-        one.end.sendall(data[100:])
-        self.assertEqual([two.receive()[14:15] for _ in range(10)],
-                         [b"%d" % number for number in range(10)])
-
-    def test_short_frames_go_nowhere(self):
-        one, two, _ = self.cards
-        for size in (0, 1, switch.ADDRESSES - 1):
-            one.end.sendall(struct.pack("!I", size) + b"\xff" * size)
-        self.assert_works(one, two, TWO, ONE)
-
-    def test_nonsense_closes_the_port(self):
-        one, two, three = self.cards
-        one.end.sendall(struct.pack("!I", switch.FRAME_MAX + 1) + bytes(100))
-        self.assertIsNone(one.receive())
-        self.assert_works(two, three, THREE, TWO)
-        self.assert_works(self.card(ONE, [two, three]), two, TWO, ONE)
 
     def test_a_card_that_goes_is_forgotten(self):
         one, two, three = self.cards
@@ -175,6 +179,53 @@ class SwitchTest(unittest.TestCase):
             two.receive()
         two.send(ALL, TWO)
         self.assert_works(one, two, TWO, ONE)
+
+
+class StreamTest(Common, Switched):
+    """Cards in QEMU: a stream can have what is no frame."""
+
+    def test_frames_in_pieces_and_together(self):
+        one, two, _ = self.cards
+        data = b"".join(packed(TWO, ONE, b"%d" % number * 1500) for number in range(10))
+        for at in range(0, 100):
+            one.end.sendall(data[at:at + 1])
+        one.end.sendall(data[100:])
+        self.assertEqual([two.receive()[14:15] for _ in range(10)],
+                         [b"%d" % number for number in range(10)])
+
+    def test_short_frames_go_nowhere(self):
+        one, two, _ = self.cards
+        for size in (0, 1, switch.ADDRESSES - 1):
+            one.end.sendall(struct.pack("!I", size) + b"\xff" * size)
+        self.assert_works(one, two, TWO, ONE)
+
+    def test_nonsense_closes_the_port(self):
+        one, two, three = self.cards
+        one.end.sendall(struct.pack("!I", switch.FRAME_MAX + 1) + bytes(100))
+        self.assertIsNone(one.receive())
+        self.assert_works(two, three, THREE, TWO)
+        self.assert_works(self.card(ONE, [two, three]), two, TWO, ONE)
+
+
+class PacketTest(Common, Switched):
+    """The same tests with cards of processes."""
+
+    def new_card(self):
+        return PacketCard(self.service.packets)
+
+    def test_short_frames_go_nowhere(self):
+        one, two, _ = self.cards
+        for size in (1, switch.ADDRESSES - 1):
+            one.end.sendall(b"\xff" * size)
+        self.assert_works(one, two, TWO, ONE)
+
+    def test_a_guest_in_qemu_reaches_a_process(self):
+        card = Card(self.service.path)
+        self.addCleanup(card.end.close)
+        one, two, three = self.cards
+        self.announce(card, b"\x02\0\0\0\0\x07", [one, two, three])
+        self.assert_works(one, card, b"\x02\0\0\0\0\x07", ONE)
+        self.assert_works(card, two, TWO, b"\x02\0\0\0\0\x07")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ class Controller:
     name = ""
     modules = ["rsm"]
     drivers = []
-    # Modules of the network between the guests, if there is one.
+    # Modules of the network between the guests, if there is one, and of a network card in QEMU.
     network = []
+    card = []
     # Modules that tests load, where there are such: brd is a disk, since no file system of the guests takes O_DIRECT.
     optional = ["brd"]
     threads = Threads.ONE
@@ -39,8 +40,9 @@ class Controller:
         del node
         return []
 
-    def process_arguments(self):
+    def process_arguments(self, node):
         """Words for the command line of a kernel that is a process."""
+        del node
         return []
 
     def parameters(self):
@@ -90,7 +92,7 @@ class Ivshmem(Controller):
         return ["-chardev", f"socket,path={self.server.qemu_path()},id=ivshmem",
                 "-device", "ivshmem-doorbell,vectors=1,chardev=ivshmem"]
 
-    def process_arguments(self):
+    def process_arguments(self, node):
         return [f"rsm_ivshmem.socket={self.server.path}"]
 
 
@@ -99,8 +101,9 @@ class Rdma(Controller):
 
     name = "rdma"
     modules = ["rsm", "rsm_rdma"]
-    optional = [*Controller.optional, *network.OPTIONAL]
-    network = network.MODULES
+    optional = [*Controller.optional, *network.CHECKSUM, *network.OPTIONAL]
+    card = network.CARD
+    network = network.CHECKSUM + network.MODULES
     max_nodes = 3
 
     def __init__(self, options):
@@ -125,6 +128,9 @@ class Rdma(Controller):
 
     def qemu_arguments(self, node):
         return self.switch.qemu_arguments(node)
+
+    def process_arguments(self, node):
+        return self.switch.process_arguments(node)
 
     def parameters(self):
         nodes = range(1, self.nodes + 1)

@@ -60,15 +60,19 @@ def _prepare(opts, kernel, controller, folder):
     modules = [] if bare else controller.modules
     drivers = [] if bare else controller.drivers
     module_set = ModuleSet(kernel)
-    transport = usermode.TRANSPORT if kernel.runs is kernels.Runs.PROCESS else qemu.TRANSPORT
-    for name in transport + controller.network + modules + drivers:
-        module_set.add(name)
+    if kernel.runs is kernels.Runs.PROCESS:
+        transport, network = usermode.TRANSPORT, controller.network
+    else:
+        transport, network = qemu.TRANSPORT, controller.card + controller.network
     for name in controller.optional:
         module_set.add_if_built(name)
+    for name in transport + network + modules + drivers:
+        if name not in controller.optional:
+            module_set.add(name)
     module_set.add_project()
     setups = [Setup(node, command, kernel, module_set, module_set.loadable(modules), drivers,
                     _parameters(node, opts, module_set, controller), opts.copy, opts.nodes > 1,
-                    module_set.loadable(controller.network), module_set.loadable(transport))
+                    module_set.loadable(network), module_set.loadable(transport))
               for node, command in opts.commands.items()]
     return [_with_ramdisk(Guest(setup, folder)) for setup in setups]
 
@@ -112,7 +116,7 @@ def _run(guests, opts, kernel, controller):
 
 def _process(opts, kernel, controller):
     """A guest that is a process of this machine."""
-    return usermode.Launch(kernel.image, opts.mem, controller.process_arguments())
+    return usermode.Launch(kernel.image, opts.mem, controller.process_arguments)
 
 
 def _machine(opts, kernel, controller):

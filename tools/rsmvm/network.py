@@ -10,9 +10,12 @@ from .arch import NATIVE
 from .errors import UsageError
 from .service import Service
 
-# In this order.  rdma_rxe wants crc32 at once, which nothing in a guest would load for it;
-# sch_netem is there for tests that lose packets.
-MODULES = ["virtio_net", "crc32_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm", "sch_netem"]
+# The network card of a guest in QEMU; a kernel that is a process has its own built in.
+CARD = ["virtio_net"]
+# rdma_rxe wants crc32 at once, which nothing in a guest would load for it, where that is a module.
+CHECKSUM = ["crc32_generic"]
+# In this order.  sch_netem is there for tests that lose packets.
+MODULES = ["rdma_rxe", "ib_uverbs", "rdma_ucm", "sch_netem"]
 # A device that rsm_rdma refuses: soft-iWARP, which wants crc32c in the same way.
 OPTIONAL = ["crc32c_generic", "siw"]
 # iproute2's own: busybox has an ip and a tc, which cannot do half of it, and no rdma.
@@ -29,18 +32,29 @@ def address(node):
     return f"10.77.1.{node}"
 
 
+def mac(node):
+    """A node's Ethernet address."""
+    return f"52:54:00:4d:01:{node:02x}"
+
+
 class Network(Service):
     """The switch that the guests of one run are plugged into."""
 
     def __init__(self, path):
-        super().__init__("the switch", path, [sys.executable, paths.SWITCH, "--socket", path])
+        self.packets = f"{path}.packets"
+        super().__init__("the switch", path,
+                         [sys.executable, paths.SWITCH, "--socket", path, "--packets", self.packets])
 
     def qemu_arguments(self, node):
         """A guest's network card.  Without romfile QEMU would look for a boot ROM; without speed
         rxe would complain of it in the kernel log."""
         return ["-netdev", f"stream,id=net,server=off,addr.type=unix,addr.path={self.qemu_path()}",
                 "-device", "virtio-net-pci,netdev=net,romfile=,speed=10000,duplex=full,"
-                f"host_mtu={MTU},mac=52:54:00:4d:01:{node:02x}"]
+                f"host_mtu={MTU},mac={mac(node)}"]
+
+    def process_arguments(self, node):
+        """The same of a guest that is a process."""
+        return [f"vec0:transport=bess,dst={self.packets},mac={mac(node)},mtu={MTU}"]
 
 
 def files():

@@ -99,14 +99,19 @@ def shell_text(command):
     return command[0] if len(command) == 1 else shlex.join(command)
 
 
+def _other_nodes(nodes):
+    """What --on can name."""
+    if nodes == 1:
+        return "there is no second node, see --nodes"
+    return "the other node is 2" if nodes == 2 else f"the nodes besides the first are 2..{nodes}"
+
+
 def node_commands(options):
     """{node: shell text} of CMD and the --on commands; other nodes are just there."""
     commands = {1: shell_text(options.command)}
     for node, text in options.on:
         if not node.isdigit() or not 1 < int(node) <= options.nodes:
-            raise UsageError(f"--on {node}: the nodes besides the first are "
-                             f"2..{options.nodes}" if options.nodes > 1 else
-                             f"--on {node}: there is no second node, see --nodes")
+            raise UsageError(f"--on {node}: {_other_nodes(options.nodes)}")
         if int(node) in commands:
             raise UsageError(f"--on {node} is given twice")
         commands[int(node)] = text

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An Ethernet switch between the guests of one run: python3 switch.py --socket PATH
+"""An Ethernet switch between the guests of one run: python3 switch.py --socket PATH --packets PATH
 
-QEMU's "-netdev stream" connects to the socket and puts the length of each frame before it, four
-bytes in network order.  A guest that does not read, because it is paused or busy, loses frames
-as it would with any switch; it does not hold up the others.  One that is killed takes nothing
-down but its own port.
+QEMU's "-netdev stream" connects to the first socket and puts the length of each frame before it, four
+bytes in network order.  User-Mode Linux's "transport=bess" connects to the second, where each packet is
+a frame.  A guest that does not read, because it is paused or busy, loses frames as it would with any
+switch; it does not hold up the others.  One that is killed takes nothing down but its own port.
 """
 
 import selectors
@@ -12,6 +12,8 @@ import signal
 import socket
 import struct
 import sys
+from collections import deque
+from contextlib import ExitStack
 from pathlib import Path
 
 HEADER = struct.Struct("!I")
@@ -22,14 +24,18 @@ RECEIVE_MAX = 1 << 18
 # Frames that a port holds for a guest that is slow; a retransmission after this has a point again.
 BACKLOG_MAX = 1 << 20
 KNOWN_MAX = 1024
+# Packets that are read from a port before another one has its turn.
+TURN_MAX = 64
 
 
 class BrokenPort(Exception):
     """What came is no frame, or nothing will come any more."""
 
 
-class Port:
-    """The connection of one guest."""
+class StreamPort:
+    """The connection of one guest in QEMU."""
+
+    SOCKET = socket.SOCK_STREAM
 
     def __init__(self, end):
         self.end = end
@@ -37,16 +43,9 @@ class Port:
         self.outgoing = bytearray()
 
     def receive(self):
-        """The frames that have arrived as a whole, each with its length before it."""
-        try:
-            data = self.end.recv(RECEIVE_MAX)
-        except BlockingIOError:
-            return []
-        except ConnectionResetError:
-            data = b""
-        if not data:
-            raise BrokenPort
-        self.incoming += data
+        """The frames that have arrived as a whole."""
+        data = received(self.end, RECEIVE_MAX)
+        self.incoming += data or b""
         return list(self._frames())
 
     def _frames(self):
@@ -55,61 +54,109 @@ class Port:
             size, = HEADER.unpack_from(self.incoming, at)
             if size > FRAME_MAX:
                 raise BrokenPort
-            end = at + HEADER.size + size
-            if end > len(self.incoming):
+            begin = at + HEADER.size
+            at = begin + size
+            if at > len(self.incoming):
+                at = begin - HEADER.size
                 break
-            if size >= ADDRESSES:
-                yield bytes(self.incoming[at:end])
-            at = end
+            yield bytes(self.incoming[begin:at])
         del self.incoming[:at]
 
     def post(self, frame):
         """Queues a frame, or drops it."""
         if len(self.outgoing) < BACKLOG_MAX:
-            self.outgoing += frame
+            self.outgoing += HEADER.pack(len(frame)) + frame
 
     def flush(self):
-        """Sends what the guest takes; whoever is gone is noticed when reading."""
-        try:
-            sent = self.end.send(self.outgoing, socket.MSG_NOSIGNAL)
-        except BlockingIOError:
-            return
-        except (BrokenPipeError, ConnectionResetError):
-            sent = len(self.outgoing)
-        del self.outgoing[:sent]
+        """Sends what the guest takes."""
+        del self.outgoing[:sent(self.end, self.outgoing)]
+
+
+class PacketPort:
+    """The connection of one guest that is a process."""
+
+    SOCKET = socket.SOCK_SEQPACKET
+
+    def __init__(self, end):
+        self.end = end
+        self.outgoing = deque()
+        self.waiting = 0
+
+    def receive(self):
+        """The frames that have arrived, or some of them."""
+        frames = []
+        while len(frames) < TURN_MAX and (frame := received(self.end, FRAME_MAX)):
+            frames.append(frame)
+        return frames
+
+    def post(self, frame):
+        """Queues a frame, or drops it."""
+        if self.waiting < BACKLOG_MAX:
+            self.outgoing.append(frame)
+            self.waiting += len(frame)
+
+    def flush(self):
+        """Sends what the guest takes."""
+        while self.outgoing and sent(self.end, self.outgoing[0]):
+            self.waiting -= len(self.outgoing.popleft())
+
+
+def received(end, most):
+    """What has come, None if nothing has."""
+    try:
+        data = end.recv(most)
+    except BlockingIOError:
+        return None
+    except ConnectionResetError:
+        data = b""
+    if not data:
+        raise BrokenPort
+    return data
+
+
+def sent(end, data):
+    """How much of it the guest took: all if it is gone, which is noticed when reading."""
+    try:
+        return end.send(data, socket.MSG_NOSIGNAL)
+    except BlockingIOError:
+        return 0
+    except (BrokenPipeError, ConnectionResetError):
+        return len(data)
 
 
 class Switch:
     """The ports, and behind which of them an address was seen last."""
 
-    def __init__(self, listener):
-        self.listener = listener
+    def __init__(self, listeners):
+        self.kinds = listeners
         self.ports = set()
         self.known = {}
         self.selector = selectors.DefaultSelector()
-        self.selector.register(listener, selectors.EVENT_READ)
+        for listener in listeners:
+            self.selector.register(listener, selectors.EVENT_READ)
 
     def turn(self):
         """Waits for something to happen and deals with it."""
         for key, events in self.selector.select():
-            if key.fileobj is self.listener:
-                self._accept()
+            if key.fileobj in self.kinds:
+                self._accept(key.fileobj)
             elif events & selectors.EVENT_READ:
                 self._read(key.data)
         for port in self.ports:
             self._write(port)
 
-    def _accept(self):
-        end, _ = self.listener.accept()
+    def _accept(self, listener):
+        end, _ = listener.accept()
         end.setblocking(False)
-        port = Port(end)
+        port = self.kinds[listener](end)
         self.ports.add(port)
         self.selector.register(end, selectors.EVENT_READ, port)
 
     def _read(self, port):
         try:
             for frame in port.receive():
-                self._forward(port, frame)
+                if len(frame) >= ADDRESSES:
+                    self._forward(port, frame)
         except BrokenPort:
             self.ports.remove(port)
             self.selector.unregister(port.end)
@@ -118,7 +165,7 @@ class Switch:
 
     def _forward(self, port, frame):
         """To the port that the address is behind, or to all others."""
-        target, source = frame[4:10], frame[10:16]
+        target, source = frame[:6], frame[6:ADDRESSES]
         if len(self.known) >= KNOWN_MAX:
             self.known.clear()
         if not source[0] & 1:
@@ -138,19 +185,26 @@ class Switch:
             self.selector.modify(port.end, wanted, port)
 
 
-def main(path):
+def listener_at(path, kind, stack):
+    """A listening socket, whose name goes with it."""
+    listener = stack.enter_context(socket.socket(socket.AF_UNIX, kind))
+    listener.bind(path)
+    stack.callback(Path(path).unlink)
+    listener.listen()
+    return listener
+
+
+def main(stream_path, packet_path):
     """Serves until SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(path)
-        try:
-            listener.listen()
-            switch = Switch(listener)
-            while True:
-                switch.turn()
-        finally:
-            Path(path).unlink()
+    with ExitStack() as stack:
+        # A guest comes when the first is there: it is made last.
+        packets = listener_at(packet_path, PacketPort.SOCKET, stack)
+        streams = listener_at(stream_path, StreamPort.SOCKET, stack)
+        switch = Switch({streams: StreamPort, packets: PacketPort})
+        while True:
+            switch.turn()
 
 
 if __name__ == "__main__":
-    main(sys.argv[2])
+    main(sys.argv[2], sys.argv[4])

@@ -8,6 +8,7 @@ It has one processor and no PCI devices; tests that need these run in QEMU.
 import os
 import signal
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,8 +43,6 @@ def check(options):
     for path in (tempfile.gettempdir(), options.ivshmem_socket and os.path.abspath(options.ivshmem_socket)):
         if path and BREAKS_COMMAND_LINE.intersection(path):
             raise UsageError(f"--kernel uml: the kernel's command line takes no blank and no quote, which are in {path}")
-    if options.controller == "rdma":
-        raise UsageError("--kernel uml: the guest is a process and has no device for --controller rdma")
     if options.memory_nodes != 1:
         raise UsageError("--kernel uml: the guest has one memory node")
 
@@ -59,17 +58,17 @@ class Launch:
 
     image: Path
     mebibytes: int
-    arguments: list
+    arguments: Callable[[int], list]    # of a node's controller
     is_emulated = False
     # It would run its drivers' last words in the middle of whatever it does. Its console is written at once.
     end_signal = signal.SIGKILL
 
-    def command(self, _node, ramdisk, _console, port_fds):
+    def command(self, node, ramdisk, _console, port_fds):
         """The command line of one guest, which dies with rsm-vm, even by SIGKILL."""
         lines = [f"ssl{LINES[name]}=fd:{fd}" for name, fd in port_fds.items()]
         return ["setpriv", "--pdeathsig", "KILL", str(self.image), f"mem={self.mebibytes}M", f"initrd={ramdisk}",
                 # Else it is in $HOME, and stays there.
-                f"uml_dir={Path(ramdisk).parent}/", *COMMAND_LINE.split(), *self.arguments, *lines]
+                f"uml_dir={Path(ramdisk).parent}/", *COMMAND_LINE.split(), *self.arguments(node), *lines]
 
     def words(self, console, _complaints):
         """The file for what the process itself says, opened: its kernel log."""
