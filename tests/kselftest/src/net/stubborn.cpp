@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <unistd.h>
@@ -86,10 +88,13 @@ class User {
         pending_ = std::make_unique<Pending>(
             session_.begin("put", import_.name(), transfer.address, transfer.length, 7));
     }
-    // The function of the kernel that it sleeps in.
+    // Not every architecture knows in wchan what called the scheduler. The function may be inlined.
     bool waits_for_room() const {
-        const auto name = read_line("/proc/" + pid_ + "/wchan");
-        return name && (*name == "op_wait_for_room" || *name == "rsm_rdma_op_start");
+        std::ifstream stack("/proc/" + pid_ + "/stack");
+        const std::string text{std::istreambuf_iterator<char>(stack), {}};
+        return text.find("wait_for_completion") != std::string::npos &&
+               (text.find("op_wait_for_room") != std::string::npos ||
+                text.find("rsm_rdma_op_start") != std::string::npos);
     }
     int result() { return pending_->get().status; }
     void kill() { session_.kill(); }
