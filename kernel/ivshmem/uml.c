@@ -326,15 +326,23 @@ err_free:
 	return ERR_PTR(err);
 }
 
+static int uml_window_fail(struct device *dev, int err)
+{
+	if (err == -EPIPE)
+		dev_err(dev, "no window: the server of %s ended the connection, as one does that has no room\n",
+			socket);
+	else
+		dev_err(dev, "no window from %s: error %d\n", socket, err);
+	return err;
+}
+
 static int uml_window_probe(struct platform_device *pdev)
 {
 	struct uml_window *window = uml_window_open(&pdev->dev);
 	struct window *w;
 
-	if (IS_ERR(window)) {
-		dev_err(&pdev->dev, "no window from %s: error %ld\n", socket, PTR_ERR(window));
-		return PTR_ERR(window);
-	}
+	if (IS_ERR(window))
+		return uml_window_fail(&pdev->dev, PTR_ERR(window));
 	w = window_start(&window->device);
 	if (IS_ERR(w))
 		return PTR_ERR(w);

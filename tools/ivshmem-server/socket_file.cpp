@@ -81,8 +81,11 @@ const sockaddr *generic(const sockaddr_un &address) {
 
 } // namespace
 
+SocketFile::SocketFile(std::string path)
+    : path_(std::move(path)), socket_(make_socket()), lock_(take_lock(path_)) {}
+
 SocketFile::SocketFile(std::string path, mode_t mode, std::optional<gid_t> group)
-    : path_(std::move(path)), lock_(take_lock(path_)), socket_(make_socket()) {
+    : SocketFile(std::move(path)) {
     remove_stale();
     bind_socket(mode, group);
 }

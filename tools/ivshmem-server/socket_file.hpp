@@ -23,14 +23,17 @@ class SocketFile {
     int socket() const { return socket_.get(); }
 
   private:
+    // The lock alone: the public constructor begins with it, so that its failures end in the destructor.
+    explicit SocketFile(std::string path);
+
     void remove_stale() const;
     void bind_socket(mode_t mode, std::optional<gid_t> group);
 
     std::string path_;
+    Descriptor socket_;
     // Next to the socket, locked as long as its server lives: without it, two servers that start
     // at once could each take the other's socket, not listening yet, for a dead server's.
     Descriptor lock_;
-    Descriptor socket_;
     struct stat made_ {};
 };
 

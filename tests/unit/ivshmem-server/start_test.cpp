@@ -164,6 +164,7 @@ TEST(IvshmemServerStart, SocketOfAnotherLiveProgramIsNotTaken) {
     const auto inode = status_of(directory.socket()).st_ino;
     expect_failure({"--socket", directory.socket()}, 1);
     EXPECT_EQ(status_of(directory.socket()).st_ino, inode);
+    EXPECT_FALSE(fs::exists(directory.socket() + ".lock"));
 }
 
 TEST(IvshmemServerStart, OtherFilesAreNotTouched) {
@@ -171,6 +172,7 @@ TEST(IvshmemServerStart, OtherFilesAreNotTouched) {
     std::ofstream(directory.socket()) << "precious";
     expect_failure({"--socket", directory.socket()}, 1);
     EXPECT_EQ(fs::file_size(directory.socket()), 8U);
+    EXPECT_FALSE(fs::exists(directory.socket() + ".lock"));
     expect_failure({"--socket", directory.file("missing/s")}, 1);
 }
 
