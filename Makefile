@@ -73,7 +73,7 @@ RULES   = $(DESTDIR)$(SYSTEM_LIB)/udev/rules.d
 
 .PHONY: all help lib modules docs demo demo-vms demo-dat demo-dat-vms check check-quick check-full \
 	check-kernels check-arm64 arm64 fuzz soak soak-report bench style install \
-	install-files uninstall deb clean deps-build deps-run deps-check deps-deb deps-arm64
+	install-files uninstall deb clean deps-build deps-run deps-check deps-full deps-deb deps-arm64
 
 all: lib modules
 
@@ -111,8 +111,9 @@ deps-build:
 deps-run: deps-build
 	@$(DEPS) run
 deps-check: deps-run
-	@$(DEPS) docs
-	@$(DEPS) check kernel deb packages
+	@$(DEPS) docs check kernel
+deps-full: deps-check
+	@$(DEPS) deb packages
 deps-deb: deps-build
 	@$(DEPS) deb
 
@@ -172,7 +173,7 @@ check: deps-check
 check-quick: deps-check
 	@tests/check/run --quick
 
-check-full: deps-check
+check-full: deps-full
 	@tests/check/run --full
 
 check-kernels: deps-run
@@ -196,6 +197,7 @@ fuzz: deps-check
 soak: deps-check
 	@$(MAKE) --no-print-directory lib modules TESTING=ON PREFIX=/usr
 	@$(MAKE) --no-print-directory modules KERNEL=debug
+	@$(MAKE) --no-print-directory modules KERNEL=$$(tests/check/fast-debug-kernel)
 	@tests/soak/run --hours $(HOURS)
 
 soak-report:
