@@ -98,11 +98,22 @@ void World::check_unreached(std::uint64_t memory, const Node &exporter, const ch
 Time World::run_since(const Node &node, Time time) const
 {
     Time from = runtime_.time();
-    for (auto stall = node.stalls.rbegin(); stall != node.stalls.rend() && from - stall->to < time; ++stall) {
-        time -= from - stall->to;
+    for (auto stall = node.stalls.rbegin(); stall != node.stalls.rend(); ++stall) {
+        const Time ran = from - std::min(stall->to, from);
+        if (ran >= time)
+            break;
+        time -= ran;
         from = stall->from;
     }
     return from > time ? from - time : 0;
+}
+
+// Has the node run for less than its interval while another one ran for two? Then the other one may take it for
+// dead, or will: a look that comes late, because all stood still, gives it two intervals again.
+bool World::is_as_good_as_dead(const Node &node, const Node &to) const
+{
+    const Time interval = node.heartbeat_ms * ms;
+    return run_since(node, interval) < run_since(to, 2 * interval);
 }
 
 // Has one of the nodes done less than nodes do since then, but for both standing still together?

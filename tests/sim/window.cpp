@@ -278,11 +278,13 @@ bool World::uses(const Node &node, u64 owner) const
 }
 
 // A node that has lost its slot without knowing it may reach memory of others until it finds out. So may
-// a node whose timers run and whose works do not: it says that it lives, and does not end its links.
+// a node that has stood still for so long that it is about to lose the slot, and one whose timers run and
+// whose works do not: it says that it lives, and does not end its links.
 void World::check_released(const Node &by, u64 owner)
 {
     for (const auto &node : nodes_) {
-        if (node.get() == &by || !is_member(*node) || node->slow_until > runtime_.time())
+        if (node.get() == &by || !is_member(*node) || node->slow_until > runtime_.time() ||
+            is_as_good_as_dead(*node, by))
             continue;
         if (node->membership.machine.incarnation == owner || uses(*node, owner))
             runtime_.fault("memory that " + name(*node) + " uses is given to others by " + name(by));

@@ -283,6 +283,7 @@ private:
     void check_step(Owner *owner);
     void check_unreached(std::uint64_t memory, const Node &exporter, const char *when);
     Time run_since(const Node &node, Time time) const;
+    bool is_as_good_as_dead(const Node &node, const Node &to) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
     bool has_lied(const Node &node, const Node &to) const;
     void check_former_lives(Time since_last);
