@@ -74,9 +74,9 @@ static void registration_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Called under making_lock, so one at a time: the send queue has room for it. The wait has the bound
- * of is_stuck(): if the peer holds up the queue, the heartbeats behind this request stand still,
- * the link's work ends the channel for that, and the device flushes the request.
+ * Called under making_lock, so one at a time: the send queue has room for it. The wait has the
+ * bound of is_stuck(): if the peer holds up the queue, the heartbeats behind this request stand
+ * still, the link's work ends the channel for that, and the device flushes the request.
  */
 static rsm_status_t make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
 {

@@ -38,6 +38,8 @@ FAST_DEBUG = ("build-user", "build-uml")
 # Tests over soft RoCE: which, and without which. After machines that are killed and networks and devices that fail,
 # rdma_rxe's connection manager sometimes receives nothing any more, on Linux 6.1 and on 7.2. "--only rdma" has all.
 RDMA = ("net.Net[/NSIK]*", "net.Net*Net[KUw]*")
+# Connections, rights and events, which are the agents' business: the tests over ivshmem have them on the same kernel.
+AGENTS = "net.Net/Net[CRE][!x]*"
 
 
 def _style():
@@ -138,7 +140,7 @@ def _stock(depth):
 def _fast_debug():
     """A debug kernel that is a process; the tests of uDAPL, a third of all, in another guest, as a guest has one processor."""
     return [
-        Stage("vm-process", "debug", 10, ("tests/vm/run", "process_*"), kind="tap", needs=FAST_DEBUG),
+        Stage("vm-process", "debug", 10, ("tests/vm/run", "process*"), kind="tap", needs=FAST_DEBUG),
         Stage("kunit", "debug", 20, ("tests/check/kunit",), kind="tap", needs=FAST_DEBUG),
         Stage("kselftest-one-node", "debug", 170, ("tests/check/kselftest", "fast-debug", "[!d]*"), kind="tap",
               needs=FAST_DEBUG),
@@ -148,7 +150,8 @@ def _fast_debug():
         # It mostly waits, too, for nodes that are dead.
         Stage("kselftest-net", "debug", 400, ("tests/check/kselftest-net", "fast-debug"), kind="tap", needs=FAST_DEBUG,
               processors=0),
-        Stage("kselftest-rdma", "debug", 250, ("tests/check/kselftest-rdma", "fast-debug", *RDMA), kind="tap", needs=FAST_DEBUG,
+        Stage("kselftest-rdma", "debug", 250, ("tests/check/kselftest-rdma", "fast-debug", RDMA[0],
+                                                f"{RDMA[1]} {AGENTS}"), kind="tap", needs=FAST_DEBUG,
               processors=0),
         Stage("kselftest-dat", "debug", 40, ("tests/check/kselftest-dat", "fast-debug"), kind="tap", needs=FAST_DEBUG),
         Stage("hostile", "debug", 90, ("sh", "-c", 'tests/vm/hostile.sh --kernel "$(tests/check/fast-debug-kernel)" --seconds 1'),
@@ -196,7 +199,7 @@ def _everything(depth=Depth.FULL):
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
 # "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
-# sanitizers, which take their time, and the emulated debug kernel for what another debug kernel runs.
+# sanitizers, which take their time, and the kernels that are emulated for what another debug kernel runs.
 FULL_ONLY = {"kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "hostile-debug",
              "kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
