@@ -88,8 +88,12 @@ class User {
         pending_ = std::make_unique<Pending>(
             session_.begin("put", import_.name(), transfer.address, transfer.length, 7));
     }
-    // Not every architecture knows in wchan what called the scheduler. The function may be inlined.
+    // The function of the kernel that it sleeps in may be inlined. User-Mode Linux does not know it in
+    // wchan, and other kernels leave what is below it out of the stack.
     bool waits_for_room() const {
+        const auto name = read_line("/proc/" + pid_ + "/wchan");
+        if (name && (*name == "op_wait_for_room" || *name == "rsm_rdma_op_start"))
+            return true;
         std::ifstream stack("/proc/" + pid_ + "/stack");
         const std::string text{std::istreambuf_iterator<char>(stack), {}};
         return text.find("wait_for_completion") != std::string::npos &&
