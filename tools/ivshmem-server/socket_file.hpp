@@ -23,7 +23,8 @@ class SocketFile {
     int socket() const { return socket_.get(); }
 
   private:
-    // The lock alone: the public constructor begins with it, so that its failures end in the destructor.
+    // The lock alone: the public constructor begins with it, so that its failures end in the
+    // destructor.
     explicit SocketFile(std::string path);
 
     void remove_stale() const;
