@@ -77,7 +77,8 @@ test_process_hears_what_came_before_it_listened() {
 		-- 'echo "@2 early" >/run/rsm-hub' && prints '[2] @1 early'
 }
 
-# More than a line's buffer holds waits to be read; lines that come after that are read, too.
+# More than a line's buffer holds waits to be read; lines that come after that are read, too. On a busy machine fewer
+# lines wait, and the test shows less.
 test_process_hears_all_of_what_waited_for_it() {
 	runs_processes || return
 	guest 0 --kernel uml --nodes 2 --controller ivshmem --on 2 "$hub"'sleep 2
@@ -90,7 +91,8 @@ test_process_takes_no_word_that_breaks_its_command_line() {
 	for path in "$scratch/a b" "$scratch/a\"b"; do
 		guest 2 --kernel uml --nodes 2 --controller ivshmem --ivshmem-socket "$path" -- true && one_line || return
 	done
-	guest 2 --kernel uml --mem 100000000 -- true && one_line && complains 'of this machine'
+	guest 2 --kernel uml --mem 100000000 -- true && one_line && complains 'of this machine' || return
+	mkdir -p "$scratch/a,b" && TMPDIR=$scratch/a,b guest 2 --kernel uml --controller rdma -- true && one_line && complains comma
 }
 
 test_processes_stand_still_together() {

@@ -219,6 +219,13 @@ class PacketTest(Common, Switched):
             one.end.sendall(b"\xff" * size)
         self.assert_works(one, two, TWO, ONE)
 
+    def test_last_frames_of_a_card_that_goes(self):
+        one, two, _ = self.cards
+        for number in range(10):
+            one.send(TWO, ONE, b"%d" % number)
+        one.end.close()
+        self.assertEqual([two.receive()[14:] for _ in range(10)], [b"%d" % number for number in range(10)])
+
     def test_a_guest_in_qemu_reaches_a_process(self):
         card = Card(self.service.path)
         self.addCleanup(card.end.close)

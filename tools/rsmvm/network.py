@@ -41,7 +41,8 @@ class Network(Service):
     """The switch that the guests of one run are plugged into."""
 
     def __init__(self, path):
-        self.packets = f"{path}.packets"
+        # No longer than the other name, whose length is checked.
+        self.packets = str(Path(path).with_name("cards"))
         super().__init__("the switch", path,
                          [sys.executable, paths.SWITCH, "--socket", path, "--packets", self.packets])
 

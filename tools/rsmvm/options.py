@@ -11,10 +11,10 @@ from .errors import UsageError
 EPILOG = """\
 One CMD argument is run by "sh -c"; several are run as they are, without a shell.
 The commands of all nodes start together when every guest is up.  Lines of nodes other than 1
-are prefixed by "[K] ".  With several nodes, one process in each guest opens /run/rsm-hub, which takes lines of at
-most 4096 bytes: "@K TEXT" for node K and orders "@vm kill|start|pause|resume K" and "@vm stall MS" (all nodes at once)
-for rsm-vm; "@N TEXT" from node N and "@vm ok" or "@vm error REASON" are read there.  A node
-killed so does not count as failed.
+are prefixed by "[K] ".  With several nodes, one process in each guest opens /run/rsm-hub, which
+takes lines of at most 4096 bytes: "@K TEXT" for node K and orders "@vm kill|start|pause|resume K"
+and "@vm stall MS" (all nodes at once) for rsm-vm; "@N TEXT" from node N and "@vm ok" or
+"@vm error REASON" are read there.  A node killed so does not count as failed.
 With --controller rdma the guests are on one Ethernet, also a single one: eth0 with 10.77.1.K
 and rxe0 on it, with ip, tc and rdma of iproute2 in /usr/sbin (their shell prefers busybox's ip
 and tc to them, unless the path is given).

@@ -83,11 +83,11 @@ class PacketPort:
         self.waiting = 0
 
     def receive(self):
-        """The frames that have arrived, or some of them."""
-        frames = []
-        while len(frames) < TURN_MAX and (frame := received(self.end, FRAME_MAX)):
-            frames.append(frame)
-        return frames
+        """The frames that have arrived, or some of them, one by one: the last ones of a guest that goes count, too."""
+        for _ in range(TURN_MAX):
+            if not (frame := received(self.end, FRAME_MAX)):
+                return
+            yield frame
 
     def post(self, frame):
         """Queues a frame, or drops it."""

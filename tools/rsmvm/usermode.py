@@ -43,6 +43,9 @@ def check(options):
     for path in (tempfile.gettempdir(), options.ivshmem_socket and os.path.abspath(options.ivshmem_socket)):
         if path and BREAKS_COMMAND_LINE.intersection(path):
             raise UsageError(f"--kernel uml: the kernel's command line takes no blank and no quote, which are in {path}")
+    # The switch's name is there, among other arguments of the network card.
+    if options.controller == "rdma" and "," in tempfile.gettempdir():
+        raise UsageError(f"--kernel uml: the network card takes no comma, which is in {tempfile.gettempdir()}: set TMPDIR")
     if options.memory_nodes != 1:
         raise UsageError("--kernel uml: the guest has one memory node")
 
