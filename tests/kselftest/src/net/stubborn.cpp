@@ -88,8 +88,9 @@ class User {
         pending_ = std::make_unique<Pending>(
             session_.begin("put", import_.name(), transfer.address, transfer.length, 7));
     }
-    // The function of the kernel that it sleeps in may be inlined. User-Mode Linux does not know it in
-    // wchan, and other kernels leave what is below it out of the stack.
+    // It sleeps in op_wait_for_room(), which the compiler may put into rsm_rdma_op_start(). Wchan names the
+    // function, but on User-Mode Linux; the stack there has the scheduler's functions, which other kernels
+    // leave out.
     bool waits_for_room() const {
         const auto name = read_line("/proc/" + pid_ + "/wchan");
         if (name && (*name == "op_wait_for_room" || *name == "rsm_rdma_op_start"))
