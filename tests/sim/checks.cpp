@@ -58,7 +58,7 @@ void World::check_step(Owner *owner)
 void World::check_former_life(Peer &peer, Time since_last)
 {
     const Node &node = *peer.node;
-    const bool excused = node.stalled() || node.slow_until > runtime_.time() || node.membership.leaving;
+    const bool excused = node.stalled() || is_slow(node) || node.membership.leaving;
     const bool stale = is_active(peer) &&
                        peer.link.machine.peer != window_.slots[index(*peer.other)].incarnation;
     peer.stale = stale && !excused ? peer.stale + since_last : 0;
@@ -106,6 +106,12 @@ Time World::run_since(const Node &node, Time time) const
         from = stall->from;
     }
     return from > time ? from - time : 0;
+}
+
+// Do the node's works come late, or did they until a moment ago? What waited while it stood still comes after that.
+bool World::is_slow(const Node &node) const
+{
+    return node.slow_for && run_since(node, node.slow_for) <= node.slow_since;
 }
 
 // Has the node run for less than its interval while another one ran for two? Then the other one may take it for

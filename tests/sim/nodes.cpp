@@ -202,6 +202,14 @@ void World::stall(Node &node, Time how_long)
     });
 }
 
+// The node's works come late for two such times, and the last of them within a third one.
+void World::slow_down(Node &node, Time lag)
+{
+    node.lag = lag;
+    node.slow_for = std::max(3 * lag, is_slow(node) ? node.slow_for : 0);
+    node.slow_since = runtime_.time();
+}
+
 void World::act(const Action &action)
 {
     Node &node = *nodes_[action.node];
@@ -263,8 +271,7 @@ void World::act(const Action &action)
         break;
     case Kind::slow:
         trouble(node, 2 * action.time);
-        node.lag = action.time;
-        node.slow_until = std::max(node.slow_until, runtime_.time() + 3 * action.time);
+        slow_down(node, action.time);
         later(2 * action.time, node, [&node] { node.lag = 0; });
         break;
     case Kind::lie:

@@ -283,7 +283,7 @@ bool World::uses(const Node &node, u64 owner) const
 void World::check_released(const Node &by, u64 owner)
 {
     for (const auto &node : nodes_) {
-        if (node.get() == &by || !is_member(*node) || node->slow_until > runtime_.time() ||
+        if (node.get() == &by || !is_member(*node) || is_slow(*node) ||
             is_as_good_as_dead(*node, by))
             continue;
         if (node->membership.machine.incarnation == owner || uses(*node, owner))

@@ -136,7 +136,8 @@ struct Node : Owner {
     std::array<Import *, import_slots> imports{};
     std::set<Export *> all_exports;
     std::set<Import *> all_imports;
-    Time slow_until = 0; // its works come late
+    Time slow_since = 0; // its works come late
+    Time slow_for = 0; // until it has run for so long since then
     std::vector<Period> troubles; // it did not do what a node does
     std::vector<Period> stalls; // one after the other
 };
@@ -247,6 +248,7 @@ private:
     void exit_links(Node &node);
     void leave(Node &node);
     void stall(Node &node, Time how_long);
+    void slow_down(Node &node, Time lag);
     void act(const Action &action);
     void act_user(const Action &action);
     void act_node(Node &node, const Action &action);
@@ -283,6 +285,7 @@ private:
     void check_step(Owner *owner);
     void check_unreached(std::uint64_t memory, const Node &exporter, const char *when);
     Time run_since(const Node &node, Time time) const;
+    bool is_slow(const Node &node) const;
     bool is_as_good_as_dead(const Node &node, const Node &to) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
     bool has_lied(const Node &node, const Node &to) const;
