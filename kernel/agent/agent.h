@@ -59,6 +59,8 @@ struct rsm_lease {
  *	the export's importers_lock too, except that link->work, which alone sends requests and
  *	takes answers, may change what was asked without that lock
  * @placing: makes the keys by which its node reaches the memory, which may take long
+ * @making: the memory and the rights that @placing makes keys for, or has made keys for that it
+ *	ends, or no memory; changes under the export's importers_lock. @placing holds the memory
  * @status: result of @placing, if CONNECTED has to carry it to the node
  * @on_link: place among the link's requests, if there is one
  * @cookie: number by which the importing node names the segment
@@ -74,6 +76,10 @@ struct rsm_remote_importer {
 	struct rsm_lease next;
 	struct rsm_importer_machine machine;
 	struct work_struct placing;
+	struct {
+		struct rsm_mem *mem;
+		u32 rights;
+	} making;
 	rsm_status_t status;
 	struct list_head on_link;
 	u32 cookie;

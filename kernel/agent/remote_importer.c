@@ -98,19 +98,25 @@ static void end_placing(struct rsm_remote_importer *importer)
 	rsm_request(importer, RSM_MSG_CONNECTED);
 }
 
-/* The memory that has to be placed for @importer, referenced, or NULL if there is none. */
+/*
+ * The memory that has to be placed for @importer, referenced, or NULL if there is none. The caller
+ * has ended the lease of the memory before: wake the tasks that wait for that.
+ */
 static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rights)
 {
 	struct rsm_export *exp = importer->exp;
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&exp->importers_lock);
+	*rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
 	if (exp->open && rsm_importer_is_idle(&importer->machine))
 		mem = rsm_mem_get(exp->mem);
 	else
 		end_placing(importer);
-	*rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	importer->making.mem = mem;
+	importer->making.rights = *rights;
 	mutex_unlock(&exp->importers_lock);
+	rsm_remote_importers_changed();
 	return mem;
 }
 
@@ -135,6 +141,7 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	mutex_lock(&exp->importers_lock);
 	wanted = is_wanted(importer, mem, rights);
 	if (wanted) {
+		importer->making.mem = NULL;
 		rsm_importer_change(importer, RSM_IMPORTER_PLACED, 0);
 		importer->status = status;
 		if (!status)

@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-/* Woken when an importer has gone or has fulfilled a request. */
+/* Woken when an importer has gone, has fulfilled a request or has no stale key any more. */
 static DECLARE_WAIT_QUEUE_HEAD(changed);
 static atomic_t changes = ATOMIC_INIT(0);
 
@@ -35,7 +35,8 @@ static bool may_wait(void)
  * @exp: their segment
  * @is_done: have they?
  *
- * A link whose node does not fulfil a request fails, so the wait ends.
+ * A link whose node does not fulfil a request fails, so the wait ends. A key that this node makes
+ * does not wait for the importer's node.
  *
  * Return: true if they have, false if the caller has been killed or may not wait.
  */

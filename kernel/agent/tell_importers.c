@@ -81,6 +81,22 @@ static bool is_to_move(const struct rsm_remote_importer *importer)
 	return importer->now.mem != exp->mem || rights & ~importer->now.rights;
 }
 
+/*
+ * Is a key made for memory, or with rights, that the segment has no more? The work that makes the
+ * key ends it at once, but until then the importer's node reaches the memory.
+ */
+static bool has_stale_key(const struct rsm_remote_importer *importer)
+{
+	const struct rsm_export *exp = importer->exp;
+	u32 rights;
+
+	lockdep_assert_held(&exp->importers_lock);
+	if (!importer->making.mem)
+		return false;
+	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	return importer->making.mem != exp->mem || importer->making.rights & ~rights;
+}
+
 /* Copy the first importer that has to move and has no request pending; false if there is none. */
 static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *copy)
 {
@@ -100,7 +116,7 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 	return found;
 }
 
-/* No request is pending, or an importer has to move and has no request pending. */
+/* No request and no stale key is left, or an importer has to move and has no request pending. */
 static bool is_wait_over(struct rsm_export *exp)
 {
 	struct rsm_remote_importer *importer;
@@ -112,6 +128,8 @@ static bool is_wait_over(struct rsm_export *exp)
 			over = false;
 		else if (is_to_move(importer))
 			break;
+		else if (has_stale_key(importer))
+			over = false;
 	}
 	over |= !list_entry_is_head(importer, &exp->remote_importers, on_export);
 	mutex_unlock(&exp->importers_lock);

@@ -144,8 +144,10 @@ void World::rebind(Export &segment)
     exp.mem = make_memory(*segment.node, 0);
     mutex_unlock(&exp.importers_lock);
     rsm_agent_rebind(&exp);
-    if (!runtime_.fiber()->killed)
+    if (!runtime_.fiber()->killed) {
         check_unreached(number, *segment.node, "rebind has returned");
+        taken_back_.insert(number);
+    }
     put(old);
 }
 
@@ -274,6 +276,8 @@ u32 World::place(Peer &peer, rsm_mem *mem, u32 rights, rsm_place &place, void **
     if (runtime_.fiber()->locks)
         runtime_.fault("keys are made under a lock");
     runtime_.sleep(runtime_.random.below(scenario_.key_time));
+    if (taken_back_.contains(memory))
+        runtime_.fault("rebind has returned, and a key to the memory is made");
     const std::uint64_t number = ++last_;
     keys_[number] = {memory, rights, peer.node, peer.other};
     place.word[0] = number;

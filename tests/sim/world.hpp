@@ -319,6 +319,7 @@ private:
     std::vector<std::unique_ptr<Node>> nodes_;
     std::map<rsm_mem *, std::unique_ptr<Memory>> memories_;
     std::map<std::uint64_t, Key> keys_;
+    std::set<std::uint64_t> taken_back_; // numbers of memory that rebinds have taken from importers
     std::vector<Call> calls_;
     std::uint64_t last_ = 0;
     Window window_;
