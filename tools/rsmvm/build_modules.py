@@ -163,7 +163,7 @@ def make(kernel, root, folder, options):
         command.append("KCFLAGS=-Werror -g1" + " -fsanitize-coverage=trace-pc" * measured)
     if options.check:
         command += ["C=2", f"CHECK={program('sparse')}"]
-    done = subprocess.run([*command, "modules"], text=True, check=False,
+    done = subprocess.run([*command, "modules"], text=True, check=False, env=os.environ | cache_of_objects(),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = [line for line in done.stdout.splitlines() if not NOISE.search(line)]
     findings = [line for line in lines if str(root) in line and SPARSE_FINDING.search(line)]
@@ -171,6 +171,14 @@ def make(kernel, root, folder, options):
         # The copy's file names would lead an editor astray.
         print("\n".join(lines).replace(f"{root}/", ""), file=sys.stderr)
     return not done.returncode and not findings
+
+
+def cache_of_objects():
+    """What ccache finds in its environment: the directory that the Makefile gives it. Objects that are in it are
+    those of trees in the same place, as Kbuild names sources by their absolute paths."""
+    if "CCACHE_DIR" in os.environ:
+        return {}
+    return {"CCACHE_DIR": str(paths.cache_dir() / "ccache"), "CCACHE_MAXSIZE": os.environ.get("CCACHE_MAXSIZE", "1G")}
 
 
 def make_for(kernel, root):

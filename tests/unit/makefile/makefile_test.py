@@ -14,6 +14,14 @@ LEFT_OUT = ("BUILD", "RSM_BUILD", "RSM_CACHE", "XDG_CACHE_HOME", "CCACHE_DIR", "
             "MAKELEVEL", "MFLAGS")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in LEFT_OUT} | {"HOME": "/tmp"}
 
+# Prints the directory and the limit of ccache where tools/build-modules runs it, as the launcher has them.
+MODULES = """
+import os
+from rsmvm.build_modules import cache_of_objects
+found = os.environ | cache_of_objects()
+print(*(f"{name}={found[name]};" for name in ("CCACHE_DIR", "CCACHE_MAXSIZE") if name in found), sep="", end="")
+"""
+
 
 def make(*arguments, **environment):
     """Runs make in the tree."""
@@ -130,6 +138,14 @@ class Ccache(unittest.TestCase):
                 self.assertIn("compiling without ccache", text)
                 self.assertNotIn("CCACHE_BASEDIR", text)
         self.assertNotIn("compiling without ccache", self.launcher())
+
+    def test_is_the_one_of_the_modules(self):
+        for environment in ({}, {"CCACHE_DIR": "/tmp/other"}, {"CCACHE_MAXSIZE": "3G"}):
+            with self.subTest(**environment), tempfile.TemporaryDirectory() as cache:
+                places = environment | {"RSM_CACHE": cache}
+                modules = subprocess.run(["/usr/bin/python3", "-B", "-c", MODULES], env=ENVIRONMENT | places,
+                                         cwd=TREE / "tools", capture_output=True, text=True, check=True)
+                self.assertIn(modules.stdout, self.launcher(**places))
 
 
 if __name__ == "__main__":
