@@ -4,9 +4,10 @@
 # that they share, in one way after the other. They have to survive it, to tell what is wrong, to go
 # on with what is theirs, and to find back to each other. Output is TAP.
 #
-# usage: tests/vm/hostile.sh [--kernel K] [--seconds N] [--seed S] [MODE]...
+# usage: tests/vm/hostile.sh [--kernel K] [--seconds N] [--brief] [--seed S] [MODE]...
 #   --kernel   what the guests boot (debug); "debug" is emulated, and its nodes get more time
 #   --seconds  how long each attack lasts (5)
+#   --brief    a second, and no attack leaves made-up nodes behind for which the guests have to wait for minutes
 #   --seed     what chance depends on (any)
 #   MODE       which attacks (each once; see window-mutator --help)
 set -u
@@ -18,6 +19,7 @@ kernel=debug
 # A machine that is slow for KASAN and lockdep must not be taken for dead.
 heartbeat=2000
 seconds=5
+settle=
 seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 usage() {
@@ -29,6 +31,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 && shift ;;
 	--seconds) seconds=$2 && shift ;;
+	--brief) seconds=1 settle=--settle ;;
 	--seed) seed=$2 && shift ;;
 	-*) usage ;;
 	*) break ;;
@@ -109,7 +112,7 @@ result() {
 attack() {
 	await "^phase $1\$" || return
 	[ -n "$attacker" ] || {
-		"$mutator" --socket "$scratch/socket" --seconds "$seconds" --seed "$seed" \
+		"$mutator" --socket "$scratch/socket" --seconds "$seconds" ${settle:+"$settle"} --seed "$seed" \
 			<"$scratch/orders" >"$scratch/attacks" 2>&1 &
 		attacker=$!
 	}

@@ -154,7 +154,7 @@ def _fast_debug():
                                                 f"{RDMA[1]} {AGENTS}"), kind="tap", needs=FAST_DEBUG,
               processors=0),
         Stage("kselftest-dat", "debug", 40, ("tests/check/kselftest-dat", "fast-debug"), kind="tap", needs=FAST_DEBUG),
-        Stage("hostile", "debug", 90, ("sh", "-c", 'tests/vm/hostile.sh --kernel "$(tests/check/fast-debug-kernel)" --seconds 1'),
+        Stage("hostile", "debug", 90, ("sh", "-c", 'tests/vm/hostile.sh --kernel "$(tests/check/fast-debug-kernel)" --brief'),
               kind="tap", needs=FAST_DEBUG),
     ]
 

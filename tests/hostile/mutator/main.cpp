@@ -4,6 +4,7 @@
 #include "mutator/stranger.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -24,6 +25,7 @@ struct Options {
     std::vector<std::string> modes{"-"};
     unsigned seconds = 10;
     std::uint64_t seed = 0;
+    bool settles = false;
 };
 
 const FieldMode *find_fields(const std::string &name) {
@@ -94,6 +96,15 @@ class Superblock {
     rsm_window_super saved_;
 };
 
+// Memory whose owner is gone is free once nodes that are silent are known to be dead, after two of their intervals:
+// for a made-up node with an interval of a minute the guests would wait for four minutes.
+void settle(Window &window) {
+    const std::vector<u32> guests = window.guests();
+    for (u32 slot = 0; slot < window.layout().slots; slot++)
+        if (std::find(guests.begin(), guests.end(), slot) == guests.end())
+            poke(window.node(slot).interval_ms, u32{1000});
+}
+
 void attack(Window &window, Chance &chance, const std::string &name, unsigned seconds) {
     const auto end = Clock::now() + std::chrono::seconds(seconds);
     std::uint64_t count = 0;
@@ -114,13 +125,18 @@ void run(const Options &options) {
     const Superblock keep(window);
     Chance chance(options.seed);
     std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+    const auto attack_and_settle = [&](const std::string &name) {
+        attack(window, chance, name, options.seconds);
+        if (options.settles)
+            settle(window);
+    };
     for (std::string name : options.modes) {
         if (name != "-") {
-            attack(window, chance, name, options.seconds);
+            attack_and_settle(name);
             continue;
         }
         while (std::getline(std::cin, name))
-            attack(window, chance, name, options.seconds);
+            attack_and_settle(name);
     }
 }
 
@@ -133,6 +149,7 @@ int parse_and_run(int argc, char **argv) {
         ->check(CLI::IsMember(mode_names()))
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "for how long")->capture_default_str();
+    app.add_flag("--settle", options.settles, "after an attack, give made-up nodes an interval of a second");
     app.add_option("--seed", options.seed, "what chance depends on (random)");
     CLI11_PARSE(app, argc, argv);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
