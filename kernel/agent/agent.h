@@ -59,8 +59,8 @@ struct rsm_lease {
  *	the export's importers_lock too, except that link->work, which alone sends requests and
  *	takes answers, may change what was asked without that lock
  * @placing: makes the keys by which its node reaches the memory, which may take long
- * @making: the memory and the rights that @placing makes keys for, or has made keys for that it
- *	ends, or no memory; changes under the export's importers_lock. @placing holds the memory
+ * @making: the memory that @placing makes keys for, or has made keys for that it ends, or NULL;
+ *	changes under the export's importers_lock. @placing holds the memory
  * @status: result of @placing, if CONNECTED has to carry it to the node
  * @on_link: place among the link's requests, if there is one
  * @cookie: number by which the importing node names the segment
@@ -76,10 +76,7 @@ struct rsm_remote_importer {
 	struct rsm_lease next;
 	struct rsm_importer_machine machine;
 	struct work_struct placing;
-	struct {
-		struct rsm_mem *mem;
-		u32 rights;
-	} making;
+	struct rsm_mem *making;
 	rsm_status_t status;
 	struct list_head on_link;
 	u32 cookie;
@@ -157,6 +154,7 @@ void rsm_request_end(struct rsm_remote_importer *importer);
 void rsm_request_slot_free(struct rsm_link *link);
 void rsm_requests_run(struct rsm_link *link, bool drained);
 void rsm_remote_importers_changed(void);
-bool rsm_remote_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp));
+bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,
+			       bool (*is_done)(struct rsm_export *exp, u64 last));
 
 #endif /* RSM_AGENT_H */

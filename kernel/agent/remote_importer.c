@@ -113,8 +113,7 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 		mem = rsm_mem_get(exp->mem);
 	else
 		end_placing(importer);
-	importer->making.mem = mem;
-	importer->making.rights = *rights;
+	importer->making = mem;
 	mutex_unlock(&exp->importers_lock);
 	rsm_remote_importers_changed();
 	return mem;
@@ -141,7 +140,7 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	mutex_lock(&exp->importers_lock);
 	wanted = is_wanted(importer, mem, rights);
 	if (wanted) {
-		importer->making.mem = NULL;
+		importer->making = NULL;
 		rsm_importer_change(importer, RSM_IMPORTER_PLACED, 0);
 		importer->status = status;
 		if (!status)

@@ -33,6 +33,7 @@ static bool may_wait(void)
 /**
  * rsm_remote_importers_wait() - wait until importers have fulfilled their requests
  * @exp: their segment
+ * @last: for @is_done: the serial of the last importer that matters
  * @is_done: have they?
  *
  * A link whose node does not fulfil a request fails, so the wait ends. A key that this node makes
@@ -40,13 +41,14 @@ static bool may_wait(void)
  *
  * Return: true if they have, false if the caller has been killed or may not wait.
  */
-bool rsm_remote_importers_wait(struct rsm_export *exp, bool (*is_done)(struct rsm_export *exp))
+bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,
+			       bool (*is_done)(struct rsm_export *exp, u64 last))
 {
 	int seen;
 
 	for (;;) {
 		seen = atomic_read(&changes);
-		if (is_done(exp))
+		if (is_done(exp, last))
 			return true;
 		if (!may_wait() || wait_event_killable(changed, atomic_read(&changes) != seen))
 			return false;

@@ -57,8 +57,8 @@ static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 fla
 	}
 }
 
-/* No importer is left. */
-static bool are_gone(struct rsm_export *exp)
+/* No importer is left. The segment is closed, so none comes. */
+static bool are_gone(struct rsm_export *exp, u64 last)
 {
 	bool gone;
 
@@ -82,19 +82,13 @@ static bool is_to_move(const struct rsm_remote_importer *importer)
 }
 
 /*
- * Is a key made for memory, or with rights, that the segment has no more? The work that makes the
- * key ends it at once, but until then the importer's node reaches the memory.
+ * Is a key made for memory that the segment has no more? The work that makes the key ends it at
+ * once, but until then the importer's node reaches the memory.
  */
 static bool has_stale_key(const struct rsm_remote_importer *importer)
 {
-	const struct rsm_export *exp = importer->exp;
-	u32 rights;
-
-	lockdep_assert_held(&exp->importers_lock);
-	if (!importer->making.mem)
-		return false;
-	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
-	return importer->making.mem != exp->mem || importer->making.rights & ~rights;
+	lockdep_assert_held(&importer->exp->importers_lock);
+	return importer->making && importer->making != importer->exp->mem;
 }
 
 /* Copy the first importer that has to move and has no request pending; false if there is none. */
@@ -116,22 +110,28 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 	return found;
 }
 
-/* No request and no stale key is left, or an importer has to move and has no request pending. */
-static bool is_wait_over(struct rsm_export *exp)
+/*
+ * No request and no stale key of importers up to @last is left, or one of them has to move and has
+ * no request pending. Later importers get the new memory and the new rights from the start: peers
+ * that come and go must not prolong the wait without end.
+ */
+static bool is_wait_over(struct rsm_export *exp, u64 last)
 {
 	struct rsm_remote_importer *importer;
 	bool over = true;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export) {
-		if (!rsm_importer_is_idle(&importer->machine))
-			over = false;
-		else if (is_to_move(importer))
+		bool idle = rsm_importer_is_idle(&importer->machine);
+
+		if (importer->serial > last)
 			break;
-		else if (has_stale_key(importer))
-			over = false;
+		if (idle && is_to_move(importer)) {
+			over = true;
+			break;
+		}
+		over &= idle && !has_stale_key(importer);
 	}
-	over |= !list_entry_is_head(importer, &exp->remote_importers, on_export);
 	mutex_unlock(&exp->importers_lock);
 	return over;
 }
@@ -174,13 +174,14 @@ static void move_importer(struct rsm_export *exp, const struct rsm_remote_import
 /* Move all importers that have to move, also those whose former request is still pending. */
 static void move_all(struct rsm_export *exp)
 {
+	u64 last = atomic64_read(&rsm_remote_importer_serial);
 	struct rsm_remote_importer copy;
 
 	lockdep_assert_held(&exp->lock);
 	do {
 		while (next_to_move(exp, &copy))
 			move_importer(exp, &copy);
-	} while (rsm_remote_importers_wait(exp, is_wait_over) && next_to_move(exp, &copy));
+	} while (rsm_remote_importers_wait(exp, last, is_wait_over) && next_to_move(exp, &copy));
 }
 
 /**
@@ -240,7 +241,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_withdraw);
 void rsm_agent_unpublish(struct rsm_export *exp)
 {
 	rsm_agent_withdraw(exp);
-	rsm_remote_importers_wait(exp, are_gone);
+	rsm_remote_importers_wait(exp, 0, are_gone);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
 

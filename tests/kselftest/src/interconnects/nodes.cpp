@@ -28,9 +28,9 @@ protected:
 };
 
 struct NodesExport {
-    explicit NodesExport(std::vector<rsm_acl_entry> list)
+    explicit NodesExport(std::vector<rsm_acl_entry> list, std::uint32_t flags = 0)
     {
-        auto argument = raw::bind_argument(memory.data(), memory.size(), 0, -1, "nodes0");
+        auto argument = raw::bind_argument(memory.data(), memory.size(), flags, -1, "nodes0");
         EXPECT_EQ(raw::call(fd.get(), RSM_IOC_BIND, argument), raw::success);
         EXPECT_EQ(raw::publish(fd.get(), id, list), raw::success);
     }
@@ -539,6 +539,33 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     ASSERT_TRUE(move);
     ASSERT_EQ(move->type(), RSM_MSG_MOVE);
     EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
+}
+
+// Else a node that comes with one name and goes with another, in turn, would keep the caller for ever.
+TEST_F(Nodes, rebind_does_not_wait_for_importers_that_come_meanwhile)
+{
+    NodesExport exported({{first_node, 0600}}, RSM_ALLOW_REBIND);
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.place(1, known_as));
+    Pages other(1);
+    raw::Outcome outcome;
+    std::thread exporter([&] { outcome = raw::rebind(exported.fd.get(), other.data(), other.size()); });
+    const auto request = node.next();
+    EXPECT_TRUE(request && request->type() == RSM_MSG_MOVE);
+    const std::uint32_t later = node.import(exported.id, 2);
+    EXPECT_NE(later, 0u);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_PLACE, 2, later));
+    const auto offer = node.next();
+    EXPECT_TRUE(offer && offer->type() == RSM_MSG_MOVE);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
+    exporter.join();
+    EXPECT_EQ(outcome, raw::success);
+    // Had the rebind waited for the later one, the link would have failed.
+    catch_up(node);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 2, later));
+    catch_up(node);
 }
 
 // N15: MOVE and MOVED that nobody has asked for, that name others, or that lead nowhere.
