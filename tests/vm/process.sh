@@ -88,7 +88,7 @@ test_process_hears_all_of_what_waited_for_it() {
 }
 
 test_process_takes_no_word_that_breaks_its_command_line() {
-	for path in "$scratch/a b" "$scratch/a\"b"; do
+	for path in "$scratch/a b" "$scratch/a\"b" "$scratch/à"; do
 		guest 2 --kernel uml --nodes 2 --controller ivshmem --ivshmem-socket "$path" -- true && one_line || return
 	done
 	guest 2 --kernel uml --mem 100000000 -- true && one_line && complains 'of this machine' || return

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the guests' Ethernet switch (tools/rsmvm/switch.py), without guests."""
 
+import select
 import socket
 import struct
 import sys
@@ -220,11 +221,16 @@ class PacketTest(Common, Switched):
         self.assert_works(one, two, TWO, ONE)
 
     def test_last_frames_of_a_card_that_goes(self):
-        one, two, _ = self.cards
-        for number in range(10):
-            one.send(TWO, ONE, b"%d" % number)
-        one.end.close()
-        self.assertEqual([two.receive()[14:] for _ in range(10)], [b"%d" % number for number in range(10)])
+        one, two, three = self.cards
+        for goes, source, unread in ((one, ONE, False), (three, THREE, True)):
+            with self.subTest(unread=unread):
+                if unread:
+                    two.send(THREE, TWO, b"never read")
+                    select.select([three.end], [], [])
+                for number in range(10):
+                    goes.send(TWO, source, b"%d" % number)
+                goes.end.close()
+                self.assertEqual([two.receive()[14:] for _ in range(10)], [b"%d" % number for number in range(10)])
 
     def test_a_guest_in_qemu_reaches_a_process(self):
         card = Card(self.service.path)

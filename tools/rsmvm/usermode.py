@@ -23,8 +23,9 @@ COMMAND_LINE = "ignore_loglevel panic=-1 oops=panic log_buf_len=4M noreboot secc
 LINES = {name: line for line, name in enumerate(qemu.PORTS + qemu.HUB_PORT, 1)}
 # The guest's memory is a file; one there does not go to a disk.
 SHARED_MEMORY = Path("/dev/shm")
-# Where the kernel ends a word, or begins one that goes on over blanks.
-BREAKS_COMMAND_LINE = frozenset(" \t\n\"")
+# Bytes where the kernel ends a word, or begins one that goes on over blanks. The last one is a blank of Latin-1, and part of
+# letters of UTF-8.
+BREAKS_COMMAND_LINE = frozenset(b' \t\n\v\f\r"\xa0')
 # With less the kernel finds bugs of its own while it boots, or no memory to go on.
 LEAST_MEBIBYTES = 128
 
@@ -41,8 +42,8 @@ def check(options):
     if options.nodes * options.mem > most:
         raise UsageError(f"--kernel uml: --nodes {options.nodes} with --mem {options.mem} needs more than the {most} MiB of this machine")
     for path in (tempfile.gettempdir(), options.ivshmem_socket and os.path.abspath(options.ivshmem_socket)):
-        if path and BREAKS_COMMAND_LINE.intersection(path):
-            raise UsageError(f"--kernel uml: the kernel's command line takes no blank and no quote, which are in {path}")
+        if path and BREAKS_COMMAND_LINE.intersection(os.fsencode(path)):
+            raise UsageError(f"--kernel uml: the kernel's command line takes no blank, no quote and no byte 0xa0: {path}")
     # The switch's name is there, among other arguments of the network card.
     if options.controller == "rdma" and "," in tempfile.gettempdir():
         raise UsageError(f"--kernel uml: the network card takes no comma, which is in {tempfile.gettempdir()}: set TMPDIR")
