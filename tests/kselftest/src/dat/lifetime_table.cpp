@@ -49,6 +49,12 @@ bool ends_process(Way way)
     return way == Way::EXECED || way == Way::KILLED;
 }
 
+// The memory goes away, and its process lives on.
+bool ends_memory(Way way)
+{
+    return way == Way::UNMAPPED || way == Way::TRUNCATED || way == Way::PROTECTED;
+}
+
 bool peer_ends_connection(const Row &row)
 {
     return row.where == Where::PEER && (row.way == Way::FREED || ends_process(row.way));
@@ -227,7 +233,7 @@ public:
             expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         }
         peer.receive();
-        EXPECT_OK(dat_psp_free(psp));
+        free_listener(psp, row.where == Where::HERE && ends_memory(row.way));
     }
     Stage(const Stage &) = delete;
     Stage &operator=(const Stage &) = delete;
@@ -278,6 +284,16 @@ public:
     DAT_CR_HANDLE request = DAT_HANDLE_NULL;
 
 private:
+    // Its memory stays until the peer has closed it, too. Completely: a count of pinned pages that follows is without it.
+    static void free_listener(DAT_PSP_HANDLE psp, bool completely)
+    {
+        const std::int64_t before = kernel_counters()["pinned_pages"];
+        EXPECT_OK(dat_psp_free(psp));
+        if (completely && provider() == RSM) {
+            EXPECT_TRUE(eventually([&] { return kernel_counters()["pinned_pages"] < before; }));
+        }
+    }
+
     std::string event_;
 };
 
@@ -624,7 +640,7 @@ public:
             cancel_in([this] { EXPECT_OK(subject_->query()); });
         else if (row_.way == Way::EXECED)
             become_another_program();
-        else if (row_.way != Way::NONE)
+        else if (ends_memory(row_.way))
             end_memory();
     }
     Words look() { return subject_->look(); }
