@@ -189,6 +189,8 @@ class RunnerTest(unittest.TestCase):
 
     def test_knows_reports_that_are_harmless(self):
         self.passed("Log.HasHarmlessReport")
+        self.passed("Log.HasMiscountOfSoftRoce")
+        self.assertIn("# refcount_t: underflow", self.failed("Log.HasMiscount"))
 
     def test_says_when_the_kernel_log_was_overwritten(self):
         self.assertIn("# [2 records of the kernel log were overwritten", self.failed("Log.IsOverrun"))
