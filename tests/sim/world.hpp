@@ -312,6 +312,7 @@ private:
         std::string name;
         Time bound;
         Time spent;
+        Time lag; // of its node's works, the longest so far
     };
 
     Runtime &runtime_;
