@@ -33,7 +33,7 @@ static bool may_wait(void)
 /**
  * rsm_remote_importers_wait() - wait until importers have fulfilled their requests
  * @exp: their segment
- * @last: for @is_done: the serial of the last importer that matters
+ * @last: for @is_done: importers with a greater serial do not matter
  * @is_done: have they?
  *
  * A link whose node does not fulfil a request fails, so the wait ends. A key that this node makes

@@ -241,7 +241,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_withdraw);
 void rsm_agent_unpublish(struct rsm_export *exp)
 {
 	rsm_agent_withdraw(exp);
-	rsm_remote_importers_wait(exp, 0, are_gone);
+	rsm_remote_importers_wait(exp, U64_MAX, are_gone);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
 

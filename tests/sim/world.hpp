@@ -136,8 +136,8 @@ struct Node : Owner {
     std::array<Import *, import_slots> imports{};
     std::set<Export *> all_exports;
     std::set<Import *> all_imports;
-    Time slow_since = 0; // its works come late
-    Time slow_for = 0; // until it has run for so long since then
+    Time slow_since = 0; // from then on its works come late
+    Time slow_for = 0; // for so much of the time that it runs
     std::vector<Period> troubles; // it did not do what a node does
     std::vector<Period> stalls; // one after the other
 };

@@ -33,6 +33,7 @@ typedef unsigned int gfp_t;
 typedef unsigned long vm_flags_t;
 
 #define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096UL
 #define PAGE_ALIGNED(x) (!((x) & (PAGE_SIZE - 1)))

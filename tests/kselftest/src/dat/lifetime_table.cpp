@@ -284,7 +284,7 @@ public:
     DAT_CR_HANDLE request = DAT_HANDLE_NULL;
 
 private:
-    // Its memory stays until the peer has closed it, too. Completely: a count of pinned pages that follows is without it.
+    // The listener's memory stays until the peer has closed it, too. `completely`: wait for that, as end_memory() counts pages.
     static void free_listener(DAT_PSP_HANDLE psp, bool completely)
     {
         const std::int64_t before = kernel_counters()["pinned_pages"];
