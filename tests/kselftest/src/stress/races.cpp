@@ -7,13 +7,18 @@
 #include "support/unchanged.hpp"
 
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <gtest/gtest.h>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <poll.h>
+#include <pthread.h>
 #include <random>
+#include <semaphore.h>
 #include <string>
 #include <sys/mman.h>
 #include <thread>
@@ -25,45 +30,111 @@ using raw::success;
 
 namespace {
 
-// The object that a pair races for, new for each race.
+// The parts of a scene: an export of two pages, a connection to it, a mapping of that; the other memory of a rebind; a
+// grant; one more handle.
+enum Needs : unsigned { published = 1, connected = 2, mapping = 4, other_memory = 8, granted = 16, late_handle = 32 };
+
+// Memory of one race after the other: a race that loses it gets new memory.
+class Memory {
+public:
+    explicit Memory(std::size_t pages) : count_(pages) {}
+    Pages &get()
+    {
+        if (!pages_ || !pages_->valid())
+            pages_.emplace(count_);
+        clear(*pages_);
+        return *pages_;
+    }
+    static void clear(Pages &pages) { std::fill_n(pages.pointer(), 2, 0); }
+
+private:
+    std::size_t count_;
+    std::optional<Pages> pages_;
+};
+
+struct Memories {
+    Memory exported{2}, other{2}, granted{1};
+};
+
+// The object that a pair races for.
 struct Scene {
-    raw::Published published{2, RSM_ALLOW_REBIND};
-    Pages other{2};
-    Pages granted{1};
-    Fd local = raw::open_segment();
-    Fd imported = raw::open_segment();
-    Fd late = raw::open_segment();
+    Pages *memory = nullptr;
+    Pages *other = nullptr;
+    Fd exported, imported, local, late;
+    std::uint32_t id = 0;
     raw::Ticket ticket;
     void *mapped = nullptr;
     void *mapped_late = nullptr;
     Outcome left, right;
 
-    Scene()
+    Scene(Memories &memories, unsigned needs)
     {
-        EXPECT_TRUE(published.ok);
-        EXPECT_EQ(raw::connect(imported.get(), published.id), success);
-        mapped = raw::map(imported.get(), page_size());
-        EXPECT_NE(mapped, nullptr);
-        EXPECT_EQ(raw::bind(local.get(), granted.data(), granted.size(), RSM_BIND_LOCAL), success);
-        EXPECT_EQ(raw::grant(local.get(), ticket, 0, 8), success);
+        if (needs & published)
+            bind(memories.exported.get());
+        if (needs & other_memory)
+            other = &memories.other.get();
+        if (needs & granted)
+            bind_granted(memories.granted.get());
+        fill(needs);
     }
-    ~Scene()
-    {
-        for (void *base : {mapped, mapped_late}) {
-            if (base)
-                munmap(base, page_size());
-        }
-    }
+    ~Scene() { unmap(); }
     Scene(const Scene &) = delete;
     Scene &operator=(const Scene &) = delete;
 
-    int exporter() const { return published.handle.get(); }
+    // The parts that most pairs use up.
+    void fill(unsigned needs)
+    {
+        unmap();
+        if (needs & published) {
+            id = 0;
+            EXPECT_EQ(raw::publish(exporter(), id), success);
+        }
+        if (needs & connected)
+            connect(needs);
+        if (needs & granted) {
+            EXPECT_EQ(raw::grant(local.get(), ticket, 0, 8), success);
+        }
+        if (needs & late_handle)
+            late = raw::open_segment();
+    }
+
+    int exporter() const { return exported.get(); }
     volatile std::uint64_t &word() const { return *static_cast<volatile std::uint64_t *>(mapped); }
     Outcome put() const
     {
         const std::uint64_t value = 0x707574;
         const rsm_transfer_entry entry = raw::entry(&value, 8, sizeof(value));
         return raw::transfer(imported.get(), RSM_IOC_PUTV, {&entry, 1});
+    }
+
+private:
+    void bind(Pages &pages)
+    {
+        memory = &pages;
+        exported = raw::open_segment();
+        EXPECT_EQ(raw::bind(exporter(), pages.data(), pages.size(), RSM_ALLOW_REBIND), success);
+    }
+    void bind_granted(Pages &pages)
+    {
+        local = raw::open_segment();
+        EXPECT_EQ(raw::bind(local.get(), pages.data(), pages.size(), RSM_BIND_LOCAL), success);
+    }
+    void connect(unsigned needs)
+    {
+        imported = raw::open_segment();
+        EXPECT_EQ(raw::connect(imported.get(), id), success);
+        if (needs & mapping) {
+            mapped = raw::map(imported.get(), page_size());
+            EXPECT_NE(mapped, nullptr);
+        }
+    }
+    void unmap()
+    {
+        for (void **base : {&mapped, &mapped_late}) {
+            if (*base)
+                munmap(*base, page_size());
+            *base = nullptr;
+        }
     }
 };
 
@@ -72,10 +143,10 @@ bool one_of(const Outcome &outcome, std::initializer_list<Outcome> allowed)
     return std::find(allowed.begin(), allowed.end(), outcome) != allowed.end();
 }
 
-bool aborted(const Fd &handle)
+bool aborted(const Fd &handle, int timeout_ms = 0)
 {
     pollfd entry{handle.get(), POLLRDHUP, 0};
-    return poll(&entry, 1, 0) == 1;
+    return poll(&entry, 1, timeout_ms) == 1;
 }
 
 const Outcome conn_aborted = status(RSMERR_CONN_ABORTED);
@@ -84,6 +155,9 @@ const Outcome none = status(RSMERR_TIMEOUT);
 
 struct Pair {
     const char *name;
+    unsigned needs;
+    // Makes the scene as it was; without it the next race has a new one.
+    std::function<void(Scene &)> again;
     std::function<Outcome(Scene &)> left;
     std::function<Outcome(Scene &)> right;
     // Whether what holds afterwards holds.
@@ -94,9 +168,9 @@ Outcome unpublish(Scene &scene) { return raw::unpublish(scene.exporter()); }
 Outcome destroy(Scene &scene) { return raw::destroy(scene.exporter()); }
 Outcome rebind(Scene &scene)
 {
-    return raw::rebind(scene.exporter(), scene.other.data(), scene.other.size());
+    return raw::rebind(scene.exporter(), scene.other->data(), scene.other->size());
 }
-Outcome connect_late(Scene &scene) { return raw::connect(scene.late.get(), scene.published.id); }
+Outcome connect_late(Scene &scene) { return raw::connect(scene.late.get(), scene.id); }
 Outcome close_import(Scene &scene)
 {
     scene.imported.reset();
@@ -119,7 +193,7 @@ Outcome revoke(Scene &scene) { return raw::revoke(scene.local.get(), scene.ticke
 Outcome redeem(Scene &scene) { return raw::redeem(scene.late.get(), scene.ticket); }
 Outcome lose_range(Scene &scene)
 {
-    scene.published.memory.release();
+    scene.memory->release();
     return success;
 }
 Outcome take_event(Scene &scene) { return raw::wait(scene.exporter(), 0); }
@@ -130,50 +204,68 @@ bool late_is_aborted_or_refused(Scene &scene)
                                         : scene.right == success && aborted(scene.late);
 }
 
+// A segment is published again, which is less work than a new one.
+template <unsigned needs> void publish_again(Scene &scene)
+{
+    Memory::clear(*scene.memory);
+    scene.fill(needs);
+}
+void connect_again(Scene &scene) { scene.fill(connected); }
+void grant_again(Scene &scene) { scene.fill(granted | late_handle); }
+void swap_memory(Scene &scene)
+{
+    std::swap(scene.memory, scene.other);
+    Memory::clear(*scene.memory);
+    Memory::clear(*scene.other);
+}
+void keep(Scene &) {}
+
+constexpr unsigned import = published | connected;
+
 const Pair pairs[] = {
-    {"unpublish_connect", unpublish, connect_late, late_is_aborted_or_refused},
-    {"unpublish_map", unpublish, map_late,
+    {"unpublish_connect", published | late_handle, publish_again<published | late_handle>, unpublish,
+     connect_late, late_is_aborted_or_refused},
+    {"unpublish_map", import, publish_again<import>, unpublish, map_late,
      [](Scene &scene) {
          return one_of(scene.right, {success, raw::error(ENODEV)}) &&
                 (!scene.mapped_late || *static_cast<volatile std::uint64_t *>(scene.mapped_late) == 0);
      }},
-    {"unpublish_put", unpublish, put,
+    {"unpublish_put", import, publish_again<import>, unpublish, put,
      [](Scene &scene) {
          return one_of(scene.right, {success, conn_aborted}) && scene.put() == conn_aborted;
      }},
-    {"unpublish_post", unpublish, post_exporter,
+    {"unpublish_post", import, publish_again<import>, unpublish, post_exporter,
      [](Scene &scene) {
          return one_of(scene.right, {success, conn_aborted}) &&
                 raw::wait(scene.exporter()) == (scene.right == success ? success : none);
      }},
-    {"unpublish_store", unpublish, touch,
+    {"unpublish_store", import | mapping, publish_again<import | mapping>, unpublish, touch,
      [](Scene &scene) {
          scene.word() = 9;
-         return scene.published.memory.at() != 9;
+         return scene.memory->at() != 9;
      }},
-    {"rebind_put", rebind, put,
+    {"rebind_put", import | other_memory, swap_memory, rebind, put,
      [](Scene &scene) {
          // In the one memory or in the other.
-         const bool there = scene.other.at(8) == 0x707574 || scene.published.memory.at(8) == 0x707574;
+         const bool there = scene.other->at(8) == 0x707574 || scene.memory->at(8) == 0x707574;
          return scene.left == success && scene.right == success && there;
      }},
-    {"rebind_store", rebind, touch,
+    {"rebind_store", import | mapping | other_memory, swap_memory, rebind, touch,
      [](Scene &scene) {
          scene.word() = 9;
-         return scene.left == success && scene.other.at() == 9;
+         return scene.left == success && scene.other->at() == 9;
      }},
-    {"destroy_unpublish", destroy, unpublish,
+    {"destroy_unpublish", import, nullptr, destroy, unpublish,
      [](Scene &scene) { return scene.left == success && aborted(scene.imported); }},
-    {"revoke_redeem", revoke, redeem, late_is_aborted_or_refused},
-    {"lost_range_connect", lose_range, connect_late,
+    {"revoke_redeem", granted | late_handle, grant_again, revoke, redeem, late_is_aborted_or_refused},
+    {"lost_range_connect", import | late_handle, nullptr, lose_range, connect_late,
      [](Scene &scene) {
          // The kernel notices in its own time.
-         eventually([&] { return aborted(scene.imported); });
-         return scene.right != success || eventually([&] { return aborted(scene.late); });
+         return aborted(scene.imported, -1) && (scene.right != success || aborted(scene.late, -1));
      }},
-    {"close_post", close_import, post_importers,
+    {"close_post", import, connect_again, close_import, post_importers,
      [](Scene &scene) { return scene.right == success; }},
-    {"post_wait", post_exporter, take_event,
+    {"post_wait", import, keep, post_exporter, take_event,
      [](Scene &scene) {
          // One event, taken once.
          return scene.left == success && one_of(scene.right, {success, none}) &&
@@ -182,11 +274,99 @@ const Pair pairs[] = {
      }},
 };
 
-// Lets a moment pass on this thread alone, so that the order changes from race to race.
-void dawdle(unsigned steps)
+// That of the standard library gives the processor away several times before it waits.
+class Semaphore {
+public:
+    Semaphore() { EXPECT_EQ(sem_init(&semaphore_, 0, 0), 0); }
+    ~Semaphore() { sem_destroy(&semaphore_); }
+    Semaphore(const Semaphore &) = delete;
+    Semaphore &operator=(const Semaphore &) = delete;
+    void post() { sem_post(&semaphore_); }
+    void wait()
+    {
+        while (sem_wait(&semaphore_) != 0) {
+        }
+    }
+
+private:
+    sem_t semaphore_;
+};
+
+// A rival that has the processor as soon as it wakes, in the middle of the first operation if it wakes then: so
+// operations meet where there is one processor, too.
+class Rival {
+public:
+    explicit Rival(unsigned seed) : random_(seed), thread_([this] { live(); })
+    {
+        const sched_param first = {.sched_priority = 1};
+        EXPECT_EQ(pthread_setschedparam(thread_.native_handle(), SCHED_FIFO, &first), 0);
+    }
+    ~Rival()
+    {
+        second_ = nullptr;
+        begin_.post();
+        thread_.join();
+    }
+    Rival(const Rival &) = delete;
+    Rival &operator=(const Rival &) = delete;
+
+    // Runs both, the second on the other thread, some time after the first.
+    void race(const std::function<void()> &first, const std::function<void()> &second)
+    {
+        second_ = &second;
+        delay_ns_ = static_cast<long>(random_() % reach_ns_);
+        first_ = before;
+        begin_.post();
+        first_ = within;
+        first();
+        first_ = after;
+        end_.wait();
+        aim();
+    }
+    // Races in which the second began in the middle of the first.
+    unsigned met() const { return met_; }
+
+private:
+    enum Stage { before, within, after };
+
+    void live()
+    {
+        for (;;) {
+            begin_.wait();
+            if (!second_)
+                return;
+            const timespec delay = {0, delay_ns_};
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, nullptr);
+            seen_ = first_;
+            (*second_)();
+            end_.post();
+        }
+    }
+    // The reach of the delay follows how long the first takes here.
+    void aim()
+    {
+        met_ += seen_ == within;
+        reach_ns_ = seen_ == after    ? std::max(reach_ns_ - reach_ns_ / 16, 1000L)
+                    : seen_ == before ? std::min(reach_ns_ + reach_ns_ / 8, 900'000'000L)
+                                      : reach_ns_ + reach_ns_ / 32;
+    }
+
+    std::minstd_rand random_;
+    Semaphore begin_, end_;
+    const std::function<void()> *second_ = nullptr;
+    std::atomic<Stage> first_ = before;
+    Stage seen_ = before;
+    long delay_ns_ = 0;
+    long reach_ns_ = 20'000;
+    unsigned met_ = 0;
+    std::thread thread_;
+};
+
+// The segment of the former scene is gone before the new one is made.
+void renew(std::unique_ptr<Scene> &scene, Memories &memories, unsigned needs)
 {
-    for (volatile unsigned step = 0; step < steps;)
-        step = step + 1;
+    scene.reset();
+    scene = std::make_unique<Scene>(memories, needs);
 }
 
 class Races : public testing::TestWithParam<Pair> {};
@@ -198,38 +378,23 @@ TEST_P(Races, race)
     const Pair &pair = GetParam();
     const unsigned rounds = soak_rounds(100);
     Unchanged unchanged;
+    Memories memories;
     std::unique_ptr<Scene> scene;
-    std::barrier together(2);
-    std::minstd_rand random(soak_seed());
-    unsigned delays[2] = {};
-    bool over = false;
-    std::thread rival([&] {
-        for (;;) {
-            together.arrive_and_wait();
-            if (over)
-                return;
-            dawdle(delays[1]);
-            scene->right = pair.right(*scene);
-            together.arrive_and_wait();
-        }
-    });
+    const std::function<void()> sides[] = {[&] { scene->left = pair.left(*scene); },
+                                           [&] { scene->right = pair.right(*scene); }};
+    Rival rival(soak_seed());
     unsigned raced = 0;
     for (; raced < rounds && !HasFailure(); raced++) {
-        scene = std::make_unique<Scene>();
-        delays[random() % 2] = random() % 2000;
-        together.arrive_and_wait();
-        dawdle(delays[0]);
-        scene->left = pair.left(*scene);
-        together.arrive_and_wait();
+        if (pair.again && raced % 16)
+            pair.again(*scene);
+        else
+            renew(scene, memories, pair.needs);
+        rival.race(sides[raced % 2], sides[(raced + 1) % 2]);
         EXPECT_TRUE(pair.sound(*scene))
             << "race " << raced << ": " << scene->left << " and " << scene->right;
-        delays[0] = delays[1] = 0;
     }
     scene.reset();
-    over = true;
-    together.arrive_and_wait();
-    rival.join();
-    std::printf("note: races %u\n", raced);
+    std::printf("note: races %u\nnote: met %u\n", raced, rival.met());
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Races, testing::ValuesIn(pairs),
