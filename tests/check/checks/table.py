@@ -52,7 +52,8 @@ def _style():
 
 def _builds():
     return [
-        # Beside all else: it takes a fresh machine longer than all other builds.
+        # Beside all else: a kernel takes a fresh machine as long as user space.
+        Stage("uml-kernel", "debug", 1, ("tests/check/fast-debug-kernel",), processors=0),
         Stage("debug-kernel", "debug", 1, ("tools/debug-kernel/build",), processors=0),
         Stage("build-user", "build", 420,
               ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON", f"PREFIX={PREFIX}"),
@@ -60,7 +61,6 @@ def _builds():
         Stage("build-stock", "build", 20, ("tools/build-modules", "--kernel", "stock", "--siw")),
         Stage("build-debug", "debug", 20, ("tools/build-modules", "--kernel", "debug"),
               needs=("debug-kernel",)),
-        Stage("uml-kernel", "debug", 1, ("tests/check/fast-debug-kernel",), processors=0),
         Stage("build-uml", "debug", 20, ("sh", "-c", 'tools/build-modules --kernel "$(tests/check/fast-debug-kernel)"'),
               needs=("uml-kernel",)),
     ]
@@ -113,8 +113,8 @@ def _patterns(name):
 
 
 def _stock(depth):
-    # A little of all, and what the debug kernel can't say.
-    tests = "*" if depth is Depth.QUICK else _patterns("stock-tests")
+    # A little of all, and what the debug kernels can't say.
+    tests = "*" if depth is Depth.QUICK else f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
     # A debug kernel runs the others.
     net = f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*" if depth is Depth.CHECK else "net.*"
     rdma = f"{_patterns('net-uml-excluded')} " + (RDMA[0] if depth is Depth.FULL else "net.Net/NetBasics.* net.NetSoftIwarp.*")
@@ -159,19 +159,14 @@ def _fast_debug():
     ]
 
 
-def _debug(depth):
-    """The debug kernel that QEMU emulates: 6.1, with two processors. "make check" takes what no other kernel can say."""
-    full = depth is Depth.FULL
-    # Debian's kernel runs the matrix of access.
-    rest = "" if full else "access.*"
+def _debug():
+    """The debug kernel that QEMU emulates: 6.1, with two processors. Its build would take a fresh machine a third of "make check"."""
     return [
-        Stage("kselftest-rest", "debug", 180, ("tests/check/kselftest", "debug", _patterns("uml-excluded"), rest), kind="tap",
-              needs=DEBUG),
         Stage("kselftest-net-debug", "debug", 300, ("tests/check/kselftest-net", "debug"), kind="tap", needs=DEBUG),
         Stage("hostile-debug", "debug", 250, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
         # In two guests: one emulates its processors in one thread.
         Stage("kselftest-debug", "debug", 700,
-              ("tests/check/kselftest", "debug", "[!d]*", _patterns("uml-excluded")), kind="tap", needs=DEBUG),
+              ("tests/check/kselftest", "debug", "[!d]*"), kind="tap", needs=DEBUG),
         Stage("kselftest-udapl-debug", "debug", 700, ("tests/check/kselftest", "debug", "d*"), kind="tap",
               needs=DEBUG),
         Stage("kselftest-dat-debug", "debug", 140, ("tests/check/kselftest-dat", "debug"), kind="tap",
@@ -194,13 +189,13 @@ def groups():
 
 
 def _everything(depth=Depth.FULL):
-    return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _fast_debug() + _debug(depth)
+    return _builds() + _style() + _demo() + _host() + _sanitized() + _stock(depth) + _fast_debug() + _debug()
 
 
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
 # "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
-# sanitizers, which take their time, and the kernels that are emulated for what another debug kernel runs.
-FULL_ONLY = {"kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "hostile-debug",
+# sanitizers, which take their time, and the debug kernel that is emulated.
+FULL_ONLY = {"debug-kernel", "build-debug", "kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "hostile-debug",
              "kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
