@@ -99,8 +99,9 @@ static void end_placing(struct rsm_remote_importer *importer)
 }
 
 /*
- * The memory that has to be placed for @importer, referenced, or NULL if there is none. The caller
- * has ended the lease of the memory before: wake the tasks that wait for that.
+ * The memory that has to be placed for @importer, referenced, or NULL if there is none: a peer may
+ * have asked twice. The caller has ended the lease of the memory before: wake the tasks that wait
+ * for that.
  */
 static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rights)
 {
@@ -109,7 +110,7 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 
 	mutex_lock(&exp->importers_lock);
 	*rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
-	if (exp->open && rsm_importer_is_idle(&importer->machine))
+	if (exp->open && !importer->now.mem && rsm_importer_is_idle(&importer->machine))
 		mem = rsm_mem_get(exp->mem);
 	else
 		end_placing(importer);

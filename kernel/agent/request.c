@@ -20,7 +20,8 @@ static atomic_t changes = ATOMIC_INIT(0);
 /* Wake the tasks that wait until importers have fulfilled requests. */
 void rsm_remote_importers_changed(void)
 {
-	atomic_inc(&changes);
+	/* A task that sees the count sees the change, too. */
+	(void)atomic_inc_return_release(&changes);
 	wake_up_all(&changed);
 }
 
@@ -47,7 +48,7 @@ bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,
 	int seen;
 
 	for (;;) {
-		seen = atomic_read(&changes);
+		seen = atomic_read_acquire(&changes);
 		if (is_done(exp, last))
 			return true;
 		if (!may_wait() || wait_event_killable(changed, atomic_read(&changes) != seen))

@@ -68,17 +68,22 @@ static bool are_gone(struct rsm_export *exp, u64 last)
 	return gone;
 }
 
-/* Has the importer a place, of other memory or with fewer rights than it must have now? */
-static bool is_to_move(const struct rsm_remote_importer *importer)
+/* Is there a place, of other memory or with fewer rights than the importer must have now? */
+static bool is_former(const struct rsm_remote_importer *importer, const struct rsm_lease *lease)
 {
 	const struct rsm_export *exp = importer->exp;
 	u32 rights;
 
 	lockdep_assert_held(&exp->importers_lock);
-	if (!importer->now.mem)
+	if (!lease->mem)
 		return false;
 	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
-	return importer->now.mem != exp->mem || rights & ~importer->now.rights;
+	return lease->mem != exp->mem || rights & ~lease->rights;
+}
+
+static bool is_to_move(const struct rsm_remote_importer *importer)
+{
+	return is_former(importer, &importer->now);
 }
 
 /*
@@ -89,6 +94,17 @@ static bool has_stale_key(const struct rsm_remote_importer *importer)
 {
 	lockdep_assert_held(&importer->exp->importers_lock);
 	return importer->making && importer->making != importer->exp->mem;
+}
+
+/*
+ * Is a request pending of an importer that has a place, or is offered a former one? An importer
+ * without a place that asks for one meanwhile is offered what it must have: a peer that lets its
+ * importers ask in turn must not prolong the wait.
+ */
+static bool is_awaited(const struct rsm_remote_importer *importer)
+{
+	return !rsm_importer_is_idle(&importer->machine) &&
+	       (importer->now.mem || is_former(importer, &importer->next));
 }
 
 /* Copy the first importer that has to move and has no request pending; false if there is none. */
@@ -111,9 +127,9 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 }
 
 /*
- * No request and no stale key of importers up to @last is left, or one of them has to move and has
- * no request pending. Later importers get the new memory and the new rights from the start: peers
- * that come and go must not prolong the wait without end.
+ * No request and no stale key of importers up to @last is awaited, or one of them has to move and
+ * has no request pending. Later importers get the new memory and the new rights from the start:
+ * peers that come and go must not prolong the wait without end.
  */
 static bool is_wait_over(struct rsm_export *exp, u64 last)
 {
@@ -122,15 +138,13 @@ static bool is_wait_over(struct rsm_export *exp, u64 last)
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export) {
-		bool idle = rsm_importer_is_idle(&importer->machine);
-
 		if (importer->serial > last)
 			break;
-		if (idle && is_to_move(importer)) {
+		if (rsm_importer_is_idle(&importer->machine) && is_to_move(importer)) {
 			over = true;
 			break;
 		}
-		over &= idle && !has_stale_key(importer);
+		over &= !is_awaited(importer) && !has_stale_key(importer);
 	}
 	mutex_unlock(&exp->importers_lock);
 	return over;

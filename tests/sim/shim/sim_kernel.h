@@ -160,6 +160,8 @@ struct kref {
 #define atomic_read(a) ((a)->counter)
 #define atomic64_read(a) ((a)->counter)
 #define atomic_inc(a) ((void)(a)->counter++)
+#define atomic_inc_return_release(a) (++(a)->counter)
+#define atomic_read_acquire(a) ((a)->counter)
 #define atomic_dec(a) ((void)(a)->counter--)
 #define atomic64_inc_return(a) (++(a)->counter)
 #define kref_get(ref) ((void)(ref)->count++)

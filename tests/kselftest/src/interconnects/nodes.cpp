@@ -541,31 +541,49 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
 }
 
+// Importers with the cookies 1, which has a place, and 2, whose node asks for one while a rebind waits for the first.
+class NodesMeanwhile : public Nodes {
+protected:
+    enum class Comes { before_the_rebind, meanwhile };
+    void rebind_beside(Comes comes)
+    {
+        NodesExport exported({{first_node, 0600}}, RSM_ALLOW_REBIND);
+        TestNode node(0);
+        const std::uint32_t known_as = node.import(exported.id, 1);
+        ASSERT_NE(known_as, 0u);
+        ASSERT_TRUE(node.place(1, known_as));
+        std::uint32_t late = comes == Comes::before_the_rebind ? node.import(exported.id, 2) : 0;
+        Pages other(1);
+        raw::Outcome outcome;
+        std::thread exporter([&] { outcome = raw::rebind(exported.fd.get(), other.data(), other.size()); });
+        const auto request = node.next();
+        EXPECT_TRUE(request && request->type() == RSM_MSG_MOVE);
+        if (comes == Comes::meanwhile)
+            late = node.import(exported.id, 2);
+        EXPECT_NE(late, 0u);
+        EXPECT_TRUE(node.send_connection(RSM_MSG_PLACE, 2, late));
+        const auto offer = node.next();
+        EXPECT_TRUE(offer && offer->type() == RSM_MSG_MOVE);
+        EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
+        exporter.join();
+        EXPECT_EQ(outcome, raw::success);
+        // Had the rebind waited for the late one, the link would have failed.
+        catch_up(node);
+        EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 2, late));
+        catch_up(node);
+    }
+};
+
 // Else a node that comes with one name and goes with another, in turn, would keep the caller for ever.
-TEST_F(Nodes, rebind_does_not_wait_for_importers_that_come_meanwhile)
+TEST_F(NodesMeanwhile, rebind_does_not_wait_for_importers_that_come)
 {
-    NodesExport exported({{first_node, 0600}}, RSM_ALLOW_REBIND);
-    TestNode node(0);
-    const std::uint32_t known_as = node.import(exported.id, 1);
-    ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.place(1, known_as));
-    Pages other(1);
-    raw::Outcome outcome;
-    std::thread exporter([&] { outcome = raw::rebind(exported.fd.get(), other.data(), other.size()); });
-    const auto request = node.next();
-    EXPECT_TRUE(request && request->type() == RSM_MSG_MOVE);
-    const std::uint32_t later = node.import(exported.id, 2);
-    EXPECT_NE(later, 0u);
-    EXPECT_TRUE(node.send_connection(RSM_MSG_PLACE, 2, later));
-    const auto offer = node.next();
-    EXPECT_TRUE(offer && offer->type() == RSM_MSG_MOVE);
-    EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
-    exporter.join();
-    EXPECT_EQ(outcome, raw::success);
-    // Had the rebind waited for the later one, the link would have failed.
-    catch_up(node);
-    EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 2, later));
-    catch_up(node);
+    rebind_beside(Comes::meanwhile);
+}
+
+// Else a node could connect many times before, and keep the caller by asking for one place after the other.
+TEST_F(NodesMeanwhile, rebind_does_not_wait_for_importers_that_ask_for_a_place)
+{
+    rebind_beside(Comes::before_the_rebind);
 }
 
 // N15: MOVE and MOVED that nobody has asked for, that name others, or that lead nowhere.
