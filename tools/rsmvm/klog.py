@@ -33,9 +33,10 @@ HARMLESS = re.compile(r"""
 """, re.X)
 
 # Soft RoCE of 6.1 loses count of the references to a queue pair that goes under traffic, too: the trace of such a report
-# begins in its module. The kernel then keeps the queue pair for ever.
+# begins in its module, and no module of ours has called it. The kernel then keeps the queue pair for ever.
 REFCOUNT = re.compile(r"refcount_t:|refcount_warn_saturate")
 BOUNDARY = re.compile(r"\[ cut here \]|\[ end trace")
+OWN = re.compile(r"\[rsm\w*\]")
 FRAME = re.compile(r"\][ ]+(?!\?)(?!refcount_warn)\S+\+0x")
 
 STALL = re.compile(r"\brcu: .*detected .*\bstall|\bBUG: .* lockup")
@@ -62,8 +63,8 @@ def is_miscount_of_soft_roce(lines):
         return False
     report = list(itertools.takewhile(lambda line: not BOUNDARY.search(line), lines))
     trace = itertools.dropwhile(lambda line: "Call Trace:" not in line, report)
-    frame = next(filter(FRAME.search, trace), "")
-    return "[rdma_rxe]" in frame
+    frames = list(filter(FRAME.search, trace))
+    return bool(frames) and "[rdma_rxe]" in frames[0] and not any(OWN.search(frame) for frame in frames)
 
 
 def has_stall(text):
@@ -85,7 +86,7 @@ def split_leaks(text):
 def own_leaks(text):
     """Leaks allocated by the project's modules; the kernel's own are not our business."""
     blocks = re.split(r"(?=unreferenced object )", text)
-    return [line for block in blocks if re.search(r"\[rsm\w*\]", block)
+    return [line for block in blocks if OWN.search(block)
             for line in block.splitlines()]
 
 

@@ -191,6 +191,7 @@ class RunnerTest(unittest.TestCase):
         self.passed("Log.HasHarmlessReport")
         self.passed("Log.HasMiscountOfSoftRoce")
         self.assertIn("# refcount_t: underflow", self.failed("Log.HasMiscount"))
+        self.assertIn("# refcount_t: underflow", self.failed("Log.HasMiscountBelowOurs"))
 
     def test_says_when_the_kernel_log_was_overwritten(self):
         self.assertIn("# [2 records of the kernel log were overwritten", self.failed("Log.IsOverrun"))

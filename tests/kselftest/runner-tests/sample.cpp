@@ -126,8 +126,8 @@ TEST(Log, HasHarmlessReport)
     log_record(8, "WARNING: CPU: 0 PID: 1 at drivers/infiniband/sw/rxe/rxe_comp.c:100 rxe_completer+0x1");
 }
 
-// A report of refcount_t whose trace begins in that function.
-void log_miscount(const char *function)
+// A report of refcount_t whose trace begins in that function, and perhaps with that caller.
+void log_miscount(const char *function, const char *caller = " rxe_destroy_qp+0x26/0x30 [rdma_rxe]")
 {
     int number = 8;
     for (const std::string line : {"------------[ cut here ]------------", "refcount_t: underflow; use-after-free.",
@@ -135,7 +135,7 @@ void log_miscount(const char *function)
                                    "RIP: 0010:refcount_warn_saturate+0xba/0x110", "Call Trace:", " <TASK>", " ? complete+0x18/0x80 [rsm]"})
         log_record(number++, line);
     log_record(number++, function);
-    for (const std::string line : {" rxe_destroy_qp+0x26/0x30 [rdma_rxe]", " </TASK>", "---[ end trace 0000000000000000 ]---"})
+    for (const std::string line : {caller, " </TASK>", "---[ end trace 0000000000000000 ]---"})
         log_record(number++, line);
 }
 
@@ -147,6 +147,11 @@ TEST(Log, HasMiscountOfSoftRoce)
 TEST(Log, HasMiscount)
 {
     log_miscount(" rsm_segment_put+0x10/0x20 [rsm]");
+}
+
+TEST(Log, HasMiscountBelowOurs)
+{
+    log_miscount(" __rxe_cleanup+0x155/0x160 [rdma_rxe]", " unregister+0x10/0x20 [rsm_rdma]");
 }
 
 TEST(Log, IsOverrun)

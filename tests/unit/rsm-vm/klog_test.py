@@ -43,6 +43,10 @@ class Reports(unittest.TestCase):
         for text in (miscount(OURS), miscount(THEIRS) + miscount(OURS)):
             self.assertIn(OURS, "\n".join(klog.reports(text)))
 
+    def test_miscount_in_soft_roce_that_ours_has_called_is_one(self):
+        called = f"{THEIRS}\n[  222.100008]  ib_dereg_mr_user+0x10/0x20 [ib_core]\n[  222.100008]  {OURS}"
+        self.assertIn(OURS, "\n".join(klog.reports(miscount(called))))
+
     def test_miscount_without_a_trace_is_one(self):
         self.assertTrue(klog.reports("[  222.1] refcount_t: underflow; use-after-free.\n" + miscount(THEIRS)))
 

@@ -25,7 +25,7 @@ public:
 
     // Adds a line, for those who read the whole log.
     void write(const std::string &line) const;
-    // Passes over all that is in the log.
+    // Passes over all that is in the log. The kernel then warns again of what it warns of once.
     void skip();
     // The messages since the last call.
     Lines read();
@@ -36,6 +36,7 @@ private:
     void take(const std::string &record, Lines &messages);
 
     rsmtest::Fd file_;
+    rsmtest::Fd once_;
     regex_t reports_;
     regex_t harmless_;
     std::optional<std::uint64_t> last_;
