@@ -138,10 +138,43 @@ bool World::has_lied(const Node &node, const Node &to) const
     return node.alive && node.peers[index(to)]->lied;
 }
 
+// Both went by their true intervals when the node died. In a star not all have links to each other.
+void World::note_death(const Node &dead)
+{
+    std::erase_if(survivors_, [&](const Survivor &survivor) { return survivor.node == &dead; });
+    for (const auto &node : nodes_) {
+        if (scenario_.star || node.get() == &dead || !node->alive || !node->joined)
+            continue;
+        if (!are_joined(peer(*node, dead), *dead.peers[index(*node)]))
+            continue;
+        if (has_lied(*node, dead) || has_lied(dead, *node))
+            continue;
+        const Time beat = std::max(node->heartbeat_ms, dead.heartbeat_ms) * ms;
+        survivors_.push_back({node.get(), &dead, runtime_.time(), 2 * beat});
+    }
+}
+
+// A node that stood still, left or was slow meanwhile says nothing of how soon nodes know.
+void World::note_notice(const Peer &peer)
+{
+    const auto found = std::find_if(survivors_.begin(), survivors_.end(), [&](const Survivor &survivor) {
+        return survivor.node == peer.node && survivor.dead == peer.other;
+    });
+    if (found == survivors_.end())
+        return;
+    const Survivor survivor = *found;
+    survivors_.erase(found);
+    const Node &node = *survivor.node;
+    if (node.joined && !is_slow(node) && !was_troubled(node, node, survivor.since) &&
+        run_since(node, runtime_.time() - survivor.since) == survivor.since)
+        notices_.push_back(static_cast<std::int64_t>(runtime_.time() - survivor.since - survivor.two_heartbeats));
+}
+
 // A node is given up only if it has been at fault, or if nobody can know better.
 void World::is_down(const Peer &peer, const std::string &why)
 {
     runtime_.log(name(*peer.node) + ": " + name(*peer.other) + " is down: " + why);
+    note_notice(peer);
     constexpr std::array verdicts = {"heartbeat lost", "does not answer", "takes no messages",
                                      "answers too slowly"};
     if (std::find(verdicts.begin(), verdicts.end(), why) == verdicts.end())

@@ -125,6 +125,7 @@ void World::run_work(Node &node, Work &work, const Body &body)
 // All that the node is made of is gone at once, and its agent says nothing about it.
 void World::die(Node &node)
 {
+    note_death(node);
     for (const auto &peer : node.peers) {
         if (!peer)
             continue;

@@ -142,6 +142,14 @@ struct Node : Owner {
     std::vector<Period> stalls; // one after the other
 };
 
+// A node that has a link to one that has died, and does not know of the death yet.
+struct Survivor {
+    const Node *node;
+    const Node *dead;
+    Time since;
+    Time two_heartbeats;
+};
+
 // The cost of one node of so many.
 struct Cost {
     std::uint32_t nodes = 0;
@@ -188,6 +196,8 @@ public:
     std::uint64_t messages() const;
     std::uint64_t deaths() const { return deaths_; }
     std::uint64_t connects() const { return connects_; }
+    // How long after deaths undisturbed nodes knew of them, less two heartbeats.
+    const std::vector<std::int64_t> &notices() const { return notices_; }
 
 private:
     using Body = std::function<void()>;
@@ -289,6 +299,8 @@ private:
     bool is_as_good_as_dead(const Node &node, const Node &to) const;
     bool was_troubled(const Node &a, const Node &b, Time since) const;
     bool has_lied(const Node &node, const Node &to) const;
+    void note_death(const Node &dead);
+    void note_notice(const Peer &peer);
     void check_former_lives(Time since_last);
     void check_former_life(Peer &peer, Time since_last);
     bool are_connected();
@@ -327,6 +339,8 @@ private:
     std::uint64_t group_ = 0; // nodes with their bit can't reach those without
     u32 next_id_ = 100;
     std::uint64_t deaths_ = 0;
+    std::vector<Survivor> survivors_;
+    std::vector<std::int64_t> notices_;
     std::uint64_t connects_ = 0; // that have succeeded
     unsigned int longest_ = 0;
     std::vector<Period> cuts_;
