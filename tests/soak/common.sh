@@ -10,7 +10,7 @@ seed=$2
 needs() {
 	for file; do
 		[ -e "$file" ] || {
-			echo "$file is not built: make check builds it"
+			echo "$file is not built: make soak builds it"
 			exit 77
 		}
 	done
@@ -48,11 +48,12 @@ needs_some_debug() {
 	fi
 }
 
-# kselftests KERNEL FILTER ROUNDS: as often as the environment of support/soak.hpp says.
+# kselftests KERNEL FILTER ROUNDS: as often as the environment of support/soak.hpp says. A test that hangs ends after
+# some twenty times the seconds, and says what it waits for.
 kselftests() {
 	kernel_of_tests=$1
 	shift
 	tools/rsm-vm --kernel "$kernel_of_tests" --mem 2048 --timeout 100000 --copy "$build/tests/kselftest:/ksft" \
-		-- env RSM_SOAK_ROUNDS="$2" RSM_SOAK_SEED="$seed" sh /ksft/run-tap --time-limit 20000 \
+		-- env RSM_SOAK_ROUNDS="$2" RSM_SOAK_SEED="$seed" sh /ksft/run-tap --time-limit $((seconds * 4 + 600)) \
 		--time-factor 5 --filter "$1"
 }
