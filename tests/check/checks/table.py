@@ -53,7 +53,7 @@ def _style():
 def _builds():
     return [
         # Beside all else: a kernel takes a fresh machine as long as user space.
-        Stage("uml-kernel", "debug", 1, ("tests/check/fast-debug-kernel",), processors=0),
+        Stage("uml-kernel", "debug", 1, ("tests/check/fast-debug-kernel", "--build"), processors=0),
         Stage("debug-kernel", "debug", 1, ("tools/debug-kernel/build",), processors=0),
         Stage("build-user", "build", 420,
               ("make", "--no-print-directory", "lib", "TESTING=ON", "WERROR=ON", f"PREFIX={PREFIX}"),
