@@ -40,6 +40,10 @@ DAT_RETURN reserve(Stage &stage)
 DAT_RETURN send(Stage &stage)
 {
     DAT_LMR_TRIPLET piece = stage.near.memory.piece(0, 8);
+    // Else all that is posted later may wait behind it.
+    if (state_of(stage.ep) == DAT_EP_STATE_CONNECTED) {
+        EXPECT_OK(stage.far.receive(0, 8, 8));
+    }
     return dat_ep_post_send(stage.ep, 1, &piece, cookie(3), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
@@ -73,7 +77,10 @@ DAT_RETURN bind(Stage &stage)
     EXPECT_OK(dat_rmr_create(stage.near.pz, &rmr));
     const DAT_RETURN result = dat_rmr_bind(rmr, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, stage.ep,
                                            cookie(7), DAT_COMPLETION_DEFAULT_FLAG, &context);
-    EXPECT_OK(dat_rmr_free(rmr)); // or it would keep the LMR
+    // The LMR is in use until both are over: the bind may wait for what the peer says of a write before it.
+    while (result == DAT_SUCCESS && next_event(stage.near.requests).event_number != DAT_RMR_BIND_COMPLETION_EVENT) {
+    }
+    EXPECT_OK(dat_rmr_free(rmr));
     return result;
 }
 

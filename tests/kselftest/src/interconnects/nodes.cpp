@@ -6,11 +6,14 @@
 #include "support/child.hpp"
 #include "support/raw.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -539,6 +542,45 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     ASSERT_TRUE(move);
     ASSERT_EQ(move->type(), RSM_MSG_MOVE);
     EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
+}
+
+// Does the thread wait in the kernel for something that only a kill ends?
+bool is_waiting(pid_t thread)
+{
+    const auto line = read_line("/proc/self/task/" + std::to_string(thread) + "/stat").value_or("");
+    const auto name_ends = line.rfind(')');
+    return name_ends != std::string::npos && line.compare(name_ends, 3, ") D") == 0;
+}
+
+// Else the importer's node could use the key to memory that its owner has taken back.
+TEST_F(NodesKeys, rebind_waits_for_a_key_to_the_former_memory)
+{
+    NodesExport exported({{first_node, 0600}}, RSM_ALLOW_REBIND);
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
+    await_held();
+    Pages other(1);
+    raw::Outcome outcome;
+    std::atomic<pid_t> thread = 0;
+    std::atomic<bool> over = false;
+    std::thread exporter([&] {
+        thread = gettid();
+        outcome = raw::rebind(exported.fd.get(), other.data(), other.size());
+        over = true;
+    });
+    eventually([&] { return over || (thread && is_waiting(thread)); });
+    catch_up(node);
+    EXPECT_FALSE(over) << "the key is being made";
+    EXPECT_TRUE(set_parameter("hold_keys", "0"));
+    exporter.join();
+    EXPECT_EQ(outcome, raw::success);
+    const auto move = node.next();
+    EXPECT_TRUE(move && move->type() == RSM_MSG_MOVE);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
+    catch_up(node);
+    EXPECT_EQ(keys(), "1");
 }
 
 // Importers with the cookies 1, which has a place, and 2, whose node asks for one while a rebind waits for the first.
