@@ -127,8 +127,13 @@ static void refuse_interval(struct rsm_link_machine *machine, u32 ms, unsigned i
 	 */
 	if (machine->peer)
 		link_end(machine, machine->objection, output);
-	/* The peer repeats its HELLO at its own interval. */
+	/*
+	 * The peer repeats its HELLO at its own interval. The controller may have known another
+	 * one, much longer, for which the timer is set.
+	 */
 	machine->interval = common_interval(ms, ours);
+	if (rsm_link_is_started(machine))
+		link_arm(machine, output);
 }
 
 static void refuse_version(struct rsm_link_machine *machine, struct rsm_link_output *output)

@@ -214,6 +214,25 @@ static void an_interval_that_does_not_fit_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link.interval, msecs_to_jiffies(theirs));
 }
 
+/* The controller has read a longer interval than the peer greets with. */
+static void the_timer_follows_an_interval_that_does_not_fit(struct kunit *test)
+{
+	u32 theirs = (RSM_INTERVAL_FACTOR + 1) * OURS_MS;
+	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
+	struct rsm_link_peer peer = { .node = NODE, .own = OWN, .interval_ms = RSM_HEARTBEAT_MAX };
+	struct rsm_link_input input = {
+		.event = RSM_ON_START, .heartbeat_ms = OURS_MS, .peer = &peer,
+	};
+	struct rsm_link_machine link = {};
+	struct rsm_link_output output;
+
+	hello.interval_ms = cpu_to_le32(theirs);
+	rsm_link_step(&link, START, &input);
+	output = receive(&link, START, &hello);
+	KUNIT_EXPECT_TRUE(test, output.arm);
+	KUNIT_EXPECT_EQ(test, output.expires, START + msecs_to_jiffies(theirs) / 2);
+}
+
 /* A peer that greets again so answers nobody who does not fit: half of a link would be left. */
 static void an_active_link_ends_when_the_interval_does_not_fit_any_more(struct kunit *test)
 {
@@ -432,6 +451,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_restarted_peer_ends_the_link),
 	KUNIT_CASE(another_version_is_remarked_once),
 	KUNIT_CASE(an_interval_that_does_not_fit_is_refused),
+	KUNIT_CASE(the_timer_follows_an_interval_that_does_not_fit),
 	KUNIT_CASE(an_active_link_ends_when_the_interval_does_not_fit_any_more),
 	KUNIT_CASE(a_greeted_link_ends_when_the_interval_does_not_fit_any_more),
 	KUNIT_CASE(a_longer_interval_of_the_peer_is_used),
