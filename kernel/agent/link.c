@@ -128,8 +128,8 @@ static void refuse_interval(struct rsm_link_machine *machine, u32 ms, unsigned i
 	if (machine->peer)
 		link_end(machine, machine->objection, output);
 	/*
-	 * The peer repeats its HELLO at its own interval. The controller may have known another
-	 * one, much longer, for which the timer is set.
+	 * The peer repeats its HELLO twice per interval of its own. The controller may have known
+	 * another interval, much longer, for which the timer is set.
 	 */
 	machine->interval = common_interval(ms, ours);
 	if (rsm_link_is_started(machine))
@@ -144,18 +144,27 @@ static void refuse_version(struct rsm_link_machine *machine, struct rsm_link_out
 	machine->objection = "speaks another version of the protocol";
 }
 
-/* The peer has greeted: its messages are current from now on. */
+/*
+ * The peer has greeted: its messages are current from now on. A node keeps its interval for life.
+ * A peer that stated longer and shorter intervals in turn would make each look of this link late,
+ * and so be given time to answer without end.
+ */
 static void take_peer(struct rsm_link_machine *machine, const struct rsm_msg_hello *hello,
 		      unsigned int ours, struct rsm_link_output *output)
 {
 	u32 theirs = le32_to_cpu(hello->interval_ms);
+	unsigned long interval = common_interval(theirs, ours);
 
 	if (!rsm_intervals_fit(theirs, ours)) {
 		refuse_interval(machine, theirs, ours, output);
 		return;
 	}
+	if (machine->peer && interval != machine->interval) {
+		link_end(machine, "its heartbeat_ms has changed", output);
+		return;
+	}
 	machine->peer = le64_to_cpu(hello->header.from);
-	machine->interval = common_interval(theirs, ours);
+	machine->interval = interval;
 	output->verdict = RSM_MESSAGE_QUEUE;
 }
 

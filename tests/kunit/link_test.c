@@ -259,6 +259,35 @@ static void a_greeted_link_ends_when_the_interval_does_not_fit_any_more(struct k
 	KUNIT_EXPECT_FALSE(test, step(&link, START, RSM_ON_GREETED).taken);
 }
 
+/* Two intervals in turn make each look late, and a late look gives the peer its time again. */
+static void a_peer_that_changes_its_interval_ends_the_link(struct kunit *test)
+{
+	enum rsm_message_type types[] = { RSM_MSG_HELLO, RSM_MSG_WELCOME };
+
+	for (int i = 0; i < ARRAY_SIZE(types); i++) {
+		struct rsm_msg_hello hello = message(types[i], PEER, OWN);
+		struct rsm_link_machine link = active();
+
+		KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_QUEUE);
+		hello.interval_ms = cpu_to_le32(RSM_INTERVAL_FACTOR * OURS_MS);
+		KUNIT_EXPECT_TRUE(test, receive(&link, START, &hello).work);
+		KUNIT_EXPECT_EQ(test, link.interval, INTERVAL);
+		KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ENDING);
+		KUNIT_EXPECT_STREQ(test, link.why, "its heartbeat_ms has changed");
+	}
+}
+
+/* Both of its intervals are shorter than ours, which counts. */
+static void an_interval_that_does_not_count_may_change(struct kunit *test)
+{
+	struct rsm_msg_hello hello = message(RSM_MSG_WELCOME, PEER, OWN);
+	struct rsm_link_machine link = active();
+
+	hello.interval_ms = cpu_to_le32(OURS_MS / 2);
+	KUNIT_EXPECT_EQ(test, receive(&link, START, &hello).verdict, RSM_MESSAGE_QUEUE);
+	KUNIT_EXPECT_EQ(test, link.state, RSM_LINK_ACTIVE);
+}
+
 static void a_longer_interval_of_the_peer_is_used(struct kunit *test)
 {
 	struct rsm_msg_hello hello = message(RSM_MSG_HELLO, PEER, 0);
@@ -454,6 +483,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(the_timer_follows_an_interval_that_does_not_fit),
 	KUNIT_CASE(an_active_link_ends_when_the_interval_does_not_fit_any_more),
 	KUNIT_CASE(a_greeted_link_ends_when_the_interval_does_not_fit_any_more),
+	KUNIT_CASE(a_peer_that_changes_its_interval_ends_the_link),
+	KUNIT_CASE(an_interval_that_does_not_count_may_change),
 	KUNIT_CASE(a_longer_interval_of_the_peer_is_used),
 	KUNIT_CASE(a_silent_peer_is_dead_after_two_intervals),
 	KUNIT_CASE(heartbeats_go_out_twice_per_interval),
