@@ -97,7 +97,8 @@ static bool has_stale_key(const struct rsm_remote_importer *importer)
 }
 
 /*
- * Is a request pending of an importer that has a place, or is offered a former one? An importer
+ * Is a request pending of an importer that has a place, or is offered a former one, or is an
+ * importer being removed that has one? An importer
  * without a place that asks for one meanwhile is offered what it must have: a peer that lets its
  * importers ask in turn must not prolong the wait.
  */
@@ -126,28 +127,40 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 	return found;
 }
 
+/* How far importers are with a change of place. */
+enum importers_state {
+	IMPORTERS_SETTLED,	/* none reaches a former place */
+	IMPORTERS_AWAITED,	/* requests or stale keys are pending, and none has to move */
+	IMPORTERS_TO_MOVE,	/* at least one has to move, and has no request pending */
+};
+
 /*
- * No request and no stale key of importers up to @last is awaited, or one of them has to move and
- * has no request pending. Later importers get the new memory and the new rights from the start:
- * peers that come and go must not prolong the wait without end.
+ * Importers after @last do not count: they get the new memory and the new rights from the start,
+ * and peers that come and go must not prolong the wait without end.
  */
-static bool is_wait_over(struct rsm_export *exp, u64 last)
+static enum importers_state importers_state(struct rsm_export *exp, u64 last)
 {
+	enum importers_state state = IMPORTERS_SETTLED;
 	struct rsm_remote_importer *importer;
-	bool over = true;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export) {
 		if (importer->serial > last)
 			break;
 		if (rsm_importer_is_idle(&importer->machine) && is_to_move(importer)) {
-			over = true;
+			state = IMPORTERS_TO_MOVE;
 			break;
 		}
-		over &= !is_awaited(importer) && !has_stale_key(importer);
+		if (is_awaited(importer) || has_stale_key(importer))
+			state = IMPORTERS_AWAITED;
 	}
 	mutex_unlock(&exp->importers_lock);
-	return over;
+	return state;
+}
+
+static bool is_wait_over(struct rsm_export *exp, u64 last)
+{
+	return importers_state(exp, last) != IMPORTERS_AWAITED;
 }
 
 /* The importer that @copy is a copy of, or NULL if it is gone or has a request pending. */
@@ -185,7 +198,10 @@ static void move_importer(struct rsm_export *exp, const struct rsm_remote_import
 		rsm_lease_end(copy->link, &lease);
 }
 
-/* Move all importers that have to move, also those whose former request is still pending. */
+/*
+ * Move all importers that have to move, also those whose former request is still pending. An
+ * importer that ended the wait since it had to move may be gone by now, while others are awaited.
+ */
 static void move_all(struct rsm_export *exp)
 {
 	u64 last = atomic64_read(&rsm_remote_importer_serial);
@@ -195,7 +211,8 @@ static void move_all(struct rsm_export *exp)
 	do {
 		while (next_to_move(exp, &copy))
 			move_importer(exp, &copy);
-	} while (rsm_remote_importers_wait(exp, last, is_wait_over) && next_to_move(exp, &copy));
+	} while (rsm_remote_importers_wait(exp, last, is_wait_over) &&
+		 importers_state(exp, last) != IMPORTERS_SETTLED);
 }
 
 /**

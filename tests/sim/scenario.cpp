@@ -139,6 +139,31 @@ void add_haste(Scenario &scenario, Random &random)
     }
 }
 
+// A user is killed while importing nodes are asked to move, and asks them to move once more. Users of some of these
+// nodes leave meanwhile: mostly when their node has just answered the first request, while others have not.
+void add_leavers(Scenario &scenario, Random &random)
+{
+    const std::uint64_t beat = *std::max_element(scenario.heartbeats.begin(), scenario.heartbeats.end()) * ms;
+    for (std::uint32_t round = 0; round < 5; round++) {
+        const Time start = (3 + 4 * round) * beat;
+        const auto add = [&](Time after, Kind kind, std::uint32_t node) {
+            const std::uint32_t slot = kind == Kind::connect || kind == Kind::close ? round : 0;
+            scenario.actions.push_back({start + after, kind, node, slot, 0, everybody, beat});
+        };
+        add(0, Kind::publish, 0);
+        for (std::uint32_t node = 1; node < scenario.nodes; node++)
+            add(beat + random.below(beat / 2), Kind::connect, node);
+        add(3 * beat, Kind::rebind, 0);
+        const Time killed = 3 * beat + random.below(2 * scenario.delay);
+        add(killed, Kind::kill, 0);
+        // The first of them that does not find the segment busy.
+        for (int i = 0; i < 6; i++)
+            add(killed + random.below(scenario.delay), Kind::rebind, 0);
+        for (std::uint32_t node = 1; node < scenario.nodes; node++)
+            add(killed + random.below(3 * scenario.delay), Kind::close, node);
+    }
+}
+
 // A node dies and comes back. A hostile guest writes other node ids to its slot when others look who has come: mostly
 // one that no node has, so that they take it.
 void add_wrong_id(Scenario &scenario, Random &random)
@@ -206,6 +231,9 @@ Scenario Scenario::from(std::uint64_t seed)
         else if (random.one_in(4))
             add_wrong_id(scenario, random);
     }
+    // By chance of its own: the other seeds stay what they were.
+    if (Random leavers(seed ^ 0x1eaee5); scenario.keys && !crowd && !freeze && leavers.one_in(2))
+        add_leavers(scenario, leavers);
     std::stable_sort(scenario.actions.begin(), scenario.actions.end(),
               [](const Action &a, const Action &b) { return a.at < b.at; });
     return scenario;
