@@ -14,6 +14,9 @@ std::string name(const Node &node)
     return "node " + std::to_string(node.id);
 }
 
+// Beyond two heartbeats: what a node may take to know of a death that it can only notice by silence.
+constexpr Time notice_slack = 100 * ms;
+
 Time overlap(const Period &a, const Period &b)
 {
     const Time from = std::max(a.from, b.from);
@@ -122,11 +125,10 @@ bool World::is_as_good_as_dead(const Node &node, const Node &to) const
     return run_since(node, interval) < run_since(to, 2 * interval);
 }
 
-// Has one of the nodes done less than nodes do since then, but for both standing still together?
-bool World::was_troubled(const Node &a, const Node &b, Time since) const
+// Has one of the nodes done less than nodes do in that time, but for both standing still together?
+bool World::was_troubled(const Node &a, const Node &b, const Period &time) const
 {
-    const Period now{since, runtime_.time() + 1};
-    const auto touches = [&](const Period &period) { return overlap(period, now) > 0; };
+    const auto touches = [&](const Period &period) { return overlap(period, time) > 0; };
     return std::any_of(a.troubles.begin(), a.troubles.end(), touches) ||
            std::any_of(b.troubles.begin(), b.troubles.end(), touches) ||
            std::any_of(cuts_.begin(), cuts_.end(), touches);
@@ -136,6 +138,14 @@ bool World::was_troubled(const Node &a, const Node &b, Time since) const
 bool World::has_lied(const Node &node, const Node &to) const
 {
     return node.alive && node.peers[index(to)]->lied;
+}
+
+// Has the node beaten as it ought to, and been heard, for so long?
+bool World::has_beaten(const Node &node, Time time) const
+{
+    const Time since = runtime_.time() - std::min(time, runtime_.time());
+    return !is_slow(node) && run_since(node, time) == since &&
+           !was_troubled(node, node, {since, runtime_.time()});
 }
 
 // Both went by their true intervals when the node died. In a star not all have links to each other.
@@ -149,13 +159,16 @@ void World::note_death(const Node &dead)
             continue;
         if (has_lied(*node, dead) || has_lied(dead, *node))
             continue;
-        const Time beat = std::max(node->heartbeat_ms, dead.heartbeat_ms) * ms;
-        survivors_.push_back({node.get(), &dead, runtime_.time(), 2 * beat});
+        const Time beats = 2 * std::max(node->heartbeat_ms, dead.heartbeat_ms) * ms;
+        if (has_beaten(dead, beats))
+            survivors_.push_back({node.get(), &dead, runtime_.time(), beats});
     }
 }
 
-// A node that stood still, left or was slow meanwhile says nothing of how soon nodes know.
-void World::note_notice(const Peer &peer)
+// A node that stood still, left or was slow meanwhile says nothing of how soon nodes know; neither does one that
+// learns otherwise than by silence: by the end of a connection, or since the dead node is back. The link has ended at
+// its last look, and imports with it; until it is down keys may have to be awaited that are just being made.
+void World::note_notice(const Peer &peer, const std::string &why)
 {
     const auto found = std::find_if(survivors_.begin(), survivors_.end(), [&](const Survivor &survivor) {
         return survivor.node == peer.node && survivor.dead == peer.other;
@@ -165,16 +178,22 @@ void World::note_notice(const Peer &peer)
     const Survivor survivor = *found;
     survivors_.erase(found);
     const Node &node = *survivor.node;
-    if (node.joined && !is_slow(node) && !was_troubled(node, node, survivor.since) &&
-        run_since(node, runtime_.time() - survivor.since) == survivor.since)
-        notices_.push_back(static_cast<std::int64_t>(runtime_.time() - survivor.since - survivor.two_heartbeats));
+    if (why != "heartbeat lost" || !node.joined || is_slow(node) ||
+        was_troubled(node, node, {survivor.since, runtime_.time() + 1}) ||
+        run_since(node, runtime_.time() - survivor.since) != survivor.since)
+        return;
+    const Time ended = runtime_.time() - (runtime_.jiffies() - peer.link.machine.silence.looked) * ms;
+    notices_.push_back(static_cast<std::int64_t>(ended - survivor.since - survivor.two_heartbeats));
+    // Messages of the dead node may still have been on their way.
+    if (notices_.back() > static_cast<std::int64_t>(scenario_.delay + notice_slack))
+        runtime_.fault(name(node) + " knows of the death of " + name(*survivor.dead) + " too late");
 }
 
 // A node is given up only if it has been at fault, or if nobody can know better.
 void World::is_down(const Peer &peer, const std::string &why)
 {
     runtime_.log(name(*peer.node) + ": " + name(*peer.other) + " is down: " + why);
-    note_notice(peer);
+    note_notice(peer, why);
     constexpr std::array verdicts = {"heartbeat lost", "does not answer", "takes no messages",
                                      "answers too slowly"};
     if (std::find(verdicts.begin(), verdicts.end(), why) == verdicts.end())
@@ -187,7 +206,7 @@ void World::is_down(const Peer &peer, const std::string &why)
     if (has_lied(*peer.node, *peer.other) || has_lied(*peer.other, *peer.node))
         return;
     const Time memory = 10 * patience() + 4 * scenario_.key_time;
-    if (!was_troubled(*peer.node, *peer.other, run_since(*peer.node, memory)))
+    if (!was_troubled(*peer.node, *peer.other, {run_since(*peer.node, memory), runtime_.time() + 1}))
         runtime_.fault(name(*peer.node) + " gives up " + name(*peer.other) +
                        ", which has done nothing wrong: " + why);
 }

@@ -130,14 +130,14 @@ bool goes_on(const Options &options, std::uint64_t done, std::chrono::steady_clo
     return options.seconds ? spent < std::chrono::seconds(options.seconds) : done < options.seeds;
 }
 
-// In virtual time, so it is the same on each machine.
+// In virtual time, so the same seeds have the same figures on each machine.
 void print_notices(std::vector<std::int64_t> notices)
 {
     if (notices.empty())
         return;
     std::sort(notices.begin(), notices.end());
     const auto later = [](std::int64_t than) { return std::max<std::int64_t>((than + 999) / 1000, 0); };
-    std::cout << notices.size() << " times an undisturbed node has noticed a death, in 99 of 100 within two heartbeats and "
+    std::cout << notices.size() << " times an undisturbed node has noticed a death by silence, in 99 of 100 within two heartbeats and "
               << later(notices[notices.size() * 99 / 100]) << " ms, in all within two heartbeats and "
               << later(notices.back()) << " ms\n";
 }

@@ -297,10 +297,11 @@ private:
     Time run_since(const Node &node, Time time) const;
     bool is_slow(const Node &node) const;
     bool is_as_good_as_dead(const Node &node, const Node &to) const;
-    bool was_troubled(const Node &a, const Node &b, Time since) const;
+    bool was_troubled(const Node &a, const Node &b, const Period &time) const;
+    bool has_beaten(const Node &node, Time time) const;
     bool has_lied(const Node &node, const Node &to) const;
     void note_death(const Node &dead);
-    void note_notice(const Peer &peer);
+    void note_notice(const Peer &peer, const std::string &why);
     void check_former_lives(Time since_last);
     void check_former_life(Peer &peer, Time since_last);
     bool are_connected();

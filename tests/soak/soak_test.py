@@ -246,12 +246,14 @@ class Page(SoakTest):
         self.assertIn("`out of order`. Mended: the order is kept.", text)
 
     def test_a_figure_says_of_which_slices_it_is(self):
-        bar = fake("A", 'echo worst p99 $((200 - $2)); echo latest lines $2', told=("p99", "lines", "others"))
+        bar = fake("A", 'echo worst p99 $((200 - $2)); echo latest lines $2', 
+                   told=(Goal("p99", most=194), Goal("lines", least=6), Goal("others"), Goal("more", least=1)))
         self.run_bars([bar], 2, seed=5)
         text = self.text(bar)
-        self.assertIn("| p99, the largest of all slices | - | 195 |", text)
-        self.assertIn("| lines, of the last slice | - | 6 |", text)
-        self.assertIn("| others | - | not run |", text)
+        self.assertIn("| p99, the largest of all slices | at most 194 | 195 | missed |", text)
+        self.assertIn("| lines, of the last slice | at least 6 | 6.0 | reached |", text)
+        self.assertIn("| others | - | not run | - |", text)
+        self.assertIn("| more | at least 1 | not run | not yet |", text)
 
 
 class Command(SoakTest):

@@ -27,13 +27,23 @@ def wanted(goal: Goal) -> str:
     return f"at least {goal.least:,}" if goal.least is not None else "-"
 
 
-def _told(entry: dict, name: str) -> tuple[str, str]:  # type: ignore[type-arg]
-    """The name of a figure, and the figure."""
+def _told(entry: dict, name: str) -> tuple[str, float | None]:  # type: ignore[type-arg]
+    """The name of a figure, and the figure, if there is one."""
     for kind, suffix in (("counts", ""), ("worst", ", the largest of all slices"), ("latest", ", of the last slice")):
         if name in entry[kind]:
-            value = entry[kind][name]
-            return name + suffix, f"{value:,}" if isinstance(value, int) else str(value)
-    return name, "not run"
+            return name + suffix, float(entry[kind][name]) if kind == "latest" else entry[kind][name]
+    return name, None
+
+
+def _verdict(entry: dict, goal: Goal, number: float | None) -> str:  # type: ignore[type-arg]
+    verdict = "not yet" if number is None else goal.state(number, entry["slices"])
+    if any("mended" not in failure for failure in entry["failures"]) and verdict != "missed":
+        return "failed"
+    return verdict
+
+
+def _row(bar: Bar, what: str, goal: Goal, so_far: str, verdict: str) -> str:
+    return f"| {bar.name} | {bar.title} | {what} | {wanted(goal)} | {so_far} | {verdict} |"
 
 
 def rows(bar: Bar, state: State) -> list[str]:
@@ -42,14 +52,11 @@ def rows(bar: Bar, state: State) -> list[str]:
     for goal in bar.goals:
         number = entry["counts"].get(goal.count)
         none = "none counted" if entry["slices"] else "not run"
-        so_far = none if number is None else f"{number:,}"
-        verdict = "not yet" if number is None else goal.state(number, entry["slices"])
-        if any("mended" not in failure for failure in entry["failures"]) and verdict != "missed":
-            verdict = "failed"
-        lines.append(f"| {bar.name} | {bar.title} | {goal.count} | {wanted(goal)} | {so_far} | {verdict} |")
-    for name in bar.told:
-        what, figure = _told(entry, name)
-        lines.append(f"| {bar.name} | {bar.title} | {what} | - | {figure} | - |")
+        lines.append(_row(bar, goal.count, goal, none if number is None else f"{number:,}", _verdict(entry, goal, number)))
+    for goal in bar.told:
+        what, number = _told(entry, goal.count)
+        verdict = _verdict(entry, goal, number) if goal.is_bounded else "-"
+        lines.append(_row(bar, what, goal, "not run" if number is None else f"{number:,}", verdict))
     return lines
 
 
