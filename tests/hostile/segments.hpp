@@ -9,6 +9,8 @@ namespace hostile {
 
 // The node that window-mutator pretends to be, besides those of the guests.
 constexpr std::uint32_t stranger_node = 3;
+// The node that window-mutator is after a sweep.
+constexpr std::uint32_t beacon_node = 63;
 
 constexpr std::uint32_t first_id = 0x400000;
 constexpr std::uint32_t ids_per_node = 4;

@@ -10,8 +10,9 @@ namespace hostile {
 namespace {
 
 constexpr unsigned types[] = {
-    RSM_MSG_HELLO,     RSM_MSG_WELCOME,    RSM_MSG_HEARTBEAT, RSM_MSG_BYE,       RSM_MSG_CONNECT,
-    RSM_MSG_CONNECTED, RSM_MSG_DISCONNECT, RSM_MSG_UNPUBLISH, RSM_MSG_REPUBLISH, RSM_MSG_BELL,
+    RSM_MSG_HELLO,      RSM_MSG_WELCOME,   RSM_MSG_HEARTBEAT, RSM_MSG_BYE,  RSM_MSG_CONNECT, RSM_MSG_CONNECTED,
+    RSM_MSG_DISCONNECT, RSM_MSG_UNPUBLISH, RSM_MSG_REPUBLISH, RSM_MSG_BELL, RSM_MSG_MOVE,    RSM_MSG_MOVED,
+    RSM_MSG_PLACE,
 };
 
 u32 length_of(unsigned type) {
@@ -24,7 +25,11 @@ u32 length_of(unsigned type) {
     case RSM_MSG_UNPUBLISH:
     case RSM_MSG_REPUBLISH:
     case RSM_MSG_BELL:
+    case RSM_MSG_MOVED:
+    case RSM_MSG_PLACE:
         return sizeof(rsm_msg_connection);
+    case RSM_MSG_MOVE:
+        return sizeof(rsm_msg_move);
     default:
         return sizeof(rsm_msg_hello);
     }
@@ -83,6 +88,16 @@ Message Forger::connection(Route route, unsigned type, u32 cookie, u32 handle) {
     return result;
 }
 
+Message Forger::move(Route route, u32 cookie, u32 handle, u64 place) {
+    Message result = message(route, RSM_MSG_MOVE);
+    auto &body = result.as<rsm_msg_move>();
+    body.cookie = cookie;
+    body.handle = handle;
+    body.place[0] = place;
+    body.place[1] = chance_.one_in(8) ? chance_.bits() : 0;
+    return result;
+}
+
 Message Forger::any(Route route) {
     const unsigned type = chance_.pick(types);
     switch (type) {
@@ -96,7 +111,11 @@ Message Forger::any(Route route) {
     case RSM_MSG_UNPUBLISH:
     case RSM_MSG_REPUBLISH:
     case RSM_MSG_BELL:
+    case RSM_MSG_MOVED:
+    case RSM_MSG_PLACE:
         return connection(route, type, name(), name());
+    case RSM_MSG_MOVE:
+        return move(route, name(), name(), place(route));
     default:
         return greeting(route, type, peek(window_.node(route.from).node_id),
                         chance_.instead_of<u32>(1000));

@@ -37,6 +37,7 @@ class Forger {
     Message connect(Route route, u32 id, u32 cookie);
     Message connected(Route route, u32 cookie, u32 status);
     Message connection(Route route, unsigned type, u32 cookie, u32 handle);
+    Message move(Route route, u32 cookie, u32 handle, u64 place);
 
     // An offset into the window, or what looks like one.
     u64 place(Route route);

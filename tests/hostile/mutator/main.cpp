@@ -2,6 +2,7 @@
 // Joins a window through the ivshmem server and breaks all of its rules for a while.
 #include "mutator/fields.hpp"
 #include "mutator/stranger.hpp"
+#include "mutator/sweep.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -36,7 +37,7 @@ const FieldMode *find_fields(const std::string &name) {
 }
 
 std::vector<std::string> mode_names() {
-    std::vector<std::string> names{"all", "-"};
+    std::vector<std::string> names{"all", "sweep", "-"};
     for (const FieldMode &mode : field_modes())
         names.emplace_back(mode.name);
     for (const char *name : manner_names())
@@ -74,13 +75,43 @@ std::uint64_t mutate_all(Window &window, Chance &chance, Clock::time_point end) 
     return count;
 }
 
-void impersonate(Window &window, Chance &chance, Manner manner, Clock::time_point end) {
+std::string impersonate(Window &window, Chance &chance, Manner manner, Clock::time_point end) {
     Stranger stranger(window, chance, manner);
     while (Clock::now() < end) {
         stranger.step();
         std::this_thread::sleep_for(milliseconds(1));
     }
-    std::printf("%s\n", stranger.summary().c_str());
+    return stranger.summary();
+}
+
+// Takes as long as it takes.
+std::string sweep(Window &window, Chance &chance) {
+    Sweep sweeper(window, chance);
+    while (!sweeper.is_done()) {
+        sweeper.step();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return sweeper.summary();
+}
+
+void be_beacon(Window &window, std::uint64_t seed, const std::stop_token &stop) {
+    Chance chance(seed);
+    Beacon beacon(window, chance);
+    while (!stop.stop_requested()) {
+        beacon.step();
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+}
+
+// After a sweep, until the next order or the end of the server.
+std::jthread light_beacon(Window &window, std::uint64_t seed) {
+    return std::jthread([&window, seed](const std::stop_token &stop) {
+        try {
+            be_beacon(window, seed, stop);
+        } catch (const std::exception &error) {
+            std::fprintf(stderr, "window-mutator: beacon: %s\n", error.what());
+        }
+    });
 }
 
 // Guests that run do not look at it again, but those that come later do.
@@ -105,18 +136,15 @@ void settle(Window &window) {
             poke(window.node(slot).interval_ms, u32{1000});
 }
 
-void attack(Window &window, Chance &chance, const std::string &name, unsigned seconds) {
+// The attack, and what there is to say of it.
+std::string attack(Window &window, Chance &chance, const std::string &name, unsigned seconds) {
     const auto end = Clock::now() + std::chrono::seconds(seconds);
-    std::uint64_t count = 0;
-    std::printf("%s: slot %u, %zu guests, ", name.c_str(), window.own_slot(),
-                window.guests().size());
+    if (name == "sweep")
+        return sweep(window, chance);
     if (const Manner *manner = find_manner(name))
         return impersonate(window, chance, *manner, end);
-    if (const FieldMode *mode = find_fields(name))
-        count = mutate(window, chance, *mode, end);
-    else
-        count = mutate_all(window, chance, end);
-    std::printf("%llu mutations\n", static_cast<unsigned long long>(count));
+    const FieldMode *mode = find_fields(name);
+    return std::to_string(mode ? mutate(window, chance, *mode, end) : mutate_all(window, chance, end)) + " mutations";
 }
 
 // A peer that joins and leaves for every attack would attack QEMU: QEMU does not expect that.
@@ -125,8 +153,13 @@ void run(const Options &options) {
     const Superblock keep(window);
     Chance chance(options.seed);
     std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+    std::jthread beacon;
     const auto attack_and_settle = [&](const std::string &name) {
-        attack(window, chance, name, options.seconds);
+        beacon = {};
+        const std::string said = attack(window, chance, name, options.seconds);
+        std::printf("%s: slot %u, %zu guests, %s\n", name.c_str(), window.own_slot(), window.guests().size(), said.c_str());
+        if (name == "sweep")
+            beacon = light_beacon(window, chance.bits());
         if (options.settles)
             settle(window);
     };

@@ -3,8 +3,7 @@
 
 #include "segments.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <linux/rsm_common.h>
 
 using std::chrono::milliseconds;
@@ -16,7 +15,6 @@ constexpr const char *names[] = {"liar", "mute", "slow", "flood", "deaf"};
 constexpr Manner manners[] = {Manner::liar, Manner::mute, Manner::slow, Manner::flood,
                               Manner::deaf};
 
-constexpr auto beat_every = milliseconds(200);
 } // namespace
 
 const Manner *find_manner(const std::string &name) {
@@ -31,174 +29,74 @@ std::span<const char *const> manner_names() {
 }
 
 Stranger::Stranger(Window &window, Chance &chance, Manner manner)
-    : window_(window), chance_(chance), forger_(window, chance), manner_(manner) {
-    join();
+    : Member(window, chance, stranger_node), manner_(manner) {}
+
+void Stranger::link_ended(u32 slot) {
+    guests_[slot].handles.clear();
+    guests_[slot].late.clear();
 }
 
-// As a guest that leaves, so that the others know at once.
-Stranger::~Stranger() {
-    poke(window_.node(window_.own_slot()).incarnation, 0);
-    window_.ring_all();
-}
-
-void Stranger::join() {
-    rsm_window_node &node = window_.node(window_.own_slot());
-    guests_.clear();
-    for (u32 slot = 0; slot < window_.layout().slots; slot++) {
-        Guest &guest = guests_[slot];
-        guest.tail = peek(window_.queue(window_.own_slot(), slot).tail);
-        guest.head = peek(window_.queue(slot, window_.own_slot()).tail);
-        poke(window_.queue(slot, window_.own_slot()).head, guest.head);
-    }
-    incarnation_ = (chance_.bits() & ~RSM_INCARNATION_SLOT) | window_.own_slot();
-    poke(node.node_id, stranger_node);
-    poke(node.incarnation, incarnation_);
-    lives_++;
-    window_.ring_all();
-}
-
-void Stranger::step() {
-    if (peek(window_.node(window_.own_slot()).incarnation) != incarnation_)
-        join();
-    for (const u32 slot : window_.guests())
-        look_after(slot);
-}
-
-void Stranger::look_after(u32 slot) {
-    Guest &guest = guests_[slot];
-    if (guest.incarnation != peek(window_.node(slot).incarnation)) {
-        guest.incarnation = 0;
-        guest.handles.clear();
-        guest.late.clear();
-    }
-    greet(slot, guest);
-    if (manner_ != Manner::deaf || guest.incarnation == 0)
-        read(slot, guest);
-    if (guest.incarnation == 0)
-        return;
-    answer_late(slot, guest);
-    misbehave(slot, guest);
-}
-
-// HELLO until it is answered, then heartbeats.
-void Stranger::greet(u32 slot, Guest &guest) {
-    if (Clock::now() < guest.beat || peek(window_.node(slot).incarnation) == 0)
-        return;
-    guest.beat = Clock::now() + beat_every;
-    send(slot,
-         forger_.greeting(to(slot), guest.incarnation != 0 ? RSM_MSG_HEARTBEAT : RSM_MSG_HELLO,
-                          stranger_node, interval_for(slot)));
+bool Stranger::reads(u32 slot) {
+    return manner_ != Manner::deaf || !is_linked(slot);
 }
 
 // One that the guest accepts, or at times one that is beyond reason.
 u32 Stranger::interval_for(u32 slot) {
-    const u32 theirs = peek(window_.node(slot).interval_ms);
-    if (chance_.one_in(16))
-        return chance_.one_in(2) ? ~0U : 0;
-    return chance_.one_in(4) ? 4 * theirs : theirs;
+    const u32 theirs = Member::interval_for(slot);
+    if (chance().one_in(16))
+        return chance().one_in(2) ? ~0U : 0;
+    return chance().one_in(4) ? 4 * theirs : theirs;
 }
 
-bool Stranger::send(u32 slot, const Message &message) {
-    rsm_window_queue &queue = window_.queue(window_.own_slot(), slot);
-    Guest &guest = guests_[slot];
-    if (guest.tail - peek(queue.head) >= RSM_WINDOW_QUEUE_SLOTS)
-        return false;
-    rsm_window_message &entry = queue.message[guest.tail % RSM_WINDOW_QUEUE_SLOTS];
-    std::memcpy(entry.data, message.data.data(), message.data.size());
-    poke(entry.len, message.length);
-    poke(queue.tail, ++guest.tail);
-    const __le64 bit = u64{1} << window_.own_slot();
-    if ((__atomic_fetch_or(&window_.node(slot).bell, bit, __ATOMIC_ACQ_REL) & bit) == 0)
-        window_.ring(slot);
-    sent_++;
-    return true;
-}
-
-void Stranger::read(u32 slot, Guest &guest) {
-    rsm_window_queue &queue = window_.queue(slot, window_.own_slot());
-    __atomic_store_n(&window_.node(window_.own_slot()).bell, 0, __ATOMIC_RELEASE);
-    while (peek(queue.tail) - guest.head - 1 < RSM_WINDOW_QUEUE_SLOTS) {
-        Message message;
-        const auto &entry = queue.message[guest.head % RSM_WINDOW_QUEUE_SLOTS];
-        message.length = std::min<u32>(peek(entry.len), message_max);
-        std::memcpy(message.data.data(), entry.data, message.length);
-        poke(queue.head, ++guest.head);
-        received_++;
-        handle(slot, guest, message);
-    }
-}
-
-void Stranger::handle(u32 slot, Guest &guest, Message &message) {
-    const rsm_msg_header &header = message.header();
-    if (header.from != peek(window_.node(slot).incarnation))
-        return;
-    switch (header.type) {
-    case RSM_MSG_HELLO:
-        send(slot, forger_.greeting(to(slot), RSM_MSG_WELCOME, stranger_node, interval_for(slot)));
-        [[fallthrough]];
-    case RSM_MSG_WELCOME:
-        links_ += guest.incarnation != header.from;
-        guest.incarnation = header.from;
-        guest.interval = message.as<rsm_msg_hello>().interval_ms;
-        break;
+void Stranger::received(u32 slot, Message &message) {
+    switch (message.header().type) {
     case RSM_MSG_CONNECT:
-        be_asked(slot, guest, message.as<rsm_msg_connect>());
+        be_asked(slot, message.as<rsm_msg_connect>());
         break;
     case RSM_MSG_CONNECTED:
         if (message.as<rsm_msg_connected>().status == RSM_SUCCESS)
-            guest.handles[message.as<rsm_msg_connected>().cookie] =
+            guests_[slot].handles[message.as<rsm_msg_connected>().cookie] =
                 message.as<rsm_msg_connected>().handle;
         break;
     case RSM_MSG_UNPUBLISH:
-        be_told(slot, guest, message.as<rsm_msg_connection>());
+        be_told(slot, message.as<rsm_msg_connection>());
         break;
     default:
         break;
     }
 }
 
-u64 Stranger::own_chunk() {
-    const auto chunks = window_.chunks();
-    const u64 count = segment_size >> window_.layout().chunk_shift;
-    const u64 first = chance_.below(chunks.size() - count);
-    for (u64 i = first; i < first + count; i++) {
-        __le64 nobody = 0;
-        __atomic_compare_exchange_n(&chunks[i], &nobody, incarnation_, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED);
-    }
-    return window_.layout().data + (first << window_.layout().chunk_shift);
-}
-
 // One that is good now and then, so that there is something to break.
-void Stranger::be_asked(u32 slot, Guest &guest, const rsm_msg_connect &message) {
-    if (manner_ == Manner::mute && chance_.one_in(2))
+void Stranger::be_asked(u32 slot, const rsm_msg_connect &message) {
+    if (manner_ == Manner::mute && chance().one_in(2))
         return;
-    const bool lies = manner_ == Manner::liar && chance_.one_in(2);
-    Message answer = forger_.connected(to(slot), message.cookie,
-                                       lies ? chance_.instead_of<u32>(RSMERR_TIMEOUT) : 0);
+    const bool lies = manner_ == Manner::liar && chance().one_in(2);
+    Message answer = forger().connected(to(slot), message.cookie,
+                                       lies ? chance().instead_of<u32>(RSMERR_TIMEOUT) : 0);
     auto &body = answer.as<rsm_msg_connected>();
-    if (!lies && chance_.one_in(2)) {
+    if (!lies && chance().one_in(2)) {
         body.mode = 0666;
         body.length = segment_size;
-        body.place[0] = own_chunk();
+        body.place[0] = own_memory();
         body.place[1] = 0;
-        guest.handles[message.cookie] = body.handle;
+        guests_[slot].handles[message.cookie] = body.handle;
     }
     send(slot, answer);
 }
 
-void Stranger::be_told(u32 slot, Guest &guest, const rsm_msg_connection &message) {
-    Message answer =
-        forger_.connection(to(slot), RSM_MSG_DISCONNECT, message.cookie, message.handle);
+void Stranger::be_told(u32 slot, const rsm_msg_connection &message) {
+    Guest &guest = guests_[slot];
+    Message answer = forger().connection(to(slot), RSM_MSG_DISCONNECT, message.cookie, message.handle);
     guest.handles.erase(message.cookie);
     if (manner_ == Manner::slow)
-        guest.late.push_back({Clock::now() + milliseconds(guest.interval * 3 / 2), answer});
+        guest.late.push_back({Clock::now() + milliseconds(Member::interval_for(slot) * 3 / 2), answer});
     else if (manner_ != Manner::mute)
         send(slot, answer);
 }
 
 // One after the other: the next one is late from when the last one was answered.
-void Stranger::answer_late(u32 slot, Guest &guest) {
+void Stranger::answer_late(u32 slot) {
+    Guest &guest = guests_[slot];
     if (guest.late.empty() || Clock::now() < guest.late.front().when)
         return;
     if (!send(slot, guest.late.front().answer))
@@ -206,56 +104,59 @@ void Stranger::answer_late(u32 slot, Guest &guest) {
     guest.late.pop_front();
 }
 
-void Stranger::import_all(u32 slot, Guest &guest, u32 times) {
+void Stranger::import_all(u32 slot, u32 times) {
+    Guest &guest = guests_[slot];
     for (u32 index = 0; index < ids_per_node; index++)
         for (u32 i = 0; i < times; i++)
             for (u32 node = 1; node <= 2; node++)
-                send(slot, forger_.connect(to(slot), segment_id(node, index), ++guest.last_cookie));
+                send(slot, forger().connect(to(slot), segment_id(node, index), ++guest.last_cookie));
 }
 
 // About connections that there are, most of the time.
-void Stranger::pester(u32 slot, Guest &guest) {
-    static constexpr unsigned types[] = {RSM_MSG_UNPUBLISH, RSM_MSG_REPUBLISH, RSM_MSG_BELL,
-                                         RSM_MSG_BELL, RSM_MSG_DISCONNECT};
-    u32 cookie = forger_.name();
-    u32 handle = forger_.name();
-    if (!guest.handles.empty() && !chance_.one_in(4)) {
+void Stranger::pester(u32 slot) {
+    static constexpr unsigned types[] = {RSM_MSG_UNPUBLISH, RSM_MSG_REPUBLISH, RSM_MSG_BELL, RSM_MSG_BELL,
+                                         RSM_MSG_DISCONNECT, RSM_MSG_MOVED, RSM_MSG_PLACE};
+    const Guest &guest = guests_[slot];
+    u32 cookie = forger().name();
+    u32 handle = forger().name();
+    if (!guest.handles.empty() && !chance().one_in(4)) {
         const auto known =
             std::next(guest.handles.begin(),
-                      static_cast<std::ptrdiff_t>(chance_.below(guest.handles.size())));
+                      static_cast<std::ptrdiff_t>(chance().below(guest.handles.size())));
         std::tie(cookie, handle) = *known;
     }
-    send(slot, forger_.connection(to(slot), chance_.pick(types), cookie, handle));
+    send(slot, forger().connection(to(slot), chance().pick(types), cookie, handle));
 }
 
-void Stranger::misbehave(u32 slot, Guest &guest) {
+void Stranger::act(u32 slot) {
+    answer_late(slot);
     switch (manner_) {
     case Manner::liar:
-        if (chance_.one_in(20))
-            pester(slot, guest);
+        if (chance().one_in(20))
+            pester(slot);
         break;
     case Manner::mute:
-        if (chance_.one_in(50))
-            import_all(slot, guest, 1);
+        if (chance().one_in(50))
+            import_all(slot, 1);
         break;
     case Manner::slow:
-        if (guest.handles.size() < 200)
-            import_all(slot, guest, 4);
+        if (guests_[slot].handles.size() < 200)
+            import_all(slot, 4);
         break;
     case Manner::flood:
-        import_all(slot, guest, 2);
+        import_all(slot, 2);
         for (int i = 0; i < 16; i++)
-            pester(slot, guest);
+            pester(slot);
         break;
     case Manner::deaf:
-        import_all(slot, guest, 8);
+        import_all(slot, 8);
         break;
     }
 }
 
 std::string Stranger::summary() const {
-    return std::to_string(lives_) + " lives, " + std::to_string(links_) + " links, " +
-           std::to_string(sent_) + " messages sent, " + std::to_string(received_) + " received";
+    return std::to_string(lives()) + " lives, " + std::to_string(links()) + " links, " +
+           std::to_string(sent()) + " messages sent, " + std::to_string(messages_received()) + " received";
 }
 
 } // namespace hostile

@@ -137,6 +137,16 @@ Worker::Step import_step(std::uint32_t node) {
     };
 }
 
+// The beacon answers, and has no segment.
+void await_beacon() {
+    Watched watched;
+    rsm_memseg_import_handle_t import = nullptr;
+    while (watched("connect to the beacon", [&] {
+               return rsm_memseg_import_connect(ivshmem(), beacon_node, segment_id(beacon_node, 0), RSM_PERM_RDWR, &import);
+           }) != RSMERR_SEG_NOT_PUBLISHED)
+        std::this_thread::sleep_for(milliseconds(20));
+}
+
 // Imports work again, and messages are announced rather than found by a tick that looks now and then:
 // interrupts come meanwhile. A node that never recovers keeps its caller here until the machine's time
 // is over.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // The work of a guest while somebody attacks the window:
 //
-//   hostile-work lead SECONDS MODE[:breaks]...   node 1: a phase for each mode
+//   hostile-work lead SECONDS MODE[:breaks|:swept]...   node 1: a phase for each mode
 //   hostile-work follow                          node 2: the same work, until node 1 says "end"
 //
 // A phase begins with the line "phase MODE", upon which hostile.sh lets window-mutator loose. After
 // SECONDS, and once the link has broken where the mode is said to break it, which the line "broken
-// MODE" tells, the nodes have to find back to each other.
+// MODE" tells, or once the beacon is there that shows the end of a sweep (MODE:swept), the nodes have to
+// find back to each other.
 #include "segments.hpp"
 #include "work/worker.hpp"
 
@@ -153,10 +154,12 @@ class KernelLog {
 
 struct Mode {
     explicit Mode(const std::string &argument)
-        : name(argument.substr(0, argument.find(':'))), breaks(argument.ends_with(":breaks")) {}
+        : name(argument.substr(0, argument.find(':'))), breaks(argument.ends_with(":breaks")),
+          sweeps(argument.ends_with(":swept")) {}
 
     std::string name;
     bool breaks;
+    bool sweeps;
 };
 
 void print(const std::string &line) {
@@ -164,9 +167,11 @@ void print(const std::string &line) {
     std::fflush(stdout);
 }
 
-// Returns when the attack has had its time and has broken the link, if it breaks links.
+// Returns when the attack has had its time and has broken the link, if it breaks links, or is over, if it sweeps.
 void await_effect(const Mode &mode, unsigned seconds, KernelLog &log) {
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    if (mode.sweeps)
+        await_beacon();
     if (!mode.breaks)
         return;
     log.await(" is down: ");

@@ -59,6 +59,9 @@ Worker::Step export_step(std::uint32_t node, std::uint32_t index);
 // Uses a segment of another node, or finds that it can't.
 Worker::Step import_step(std::uint32_t node);
 
+// Returns once the node is there that shows the end of a sweep.
+void await_beacon();
+
 // Milliseconds until the other node's segments could be used again, and messages came by interrupts.
 std::int64_t recovery_time(std::uint32_t node);
 
