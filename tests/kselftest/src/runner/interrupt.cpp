@@ -67,10 +67,18 @@ void unblock_interrupts()
     pthread_sigmask(SIG_UNBLOCK, &interrupts(), nullptr);
 }
 
-void set_session_at_interrupt(pid_t session)
+std::optional<pid_t> start_session(const std::function<std::optional<pid_t>()> &start)
 {
     const std::scoped_lock lock(session_mutex);
-    session_of_test = session;
+    const std::optional<pid_t> session = start();
+    session_of_test = session.value_or(0);
+    return session;
+}
+
+void end_session()
+{
+    const std::scoped_lock lock(session_mutex);
+    session_of_test = 0;
 }
 
 } // namespace rsmrun

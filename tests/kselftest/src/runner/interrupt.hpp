@@ -3,6 +3,8 @@
 // SIGKILL ends the runner and the test's first process only.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <sys/types.h>
 
 namespace rsmrun {
@@ -15,7 +17,9 @@ void end_tests_at_interrupt();
 // Undoes the blocking in a process that is about to execute another program.
 void unblock_interrupts();
 
-// The session of the test that runs, or 0 between two tests.
-void set_session_at_interrupt(pid_t session);
+// Starts a test and tells its session. No interrupt comes in between, which would not know what to kill.
+std::optional<pid_t> start_session(const std::function<std::optional<pid_t>()> &start);
+// No test runs.
+void end_session();
 
 } // namespace rsmrun

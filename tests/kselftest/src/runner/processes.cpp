@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iomanip>
 #include <optional>
 #include <sstream>
@@ -112,6 +113,28 @@ void describe_thread(pid_t process, pid_t thread, std::vector<std::string> &line
         lines.push_back("    " + line);
 }
 
+// One of the signals of a thread, of the sets of /proc/PID/task/TID/status with these names.
+bool is_in_sets(const std::string &status, int number, std::initializer_list<const char *> names)
+{
+    std::istringstream lines(status);
+    for (std::string line; std::getline(lines, line);)
+        for (const std::string name : names)
+            if (line.starts_with(name + ":") &&
+                std::strtoull(line.c_str() + name.size() + 1, nullptr, 16) >> (number - 1) & 1)
+                return true;
+    return false;
+}
+
+// The signal's handler has ended, or the thread has: the signal is neither pending nor, as while the handler runs,
+// blocked. A thread that the kernel holds gets none.
+void await_handler(pid_t process, pid_t thread, int number)
+{
+    const std::string status = path_of(process, "task/" + std::to_string(thread) + "/status");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (is_in_sets(whole(status), number, {"SigPnd", "SigBlk"}) && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 } // namespace
 
 std::vector<pid_t> session_members(pid_t session)
@@ -161,7 +184,7 @@ void request_stacks(pid_t session)
         for (const pid_t thread : numbers_in(path_of(process, "task"))) {
             syscall(SYS_tgkill, process, thread, SIGQUIT);
             // One after the other, or their lines mix.
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            await_handler(process, thread, SIGQUIT);
         }
     }
 }

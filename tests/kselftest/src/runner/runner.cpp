@@ -221,13 +221,12 @@ void Runner::check_reports(Lines &problems)
 
 void Runner::run_process(const Test &test, Lines &problems)
 {
-    const auto session = test.area->start(test.name);
+    const auto session = start_session([&test] { return test.area->start(test.name); });
     if (!session) {
         problems.push_back("the test's process could not be started");
         test.area->load();
         return;
     }
-    set_session_at_interrupt(*session);
     const auto status = test.area->wait(std::chrono::seconds(options_.limit) * options_.factor);
     if (!status && test.area->alive())
         stop_overrun(*session, test, problems);
@@ -236,7 +235,7 @@ void Runner::run_process(const Test &test, Lines &problems)
     else if (*status != 0)
         problems.push_back(describe_status(*status));
     check_processes(*test.area, *session, problems);
-    set_session_at_interrupt(0);
+    end_session();
 }
 
 void Runner::run_test(const Test &test)
