@@ -84,10 +84,10 @@ TEST(IvshmemServerFaults, WhoNeverReadsIsDropped) {
 
 TEST(IvshmemServerFaults, WhoReadsSlowlyIsKept) {
     const Directory directory;
-    Server server(directory, {"--vectors", std::to_string(many), "--patience", "4"});
+    Server server(directory, {"--vectors", std::to_string(many), "--patience", "20"});
     Client client(directory.socket());
     for (int message = 0; message < 6; message++) {
-        std::this_thread::sleep_for(1s);
+        std::this_thread::sleep_for(4s);
         ASSERT_TRUE(client.receive());
     }
     for (std::size_t message = 6; message < many + 3; message++) {

@@ -148,10 +148,13 @@ TEST_F(EventsCno, each_waiter_is_woken)
 TEST_F(EventsCno, free_with_a_waiter)
 {
     const DAT_CNO_HANDLE bare = make(adapter);
-    CnoWaiter waiter(bare, after(3000));
+    CnoWaiter waiter(bare, DAT_TIMEOUT_INFINITE);
     ASSERT_TRUE(waiter.waits_for()); // no EVD is no reason to come back
     EXPECT_DAT(bad_state(DAT_INVALID_STATE_CNO_IN_USE), dat_cno_free(bare));
-    EXPECT_EQ(waiter.result(), error(DAT_QUEUE_EMPTY));
+    EXPECT_OK(dat_evd_modify_cno(one, bare));
+    EXPECT_OK(post_software(one, 1));
+    EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_OK(dat_evd_modify_cno(one, DAT_HANDLE_NULL));
     EXPECT_OK(dat_cno_free(bare));
 }
 

@@ -2,11 +2,10 @@
 // Unsignalled, solicited, fenced: which completions wake a waiter (udapl-functions.md 6.3, 7.3),
 // and shared receive queues with their watermarks (section 9).
 #include "dat/support/side.hpp"
+#include "dat/support/waiter.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
-#include <thread>
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
@@ -20,21 +19,6 @@ DAT_EP_ATTR attributes_with(DAT_COMPLETION_FLAGS receives, DAT_COMPLETION_FLAGS 
     attributes.recv_completion_flags = receives;
     attributes.request_completion_flags = requests;
     return attributes;
-}
-
-// The wait ends with this, while `act` runs in another thread a little later.
-template <class Act>
-DAT_RETURN wait_while(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, Act act)
-{
-    std::thread other([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        act();
-    });
-    DAT_EVENT event{};
-    DAT_COUNT more = 0;
-    const DAT_RETURN result = dat_evd_wait(evd, timeout, 1, &event, &more);
-    other.join();
-    return result;
 }
 
 class Shared : public testing::Test {
@@ -78,12 +62,14 @@ TEST(Flags, unsignalled_requests_do_not_wake)
     b.accept_from(a);
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 0)); // opens the way
     expect_completion(a.requests, 0);
-    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED), wait_while(a.requests, after(400), [&] {
-                   EXPECT_OK(a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
-               }));
-    EXPECT_OK(
-        wait_while(a.requests, DAT_TIMEOUT_INFINITE, [&] { EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2)); }));
-    expect_event(a.requests, DAT_DTO_COMPLETION_EVENT);
+    EvdWaiter waiter(a.requests, DAT_TIMEOUT_INFINITE);
+    ASSERT_TRUE(waiter.waits_for());
+    EXPECT_OK(a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
+    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2));
+    EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
+    expect_completion(a.requests, 2);
     expect_no_event(a.requests, 1);
 }
 
@@ -96,11 +82,15 @@ TEST(Flags, solicited_wait_is_the_senders_choice)
     b.accept_from(a);
     for (unsigned i = 0; i < 3; i++)
         EXPECT_OK(b.receive(0, 64, i));
-    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED),
-               wait_while(b.receives, after(400), [&] { EXPECT_OK(a.send(0, 8, 1)); }));
-    EXPECT_OK(wait_while(b.receives, DAT_TIMEOUT_INFINITE,
-                         [&] { EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG)); }));
-    expect_event(b.receives, DAT_DTO_COMPLETION_EVENT);
+    EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
+    ASSERT_TRUE(waiter.waits_for());
+    EXPECT_OK(a.send(0, 8, 1));
+    expect_completion(a.requests, 1);
+    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
+    EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 0U);
+    expect_completion(b.receives, 1);
     DAT_EVD_PARAM evd{};
     EXPECT_OK(dat_evd_query(b.receives, DAT_EVD_FIELD_EVD_STATE, &evd));
     EXPECT_TRUE(evd.evd_state & DAT_EVD_STATE_CONFIG_SOLICITED);
@@ -114,8 +104,10 @@ TEST(Flags, errors_always_wake)
     Side b(&attributes);
     b.accept_from(a);
     EXPECT_OK(b.receive(0, 64, 1));
-    EXPECT_OK(wait_while(b.receives, DAT_TIMEOUT_INFINITE,
-                         [&] { EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG)); }));
+    EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
+    ASSERT_TRUE(waiter.waits_for());
+    EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
 }
 
 TEST(Flags, fence_waits_for_reads)

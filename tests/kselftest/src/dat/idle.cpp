@@ -81,8 +81,9 @@ TEST_F(Idle, connected)
 TEST_F(Idle, with_requests_that_wait_for_the_peer)
 {
     EXPECT_OK(a.send(0, 60000, 1)); // nobody receives
-    EXPECT_OK(b.receive(0, 100, 2));
+    EXPECT_OK(a.receive(0, 100, 2)); // nobody sends
     expect_idle(sleep_a_second);
+    EXPECT_EQ(state_of(a.ep), DAT_EP_STATE_CONNECTED);
 }
 
 TEST_F(Idle, in_evd_wait)

@@ -78,7 +78,10 @@ DAT_RETURN bind(Stage &stage)
     const DAT_RETURN result = dat_rmr_bind(rmr, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, stage.ep,
                                            cookie(7), DAT_COMPLETION_DEFAULT_FLAG, &context);
     // The LMR is in use until both are over: the bind may wait for what the peer says of a write before it.
-    while (result == DAT_SUCCESS && next_event(stage.near.requests).event_number != DAT_RMR_BIND_COMPLETION_EVENT) {
+    while (result == DAT_SUCCESS) {
+        const DAT_EVENT_NUMBER number = next_event(stage.near.requests).event_number;
+        if (number == DAT_RMR_BIND_COMPLETION_EVENT || number == DAT_EVENT_NUMBER{}) // the wait has failed
+            break;
     }
     EXPECT_OK(dat_rmr_free(rmr));
     return result;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -544,12 +546,15 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
 }
 
-// Does the thread wait in the kernel for something that only a kill ends?
-bool is_waiting(pid_t thread)
+// Does the thread wait for importers? User-Mode Linux has the function of the kernel that it sleeps in only in the
+// stack, other kernels only in wchan.
+bool waits_for_importers(pid_t thread)
 {
-    const auto line = read_line("/proc/self/task/" + std::to_string(thread) + "/stat").value_or("");
-    const auto name_ends = line.rfind(')');
-    return name_ends != std::string::npos && line.compare(name_ends, 3, ") D") == 0;
+    constexpr auto function = "rsm_remote_importers_wait";
+    const std::string folder = "/proc/self/task/" + std::to_string(thread);
+    std::ifstream stack(folder + "/stack");
+    const std::string text{std::istreambuf_iterator<char>(stack), {}};
+    return read_line(folder + "/wchan") == function || text.find(function) != std::string::npos;
 }
 
 // Else the importer's node could use the key to memory that its owner has taken back.
@@ -570,7 +575,7 @@ TEST_F(NodesKeys, rebind_waits_for_a_key_to_the_former_memory)
         outcome = raw::rebind(exported.fd.get(), other.data(), other.size());
         over = true;
     });
-    eventually([&] { return over || (thread && is_waiting(thread)); });
+    eventually([&] { return over || (thread && waits_for_importers(thread)); });
     catch_up(node);
     EXPECT_FALSE(over) << "the key is being made";
     EXPECT_TRUE(set_parameter("hold_keys", "0"));

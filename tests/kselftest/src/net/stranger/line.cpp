@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char *port = "18600";
+constexpr int patience_ms = 60000; // for address and route
 
 void check(int result, const char *what) {
     if (result != 0)
@@ -55,12 +56,12 @@ Line::Line(const char *address, bool privileged)
     from.sin_family = AF_INET;
     from.sin_port = htons(500);
     auto *source = privileged ? reinterpret_cast<sockaddr *>(&from) : nullptr;
-    const int result = rdma_resolve_addr(id_, source, found->ai_addr, 2000);
+    const int result = rdma_resolve_addr(id_, source, found->ai_addr, patience_ms);
     freeaddrinfo(found);
     check(result, "rdma_resolve_addr");
     if (!expect(RDMA_CM_EVENT_ADDR_RESOLVED))
         throw std::system_error(EHOSTUNREACH, std::generic_category(), address);
-    check(rdma_resolve_route(id_, 2000), "rdma_resolve_route");
+    check(rdma_resolve_route(id_, patience_ms), "rdma_resolve_route");
     if (!expect(RDMA_CM_EVENT_ROUTE_RESOLVED))
         throw std::system_error(EHOSTUNREACH, std::generic_category(), address);
 }

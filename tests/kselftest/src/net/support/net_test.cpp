@@ -30,10 +30,11 @@ void NetTest::revive(const Peer &peer) {
         return;
     Hub &hub = Hub::instance();
     const std::string node = std::to_string(peer.node());
-    hub.tell_vm("resume " + node);
-    hub.hear_vm();
-    if (!peer.answers())
-        Vm::start(peer.node());
+    // A machine that runs, and is only slow, is started no more: the hub says so.
+    for (const char *order : {"resume ", "start "}) {
+        hub.tell_vm(order + node);
+        hub.hear_vm();
+    }
     peer.await();
 }
 
