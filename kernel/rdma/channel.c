@@ -39,6 +39,7 @@ struct rsm_rdma_channel *rsm_rdma_channel_alloc(struct rsm_rdma_node *node,
 	mutex_init(&channel->keys_lock);
 	INIT_LIST_HEAD(&channel->key_sets);
 	rsm_rdma_room_init(&channel->room);
+	INIT_LIST_HEAD(&channel->sending);
 	INIT_LIST_HEAD(&channel->unsent);
 	INIT_LIST_HEAD(&channel->received);
 	spin_lock_init(&channel->receive_lock);

@@ -9,6 +9,7 @@
 #include <linux/bitfield.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 /**
@@ -73,11 +74,34 @@ static void registration_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&reg->done);
 }
 
+/* Fail the channel at once: the device flushes all that is under way, and the keys are invalid. */
+static void cut_off(struct rsm_rdma_channel *channel, const char *why)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	rsm_rdma_channel_fail(channel, why);
+	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
+}
+
 /*
- * Called under making_lock, so one at a time: the send queue has room for it. The wait has the
- * bound of is_stuck(): if the peer holds up the queue, the heartbeats behind this request stand
- * still, the link's work ends the channel for that, and the device flushes the request.
+ * A peer that takes no frames holds up all requests behind them. If the channel has failed for
+ * that, the link's work waits for the caller, and ends the queue pair only then.
  */
+static void await_registration(struct rsm_rdma_channel *channel, struct registration *reg)
+{
+	unsigned long beat = msecs_to_jiffies(rsm_heartbeat_ms());
+
+	for (int beats = 0; beats < RSM_RDMA_STUCK_BEATS; beats++) {
+		if (wait_for_completion_timeout(&reg->done, beat))
+			return;
+		if (!rsm_rdma_channel_is_live(channel))
+			break;
+	}
+	cut_off(channel, "takes no messages");
+	wait_for_completion(&reg->done);
+}
+
+/* Called under making_lock, so one at a time: the send queue has room for it. */
 static rsm_status_t make_valid(struct rsm_rdma_channel *channel, struct ib_mr *mr, int access)
 {
 	struct registration reg = {
@@ -98,7 +122,7 @@ static rsm_status_t make_valid(struct rsm_rdma_channel *channel, struct ib_mr *m
 	lockdep_assert_held(&channel->making_lock);
 	if (ib_post_send(channel->qp, &wr.wr, NULL))
 		return RSM_STS_CONN_ABORTED;
-	wait_for_completion(&reg.done);
+	await_registration(channel, &reg);
 	if (reg.status == IB_WC_SUCCESS)
 		return RSM_STS_SUCCESS;
 	rsm_rdma_channel_fail(channel, "memory can't be registered");
@@ -163,21 +187,12 @@ static rsm_status_t register_pages(struct rsm_rdma_channel *channel, struct regi
 	return status;
 }
 
-/* The device has not given up a key: fail the channel, and the key with the queue pair. */
-static void cut_off(struct rsm_rdma_channel *channel)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
-	rsm_rdma_channel_fail(channel, "the device does not give up memory");
-	ib_modify_qp(channel->qp, &attr, IB_QP_STATE);
-}
-
 static void unregister(struct rsm_rdma_channel *channel, struct registered *key)
 {
 	if (!key->mr)
 		return;
 	if (ib_dereg_mr(key->mr))
-		cut_off(channel);
+		cut_off(channel, "the device does not give up memory");
 	unmap_pages(channel->device, &key->sgt);
 	key->mr = NULL;
 }
@@ -213,6 +228,9 @@ static rsm_status_t register_chunks(struct key_set *set)
 		return RSM_STS_INSUFFICIENT_MEM;
 	for (u64 chunk = 0; chunk < set->count && !status; chunk++) {
 		status = register_chunk(set, chunk, page, access);
+		/* A peer can make each of them wait: a caller who is killed waits for one. */
+		if (!status && fatal_signal_pending(current))
+			status = RSM_STS_INTERRUPTED;
 		cond_resched();
 	}
 	kvfree(page);

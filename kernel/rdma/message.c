@@ -11,9 +11,6 @@
 #define KEPT_CREDITS	1
 /* Credits that are returned in a frame of their own if no message carries them. */
 #define OWED_ENOUGH	(RSM_RDMA_RECEIVES / 2)
-/* Heartbeat intervals in which a frame must be sent: twice the patience of the transport. */
-#define STUCK_BEATS	4
-
 /* The reason for which a channel fails when a work request has ended like this. */
 static const char *reason(const struct ib_wc *wc)
 {
@@ -48,15 +45,17 @@ static int post_frame(struct rsm_rdma_channel *channel, struct rsm_rdma_frame *f
 }
 
 /*
- * Has no frame been sent for too long? The connecting node chooses how often the transport
- * repeats a frame that finds no receive, perhaps without end. A peer that is not at fault has
- * ended the link long before: it has had no heartbeat. The caller holds node->lock.
+ * Has the oldest frame been under way for too long? The connecting node chooses how often the
+ * transport repeats a frame that finds no receive, perhaps without end. A peer that is not at fault
+ * has ended the link long before: it has had no heartbeat. The caller holds node->lock.
  */
-static bool is_stuck(const struct rsm_rdma_channel *channel)
+static bool is_stuck(struct rsm_rdma_channel *channel)
 {
-	unsigned long patience = msecs_to_jiffies(STUCK_BEATS * rsm_heartbeat_ms());
+	unsigned long patience = msecs_to_jiffies(RSM_RDMA_STUCK_BEATS * rsm_heartbeat_ms());
+	const struct rsm_rdma_frame *oldest;
 
-	return channel->sending && time_after(jiffies, channel->moved + patience);
+	oldest = list_first_entry_or_null(&channel->sending, struct rsm_rdma_frame, next);
+	return oldest && time_after(jiffies, oldest->posted + patience);
 }
 
 /* Send a frame if more than @kept credits are left. The caller holds node->lock. */
@@ -80,9 +79,8 @@ static int send_frame(struct rsm_rdma_channel *channel, enum rsm_rdma_frame_type
 		rsm_rdma_channel_fail_locked(channel, "the device takes no messages");
 		return -ENOTCONN;
 	}
-	list_del(&frame->next);
-	if (!channel->sending++)
-		channel->moved = jiffies;
+	frame->posted = jiffies;
+	list_move_tail(&frame->next, &channel->sending);
 	channel->credits--;
 	channel->owed = 0;
 	return 0;
@@ -107,13 +105,11 @@ void rsm_rdma_frame_sent(struct ib_cq *cq, struct ib_wc *wc)
 	unsigned long flags;
 
 	spin_lock_irqsave(&node->lock, flags);
-	list_add(&frame->next, &channel->unsent);
-	channel->sending--;
-	channel->moved = jiffies;
+	list_move(&frame->next, &channel->unsent);
 	if (wc->status != IB_WC_SUCCESS)
 		rsm_rdma_channel_fail_locked(channel, reason(wc));
 	return_credits(channel);
-	if (!channel->sending)
+	if (list_empty(&channel->sending))
 		wake_up_all(&node->changed);
 	spin_unlock_irqrestore(&node->lock, flags);
 }

@@ -170,7 +170,7 @@ void rsm_rdma_node_work(struct work_struct *work)
 static void say_goodbye(struct rsm_rdma_channel *channel)
 {
 	wait_event_timeout(channel->node->changed,
-			   !READ_ONCE(channel->sending) || READ_ONCE(channel->why),
+			   list_empty_careful(&channel->sending) || READ_ONCE(channel->why),
 			   msecs_to_jiffies(GOODBYE_MS));
 }
 

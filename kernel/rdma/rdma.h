@@ -60,6 +60,8 @@
 #define RSM_RDMA_TRANSFER_WRS	256U	/* work requests of transfers, if the device has so many */
 #define RSM_RDMA_KEY_WRS	16U	/* work requests of keys.c at a time */
 #define RSM_RDMA_SGES		16U	/* pieces of memory in a work request, likewise */
+/* Heartbeat intervals in which a frame must be sent: twice the patience of the transport. */
+#define RSM_RDMA_STUCK_BEATS	4
 #define RSM_RDMA_PLACE_MS	60000U	/* for the keys to a segment, other segments' first */
 
 struct rsm_rdma_channel;
@@ -68,7 +70,9 @@ struct rsm_rdma_channel;
  * struct rsm_rdma_frame - room for a frame that is sent or received
  * @cqe: its completion handler
  * @channel: the channel that it belongs to
- * @next: place in a list: of frames that are free, or that were received and not taken yet
+ * @next: place in a list: of frames that are free, that are under way, or that were received and
+ *	not taken yet
+ * @posted: when it was posted to be sent, in jiffies
  * @dma: address of @wire for the device
  * @len: bytes received
  * @wire: the contents
@@ -77,6 +81,7 @@ struct rsm_rdma_frame {
 	struct ib_cqe cqe;
 	struct rsm_rdma_channel *channel;
 	struct list_head next;
+	unsigned long posted;
 	u64 dma;
 	u32 len;
 	struct rsm_rdma_wire wire ____cacheline_aligned;
@@ -133,8 +138,7 @@ enum rsm_rdma_progress {
  * @started: the link was started; guarded by node->lock, as are the following five
  * @credits: receives of the peer that we may use
  * @owed: receives that we have posted again and not reported yet
- * @sending: frames under way
- * @moved: when a frame was last sent, or the first was posted, in jiffies
+ * @sending: frames under way, in their order
  * @unsent: frames that are free
  * @receive_lock: guards @received and @stalled
  * @received: frames that have arrived and that the agent has not taken yet
@@ -174,8 +178,7 @@ struct rsm_rdma_channel {
 	bool started;
 	u32 credits;
 	u32 owed;
-	u32 sending;
-	unsigned long moved;
+	struct list_head sending;
 	struct list_head unsent;
 	spinlock_t receive_lock; /* see above */
 	struct list_head received;

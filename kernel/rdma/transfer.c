@@ -90,7 +90,10 @@ static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote,
 	return status;
 }
 
-/* Start the next piece; if the import gets other memory meanwhile, start it there. */
+/*
+ * Start the next piece; if the import gets other memory meanwhile, start it there. An exporter
+ * that gives it other memory all the time does not keep a caller who is killed.
+ */
 static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async,
 				u32 *n, struct rsm_rdma_op **op)
 {
@@ -104,6 +107,8 @@ static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 le
 		*n = transfer_piece(remote, t->local, done, offset, left);
 		status = start_in(t, remote, done, offset, async, n, op);
 		rsm_mem_put(&remote->mem);
+		if (status == RSM_STS_MOVED && fatal_signal_pending(current))
+			return RSM_STS_INTERRUPTED;
 	} while (status == RSM_STS_MOVED);
 	return status;
 }

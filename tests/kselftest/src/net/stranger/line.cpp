@@ -115,7 +115,7 @@ void Line::post_receive(std::uint64_t slot) {
     ibv_post_recv(id_->qp, &request, &bad);
 }
 
-void Line::equip(bool deaf) {
+void Line::equip(unsigned receives) {
     ibv_context *device = id_->verbs;
     sends_ = check(ibv_create_cq(device, 16, nullptr, nullptr, 0), "ibv_create_cq");
     receives_ = check(ibv_create_cq(device, 2 * depth, nullptr, nullptr, 0), "ibv_create_cq");
@@ -127,12 +127,12 @@ void Line::equip(bool deaf) {
     check(rdma_create_qp(id_, nullptr, &attributes), "rdma_create_qp");
     constexpr int access = IBV_ACCESS_LOCAL_WRITE;
     mr_ = check(ibv_reg_mr(id_->pd, memory_.data(), memory_.size(), access), "ibv_reg_mr");
-    for (unsigned slot = 0; slot < depth && !deaf; slot++)
+    for (unsigned slot = 0; slot < receives; slot++)
         post_receive(slot);
 }
 
 bool Line::connect(const Request &request) {
-    equip(request.deaf);
+    equip(request.receives);
     said_.request = request.greeting;
     said_.request.mac = {};
     said_.request_qp = id_->qp->qp_num + request.relayed;
@@ -143,7 +143,7 @@ bool Line::connect(const Request &request) {
     param.responder_resources = request.reads;
     param.initiator_depth = 1;
     param.retry_count = 7;
-    param.rnr_retry_count = request.deaf ? 7 : 0;
+    param.rnr_retry_count = request.holds_up ? 7 : 0;
     check(rdma_connect(id_, &param), "rdma_connect");
     return expect(RDMA_CM_EVENT_ESTABLISHED);
 }

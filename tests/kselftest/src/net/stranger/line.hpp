@@ -62,7 +62,8 @@ struct Request {
     Greeting greeting;
     std::uint8_t greeting_size = sizeof(Greeting);
     std::uint8_t reads = 16; // that the other may have under way here
-    bool deaf = false;       // no receives, and the other is to wait for them forever
+    unsigned receives = 64;  // that wait for frames at first
+    bool holds_up = false;   // the other is to wait for receives forever
     bool privileged = true;  // from a port that not everybody gets
     std::optional<Secret> secret;
     std::uint32_t relayed = 0; // so far is the number of the queue pair from that in the MAC
@@ -100,7 +101,7 @@ class Line {
 
     std::optional<rdma_cm_event_type> next_event(int milliseconds = -1);
     bool expect(rdma_cm_event_type type);
-    void equip(bool deaf);
+    void equip(unsigned receives);
     void post_receive(std::uint64_t slot);
     bool completes();
     ibv_sge piece(std::uint64_t slot, std::size_t size) const;

@@ -27,6 +27,7 @@ enum MessageType : std::uint16_t {
     connect = 5,
     connected = 6,
     disconnect = 10,
+    place = 16,
     last_type = 16
 };
 
@@ -132,6 +133,16 @@ struct Connect {
     std::uint32_t cookie;
 };
 
+struct Connection {
+    std::uint32_t cookie = 0;
+    std::uint32_t handle = 0;
+    std::uint32_t value = 0;
+    std::uint32_t to_exporter = 0;
+};
+
+// Id of the segment of the node that the stranger imports.
+constexpr std::uint32_t deaf_import = 0x600001;
+
 struct Connected {
     std::uint32_t cookie = 0;
     std::uint32_t status = 0;
@@ -197,6 +208,38 @@ void be_deaf(Line &line, const Request &request) {
             return line.await_end();
 }
 
+// Imports the segment with this id; its handle.
+std::uint32_t import_segment(Line &line, const Request &request, std::uint32_t id) {
+    Bytes body;
+    append(body, Connect{id, 1});
+    line.send(message(line, request, connect, body));
+    while (!line.ends_within(20)) {
+        while (const auto received = line.receive()) {
+            MessageHeader header;
+            Connected answer{};
+            if (parse(*received, header, answer) && header.type == connected && answer.status == 0)
+                return answer.handle;
+        }
+    }
+    throw std::runtime_error("the node lets nobody import the segment");
+}
+
+// Asks for the place of a segment when there are no receives any more: the keys have to be made behind frames that
+// nobody takes.
+void import_and_be_deaf(Line &line, const Request &request) {
+    constexpr int pause = 200, pauses = 30;
+    greet(line, request);
+    const std::uint32_t handle = import_segment(line, request, deaf_import);
+    for (int i = 0; i < pauses && !line.ends_within(pause); i++)
+        stay_alive(line, request, 0);
+    Bytes body;
+    append(body, Connection{.cookie = 1, .handle = handle});
+    line.send(message(line, request, place, body));
+    while (!line.ends_within(pause))
+        if (!stay_alive(line, request, 0))
+            return line.await_end();
+}
+
 // As fast as it goes, whatever the node allows, and then nothing.
 void flood(Line &line, const Request &request) {
     const Bytes words = message(line, request, heartbeat, own_words(request));
@@ -232,6 +275,12 @@ void babble(Line &line, const Request &request) {
     line.await_end();
 }
 
+template <unsigned receives>
+void hear_only(Request &request) {
+    request.receives = receives;
+    request.holds_up = true;
+}
+
 constexpr Attack attacks[] = {
     {"no-greeting", [](Request &request) { request.greeting_size = 0; }, say_nothing},
     {"short-greeting", [](Request &request) { request.greeting_size = 24; }, say_nothing},
@@ -259,7 +308,8 @@ constexpr Attack attacks[] = {
     {"early-message", nullptr, speak_before_the_proof, First::other},
     {"huge-segment", nullptr, export_too_much},
     {"silence", nullptr, say_nothing},
-    {"deaf", [](Request &request) { request.deaf = true; }, be_deaf},
+    {"deaf", hear_only<0>, be_deaf},
+    {"deaf-import", hear_only<2>, import_and_be_deaf},
     {"empty-frame", nullptr, say_zeros<0>},
     {"short-frame", nullptr, say_zeros<7>},
     {"long-frame", nullptr, say<2, 0, 0, 129>},
