@@ -8,22 +8,35 @@
 
 #include <linux/jiffies.h>
 
-/* The first importer of @exp with a serial above copy->serial, copied, or false. */
-static bool next_importer(struct rsm_export *exp, struct rsm_remote_importer *copy, int *mode)
+/* Is the importer's turn after that of the one copied to @copy? One link after the other. */
+static bool is_after(const struct rsm_remote_importer *importer,
+		     const struct rsm_remote_importer *copy)
 {
-	struct rsm_remote_importer *importer;
-	bool found = false;
+	if (!copy->link || importer->link->serial != copy->link->serial)
+		return !copy->link || importer->link->serial > copy->link->serial;
+	return importer->serial > copy->serial;
+}
+
+/*
+ * Copy the importer of @exp that comes next after @copy, of those up to @last; false if there is
+ * none.
+ */
+static bool next_importer(struct rsm_export *exp, u64 last, struct rsm_remote_importer *copy,
+			  int *mode)
+{
+	struct rsm_remote_importer *importer, *next = NULL;
 
 	mutex_lock(&exp->importers_lock);
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
-		if (importer->serial > copy->serial) {
-			*copy = *importer;
-			*mode = rsm_remote_importer_mode(exp, importer->link);
-			found = true;
-			break;
-		}
+		if (importer->serial <= last && is_after(importer, copy) &&
+		    (!next || is_after(next, importer)))
+			next = importer;
+	if (next) {
+		*copy = *next;
+		*mode = rsm_remote_importer_mode(exp, next->link);
+	}
 	mutex_unlock(&exp->importers_lock);
-	return found;
+	return next;
 }
 
 static int send_to_importer(const struct rsm_remote_importer *importer,
@@ -38,21 +51,25 @@ static int send_to_importer(const struct rsm_remote_importer *importer,
 }
 
 /*
- * Send a message to all importers that there are at this time. The patience is counted from the
- * start for all of them together: peers that make room for one message at a time, or that come and
- * go, must not prolong this without end.
+ * Send a message to all importers that there are at this time. The patience with a peer begins with
+ * its first importer: a peer that makes room for one message at a time, or whose importers come
+ * and go, must not prolong this without end, and no peer is at fault for another one's time.
  */
 static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
 {
 	u64 last = atomic64_read(&rsm_remote_importer_serial);
-	unsigned long start = jiffies;
+	const struct rsm_link *link = NULL;
 	struct rsm_remote_importer importer = {};
+	unsigned long start = jiffies;
 	int mode;
 
-	while (next_importer(exp, &importer, &mode) && importer.serial <= last) {
+	while (next_importer(exp, last, &importer, &mode)) {
 		u32 value = type == RSM_MSG_BELL ? flags :
 			    mode < 0 ? RSM_MODE_CLOSED : mode;
 
+		if (importer.link != link)
+			start = jiffies;
+		link = importer.link;
 		send_to_importer(&importer, type, value, start);
 	}
 }
