@@ -138,6 +138,7 @@ enum rsm_link_state {
 #define RSM_LINK_INBOX		64	/* messages that wait for process context */
 #define RSM_LINK_OUTBOX		64	/* answers that wait for room */
 #define RSM_LINK_REQUESTS	32	/* requests that wait for an answer */
+#define RSM_LINK_CONNECTS	16	/* of these: connects, which users ask for */
 
 /**
  * struct rsm_link_message - a message that waits
@@ -197,8 +198,10 @@ struct rsm_link_machine {
  * @work: does all that needs process context, one thing at a time
  * @changed: woken when the state changes, when an answer arrives, and when an
  *	importer has gone
- * @requests: limits outstanding requests to RSM_LINK_REQUESTS, so inbox and outbox cannot overflow
- *	and two nodes cannot deadlock on full boxes
+ * @requests: limits outstanding requests of @work; together with @connects to RSM_LINK_REQUESTS, so
+ *	inbox and outbox cannot overflow and two nodes cannot deadlock on full boxes
+ * @connects: limits outstanding connects. Users who connect all the time must not keep the turns
+ *	that @work needs: the peer would seem to answer too slowly
  * @unsent: requests to importers that wait to be sent, in their order
  * @unanswered: those that have been sent, likewise
  * @blocked: the peer has no room for @unsent
@@ -235,6 +238,7 @@ struct rsm_link {
 	struct work_struct work;
 	wait_queue_head_t changed;
 	struct semaphore requests;
+	struct semaphore connects;
 	struct list_head unsent;
 	struct list_head unanswered;
 	bool blocked;

@@ -151,7 +151,6 @@ struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *impor
 					       enum rsm_message_type type);
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type);
 void rsm_request_end(struct rsm_remote_importer *importer);
-void rsm_request_slot_free(struct rsm_link *link);
 void rsm_requests_run(struct rsm_link *link, bool drained);
 void rsm_remote_importers_changed(void);
 bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,

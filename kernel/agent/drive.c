@@ -465,7 +465,8 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	timer_setup(&link->timer, link_timer, 0);
 	INIT_WORK(&link->work, link_work);
 	init_waitqueue_head(&link->changed);
-	sema_init(&link->requests, RSM_LINK_REQUESTS);
+	sema_init(&link->requests, RSM_LINK_REQUESTS - RSM_LINK_CONNECTS);
+	sema_init(&link->connects, RSM_LINK_CONNECTS);
 	INIT_LIST_HEAD(&link->unsent);
 	INIT_LIST_HEAD(&link->unanswered);
 	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);

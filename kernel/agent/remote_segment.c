@@ -269,10 +269,10 @@ static rsm_status_t negotiate(struct rsm_remote_segment *remote)
 
 	if (!is_connecting(remote))
 		return RSM_STS_SUCCESS;
-	if (down_interruptible(&remote->link->requests))
+	if (down_interruptible(&remote->link->connects))
 		return RSM_STS_INTERRUPTED;
 	status = ask(remote);
-	rsm_request_slot_free(remote->link);
+	up(&remote->link->connects);
 	return status;
 }
 

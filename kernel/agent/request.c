@@ -116,6 +116,14 @@ void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type typ
 	queue_work(rsm_link_wq, &importer->link->work);
 }
 
+/* An answer has come: another request may be sent over the link. */
+static void request_slot_free(struct rsm_link *link)
+{
+	up(&link->requests);
+	if (!list_empty_careful(&link->unsent))
+		queue_work(rsm_link_wq, &link->work);
+}
+
 /**
  * rsm_request_end() - an importer's request is fulfilled, or the importer goes
  * @importer: the importer
@@ -125,15 +133,7 @@ void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type typ
 void rsm_request_end(struct rsm_remote_importer *importer)
 {
 	if (rsm_importer_change(importer, RSM_IMPORTER_FULFILLED, 0).answered)
-		rsm_request_slot_free(importer->link);
-}
-
-/* An answer has come: another request may be sent over the link. */
-void rsm_request_slot_free(struct rsm_link *link)
-{
-	up(&link->requests);
-	if (!list_empty_careful(&link->unsent))
-		queue_work(rsm_link_wq, &link->work);
+		request_slot_free(importer->link);
 }
 
 /* The oldest request that has not been sent, or NULL. The link's work only. */

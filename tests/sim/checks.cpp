@@ -14,7 +14,7 @@ std::string name(const Node &node)
     return "node " + std::to_string(node.id);
 }
 
-// Beyond two heartbeats: what a node may take to know of a death that it can only notice by silence.
+// For what nodes do besides.
 constexpr Time notice_slack = 100 * ms;
 
 Time overlap(const Period &a, const Period &b)
@@ -165,6 +165,15 @@ void World::note_death(const Node &dead)
     }
 }
 
+// Beyond two heartbeats: messages of the dead node may still be on their way, and in a window one whose interrupt was
+// lost is found by the next tick.
+Time World::notice_bound(const Node &node) const
+{
+    const Time beat = node.heartbeat_ms * ms;
+    const Time tick = scenario_.keys ? 0 : std::min<Time>(beat / 2, RSM_MEMBERSHIP_LOOK_MS * ms) + beat / 8;
+    return scenario_.delay + tick + notice_slack;
+}
+
 // A node that stood still, left or was slow meanwhile says nothing of how soon nodes know; neither does one that
 // learns otherwise than by silence: by the end of a connection, or since the dead node is back. The link has ended at
 // its last look, and imports with it; until it is down keys may have to be awaited that are just being made.
@@ -178,15 +187,15 @@ void World::note_notice(const Peer &peer, const std::string &why)
     const Survivor survivor = *found;
     survivors_.erase(found);
     const Node &node = *survivor.node;
-    if (why != "heartbeat lost" || !node.joined || is_slow(node) ||
-        was_troubled(node, node, {survivor.since, runtime_.time() + 1}) ||
+    if (!node.joined || is_slow(node) || was_troubled(node, node, {survivor.since, runtime_.time() + 1}) ||
         run_since(node, runtime_.time() - survivor.since) != survivor.since)
         return;
     const Time ended = runtime_.time() - (runtime_.jiffies() - peer.link.machine.silence.looked) * ms;
-    notices_.push_back(static_cast<std::int64_t>(ended - survivor.since - survivor.two_heartbeats));
-    // Messages of the dead node may still have been on their way.
-    if (notices_.back() > static_cast<std::int64_t>(scenario_.delay + notice_slack))
+    const auto late = static_cast<std::int64_t>(ended - survivor.since - survivor.two_heartbeats);
+    if (late > static_cast<std::int64_t>(notice_bound(node)))
         runtime_.fault(name(node) + " knows of the death of " + name(*survivor.dead) + " too late");
+    if (why == "heartbeat lost")
+        notices_.push_back(late);
 }
 
 // A node is given up only if it has been at fault, or if nobody can know better.
@@ -342,7 +351,7 @@ void World::check_leaks()
                 continue;
             if (atomic_read(&peer->link.remote_count) || atomic_read(&peer->link.importer_count))
                 runtime_.fault(name(*node) + " has a segment or an importer left");
-            if (peer->link.requests.free != RSM_LINK_REQUESTS)
+            if (peer->link.requests.free + peer->link.connects.free != RSM_LINK_REQUESTS)
                 runtime_.fault(name(*node) + " has lost a request");
         }
     if (!keys_.empty())

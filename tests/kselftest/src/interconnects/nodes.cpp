@@ -6,11 +6,14 @@
 #include "support/child.hpp"
 #include "support/raw.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <random>
 #include <string>
@@ -52,6 +55,7 @@ public:
           thread_([this, number = node.id()] {
               argument_.node = number;
               outcome_ = raw::call(fd.get(), RSM_IOC_CONNECT, argument_);
+              over_ = true;
           })
     {
     }
@@ -62,6 +66,7 @@ public:
     }
     Connecting(const Connecting &) = delete;
     Connecting &operator=(const Connecting &) = delete;
+    bool is_over() const { return over_; }
     raw::Outcome outcome()
     {
         thread_.join();
@@ -72,6 +77,7 @@ public:
 private:
     rsm_connect argument_;
     raw::Outcome outcome_;
+    std::atomic<bool> over_{false};
     std::thread thread_;
 };
 
@@ -401,6 +407,44 @@ TEST_F(Nodes, signal_ends_a_connect_that_has_no_answer)
     EXPECT_EQ(request->type(), RSM_MSG_CONNECT);
     ASSERT_EQ(kill(importer.pid(), SIGUSR1), 0);
     importer.expect_success();
+}
+
+// More connects than may be under way at a time: those that wait took each turn that became free.
+TEST_F(Nodes, connects_without_end_leave_turns_to_requests)
+{
+    constexpr unsigned more_than_turns = 48;
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    const NodesExport exported({{node.id(), 0600}});
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    ASSERT_NE(known_as, 0u);
+    std::list<Connecting> connects;
+    for (unsigned i = 0; i < more_than_turns; i++)
+        connects.emplace_back(node);
+    const auto first = node.next();
+    ASSERT_TRUE(first);
+    ASSERT_EQ(first->type(), RSM_MSG_CONNECT);
+    std::thread exporter([&] { EXPECT_EQ(raw::unpublish(exported.fd.get()), raw::success); });
+    auto message = node.next();
+    while (message && message->type() == RSM_MSG_CONNECT)
+        message = node.next();
+    EXPECT_TRUE(message && message->type() == RSM_MSG_UNPUBLISH) << "the link has ended";
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    exporter.join();
+    const auto refuse = [&](const Message &request) {
+        auto refusal = node.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+        refusal.cookie = request.as<rsm_msg_connect>().cookie;
+        refusal.status = RSMERR_SEG_NOT_PUBLISHED;
+        return node.send(Message(refusal));
+    };
+    EXPECT_TRUE(refuse(*first));
+    EXPECT_TRUE(eventually([&] {
+        while (node.has_message())
+            refuse(node.next().value_or(Message()));
+        return std::all_of(connects.begin(), connects.end(), std::mem_fn(&Connecting::is_over));
+    }));
+    for (Connecting &connecting : connects)
+        EXPECT_EQ(connecting.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
 }
 
 // Nodes of which this one knows after as short a time as possible that they have failed.
