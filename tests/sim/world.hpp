@@ -300,6 +300,7 @@ private:
     bool was_troubled(const Node &a, const Node &b, const Period &time) const;
     bool has_beaten(const Node &node, Time time) const;
     bool has_lied(const Node &node, const Node &to) const;
+    Time notice_bound(const Node &node) const;
     void note_death(const Node &dead);
     void note_notice(const Peer &peer, const std::string &why);
     void check_former_lives(Time since_last);

@@ -5,6 +5,7 @@
 #include "mutator/member.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +22,17 @@ struct Field {
     std::size_t size; // 2, 4 or 8 bytes
 };
 
+class Flipper;
+
 // A node whose messages have one wrong field each. Behind each message it asks for a segment that is not there: the
-// answer says that the guest has handled the message, and still has its link. A message that ends the link twice is
-// tried, too. A change of the window is tried once the guest has looked at the window and then answers.
+// answer says that the guest has handled the message, and still has its link. A message that ends the link three times
+// is tried, too: that is no chance. A change of the window is tried once the guest has looked at the window and then
+// answers. Fields that no running guest reads have no part: the superblock, the end of a queue that is the guest's own.
+// Neither have those that only a third node reads, nor the owners of chunks, of which nobody tells when they are read.
 class Sweep : public Member {
   public:
     Sweep(Window &window, Chance &chance);
+    ~Sweep() override;
 
     bool is_done() const { return tried_ == cases_.size(); }
     std::size_t tried() const { return tried_; }
@@ -51,9 +57,10 @@ class Sweep : public Member {
 
     void add_message_cases();
     void add_window_cases();
-    void add_cases(const std::string &name, const Field &field, std::byte *base, bool is_own);
+    void add_cases(const std::string &name, const Field &field, std::byte *base);
     bool send_changed(unsigned type, const Field &field, Change change);
-    bool change_window(const Field &field, std::byte *base, Change change, bool is_own);
+    bool change_window(const Field &field, std::byte *base, Change change);
+    void restore(const Field &field, std::byte *base, std::uint64_t before);
 
     std::optional<Message> good(unsigned type);
     std::optional<Message> about(unsigned type, const std::optional<Connection> &connection);
@@ -67,7 +74,7 @@ class Sweep : public Member {
     // Bells go both ways.
     bool rings_exporter() const { return tried_ % 2 == 0; }
     void ask_for_mark();
-    void await_look(const Field &field, const std::byte *base);
+    void await_look(u32 value, const Field &field, const std::byte *base);
     void finish();
 
     u32 victim_;
@@ -76,6 +83,7 @@ class Sweep : public Member {
 
     // State of the case that is being tried.
     bool applied_ = false;
+    std::unique_ptr<Flipper> flipper_;
     unsigned breaks_ = 0;
     u32 first_mark_ = 0;
     std::optional<u32> asked_; // cookie of the CONNECT that a CONNECTED is to answer

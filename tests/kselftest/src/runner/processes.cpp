@@ -125,12 +125,14 @@ bool is_in_sets(const std::string &status, int number, std::initializer_list<con
     return false;
 }
 
-// The signal's handler has ended, or the thread has: the signal is neither pending nor, as while the handler runs,
-// blocked. A thread that the kernel holds gets none.
-void await_handler(pid_t process, pid_t thread, int number)
+// Sends the signal to a thread that does not block it, and waits until its handler has ended, or the thread has: the
+// signal is neither pending nor, as while the handler runs, blocked. A thread that the kernel holds gets none.
+void signal_and_wait(pid_t process, pid_t thread, int number, std::chrono::steady_clock::time_point deadline)
 {
     const std::string status = path_of(process, "task/" + std::to_string(thread) + "/status");
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    if (is_in_sets(whole(status), number, {"SigBlk"}))
+        return;
+    syscall(SYS_tgkill, process, thread, number);
     while (is_in_sets(whole(status), number, {"SigPnd", "SigBlk"}) && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -180,12 +182,11 @@ std::vector<std::string> describe_waits(pid_t session)
 
 void request_stacks(pid_t session)
 {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (const pid_t process : session_members(session)) {
-        for (const pid_t thread : numbers_in(path_of(process, "task"))) {
-            syscall(SYS_tgkill, process, thread, SIGQUIT);
-            // One after the other, or their lines mix.
-            await_handler(process, thread, SIGQUIT);
-        }
+        // One after the other, or their lines mix.
+        for (const pid_t thread : numbers_in(path_of(process, "task")))
+            signal_and_wait(process, thread, SIGQUIT, deadline);
     }
 }
 
