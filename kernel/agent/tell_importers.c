@@ -12,8 +12,10 @@
 static bool is_after(const struct rsm_remote_importer *importer,
 		     const struct rsm_remote_importer *copy)
 {
-	if (!copy->link || importer->link->serial != copy->link->serial)
-		return !copy->link || importer->link->serial > copy->link->serial;
+	if (!copy->link)
+		return true;
+	if (importer->link != copy->link)
+		return importer->link->serial > copy->link->serial;
 	return importer->serial > copy->serial;
 }
 
@@ -114,10 +116,9 @@ static bool has_stale_key(const struct rsm_remote_importer *importer)
 }
 
 /*
- * Is a request pending of an importer that has a place, or is offered a former one, or is an
- * importer being removed that has one? An importer
- * without a place that asks for one meanwhile is offered what it must have: a peer that lets its
- * importers ask in turn must not prolong the wait.
+ * Does an importer that has a place, or is offered a former one, have a request pending, or is it
+ * being removed? An importer without a place that asks for one meanwhile is offered what it must
+ * have: a peer that lets its importers ask in turn must not prolong the wait.
  */
 static bool is_awaited(const struct rsm_remote_importer *importer)
 {

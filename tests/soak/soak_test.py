@@ -246,7 +246,7 @@ class Page(SoakTest):
         self.assertIn("`out of order`. Mended: the order is kept.", text)
 
     def test_a_figure_says_of_which_slices_it_is(self):
-        bar = fake("A", 'echo worst p99 $((200 - $2)); echo latest lines $2', 
+        bar = fake("A", 'echo worst p99 $((200 - $2)); echo latest lines $2',
                    told=(Goal("p99", most=194), Goal("lines", least=6), Goal("others"), Goal("more", least=1)))
         self.run_bars([bar], 2, seed=5)
         text = self.text(bar)
