@@ -148,6 +148,13 @@ bool World::has_beaten(const Node &node, Time time) const
            !was_troubled(node, node, {since, runtime_.time()});
 }
 
+// The arrival of the last message of a node that dies now.
+Time World::heard_last(const Node &node, const Node &dead) const
+{
+    const Peer &to = *node.peers[index(dead)];
+    return std::max(runtime_.time(), to.channel ? to.channel->to[to.end()].last : 0);
+}
+
 // Both went by their true intervals when the node died. In a star not all have links to each other.
 void World::note_death(const Node &dead)
 {
@@ -161,7 +168,7 @@ void World::note_death(const Node &dead)
             continue;
         const Time beats = 2 * std::max(node->heartbeat_ms, dead.heartbeat_ms) * ms;
         if (has_beaten(dead, beats))
-            survivors_.push_back({node.get(), &dead, runtime_.time(), beats});
+            survivors_.push_back({node.get(), &dead, runtime_.time(), heard_last(*node, dead), beats});
     }
 }
 
@@ -195,7 +202,7 @@ void World::note_notice(const Peer &peer, const std::string &why)
     if (late > static_cast<std::int64_t>(notice_bound(node)))
         runtime_.fault(name(node) + " knows of the death of " + name(*survivor.dead) + " too late");
     if (why == "heartbeat lost")
-        notices_.push_back(late);
+        notices_.push_back({late, late - static_cast<std::int64_t>(survivor.heard - survivor.since)});
 }
 
 // A node is given up only if it has been at fault, or if nobody can know better.

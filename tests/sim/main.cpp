@@ -19,7 +19,7 @@ struct Outcome {
     std::uint64_t messages = 0;
     std::uint64_t connects = 0;
     std::uint64_t deaths = 0;
-    std::vector<std::int64_t> notices;
+    std::vector<Notice> notices;
 };
 
 Outcome run(const Scenario &scenario, bool verbose)
@@ -130,16 +130,28 @@ bool goes_on(const Options &options, std::uint64_t done, std::chrono::steady_clo
     return options.seconds ? spent < std::chrono::seconds(options.seconds) : done < options.seeds;
 }
 
+// The time below which so many of 100 notices are, rounded up to milliseconds.
+std::int64_t quantile(const std::vector<Notice> &notices, std::int64_t Notice::*late, std::size_t percent)
+{
+    std::vector<std::int64_t> sorted;
+    for (const Notice &notice : notices)
+        sorted.push_back(notice.*late);
+    std::sort(sorted.begin(), sorted.end());
+    return std::max<std::int64_t>((sorted[(sorted.size() - 1) * percent / 100] + 999) / 1000, 0);
+}
+
 // In virtual time, so the same seeds have the same figures on each machine.
-void print_notices(std::vector<std::int64_t> notices)
+void print_notices(const std::vector<Notice> &notices)
 {
     if (notices.empty())
         return;
-    std::sort(notices.begin(), notices.end());
-    const auto later = [](std::int64_t than) { return std::max<std::int64_t>((than + 999) / 1000, 0); };
-    std::cout << notices.size() << " times an undisturbed node has noticed a death by silence, in 99 of 100 within two heartbeats and "
-              << later(notices[notices.size() * 99 / 100]) << " ms, in all within two heartbeats and "
-              << later(notices.back()) << " ms\n";
+    const auto print = [&](const char *since, std::int64_t Notice::*late) {
+        std::cout << "  since " << since << ": 99 of 100 within two heartbeats and " << quantile(notices, late, 99)
+                  << " ms, all within two heartbeats and " << quantile(notices, late, 100) << " ms\n";
+    };
+    std::cout << notices.size() << " times an undisturbed node has noticed a death by silence\n";
+    print("the death", &Notice::late);
+    print("the arrival of the dead node's last message", &Notice::late_since_heard);
 }
 
 int run_many(const Options &options)
@@ -156,7 +168,7 @@ int run_many(const Options &options)
         }
         add(sum, outcome);
     }
-    print_notices(std::move(sum.notices));
+    print_notices(sum.notices);
     std::cout << done << " seeds from " << options.first << " on: " << sum.steps << " steps, "
               << sum.messages << " messages, " << sum.connects << " connects, " << sum.deaths
               << " nodes killed, no " << (options.expected.empty() ? "fault" : "such fault") << '\n';

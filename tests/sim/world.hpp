@@ -147,7 +147,14 @@ struct Survivor {
     const Node *node;
     const Node *dead;
     Time since;
+    Time heard; // the last message of the dead node has arrived
     Time two_heartbeats;
+};
+
+// How long after a death, less two heartbeats, an undisturbed node knew of it.
+struct Notice {
+    std::int64_t late;
+    std::int64_t late_since_heard; // since the arrival of a last message that the network has delayed
 };
 
 // The cost of one node of so many.
@@ -196,8 +203,7 @@ public:
     std::uint64_t messages() const;
     std::uint64_t deaths() const { return deaths_; }
     std::uint64_t connects() const { return connects_; }
-    // How long after deaths undisturbed nodes knew of them, less two heartbeats.
-    const std::vector<std::int64_t> &notices() const { return notices_; }
+    const std::vector<Notice> &notices() const { return notices_; }
 
 private:
     using Body = std::function<void()>;
@@ -299,6 +305,7 @@ private:
     bool is_as_good_as_dead(const Node &node, const Node &to) const;
     bool was_troubled(const Node &a, const Node &b, const Period &time) const;
     bool has_beaten(const Node &node, Time time) const;
+    Time heard_last(const Node &node, const Node &dead) const;
     bool has_lied(const Node &node, const Node &to) const;
     Time notice_bound(const Node &node) const;
     void note_death(const Node &dead);
@@ -342,7 +349,7 @@ private:
     u32 next_id_ = 100;
     std::uint64_t deaths_ = 0;
     std::vector<Survivor> survivors_;
-    std::vector<std::int64_t> notices_;
+    std::vector<Notice> notices_;
     std::uint64_t connects_ = 0; // that have succeeded
     unsigned int longest_ = 0;
     std::vector<Period> cuts_;
