@@ -170,7 +170,8 @@ void rsm_rdma_channel_strip(struct rsm_rdma_channel *channel)
 {
 	ib_drain_qp(channel->qp);
 	rdma_destroy_qp(channel->cm_id);
-	rsm_rdma_frames_free(channel);
 	free_queues(channel);
+	/* No completion handler runs any more. */
+	rsm_rdma_frames_free(channel);
 	ib_dealloc_pd(channel->pd);
 }

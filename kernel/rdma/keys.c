@@ -7,6 +7,7 @@
 #include "memory.h"
 
 #include <linux/bitfield.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -213,8 +214,19 @@ static rsm_status_t register_chunk(struct key_set *set, u64 chunk, struct page *
 	return status;
 }
 
+/* A peer can make each key wait, so the time for all of them has a bound. */
+static rsm_status_t may_go_on(const struct key_set *set, unsigned long end)
+{
+	if (fatal_signal_pending(current))
+		return RSM_STS_INTERRUPTED;
+	if (!rsm_rdma_channel_is_live(set->channel))
+		return RSM_STS_CONN_ABORTED;
+	return time_after(jiffies, end) ? RSM_STS_INSUFFICIENT_RESOURCES : RSM_STS_SUCCESS;
+}
+
 static rsm_status_t register_chunks(struct key_set *set)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(RSM_RDMA_PLACE_MS);
 	struct page **page;
 	rsm_status_t status = RSM_STS_SUCCESS;
 	int access = 0;
@@ -227,10 +239,10 @@ static rsm_status_t register_chunks(struct key_set *set)
 	if (!page)
 		return RSM_STS_INSUFFICIENT_MEM;
 	for (u64 chunk = 0; chunk < set->count && !status; chunk++) {
-		status = register_chunk(set, chunk, page, access);
-		/* A peer can make each of them wait: a caller who is killed waits for one. */
-		if (!status && fatal_signal_pending(current))
-			status = RSM_STS_INTERRUPTED;
+		status = may_go_on(set, end);
+		/* A caller who was killed may have made the first ones. */
+		if (!status && !set->key[chunk].mr)
+			status = register_chunk(set, chunk, page, access);
 		cond_resched();
 	}
 	kvfree(page);
@@ -365,17 +377,19 @@ static rsm_status_t set_get(struct rsm_rdma_channel *channel, struct rsm_mem *me
 
 /*
  * Make the keys, unless that was tried before. Takes time in proportion to the memory, under
- * making_lock: only other callers that need keys of this channel wait for it.
+ * making_lock: only other callers that need keys of this channel wait for it. If a caller is
+ * killed, the next one goes on.
  */
 static rsm_status_t make_set(struct key_set *set)
 {
 	struct mutex *lock = &set->channel->making_lock;
 	rsm_status_t status;
 
-	mutex_lock(lock);
+	if (mutex_lock_killable(lock))
+		return RSM_STS_INTERRUPTED;
 	if (!set->made) {
 		set->status = register_all(set);
-		set->made = true;
+		set->made = set->status != RSM_STS_INTERRUPTED;
 	}
 	status = set->status;
 	mutex_unlock(lock);

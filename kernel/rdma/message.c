@@ -133,19 +133,22 @@ static int post_receive(struct rsm_rdma_frame *frame)
 	return ib_post_recv(channel->qp, &wr, NULL);
 }
 
-/* Post the receive again; the peer may use it once it has the credit. */
+/*
+ * Post the receive again; the peer may use it once it has the credit. A channel that has failed is
+ * drained, and a receive that is posted behind the drain would complete when the frames are freed.
+ */
 static void post_again(struct rsm_rdma_frame *frame)
 {
 	struct rsm_rdma_channel *channel = frame->channel;
 	unsigned long flags;
 
-	if (post_receive(frame)) {
-		rsm_rdma_channel_fail(channel, "the device takes no receives");
-		return;
-	}
 	spin_lock_irqsave(&channel->node->lock, flags);
-	channel->owed++;
-	return_credits(channel);
+	if (!channel->why && post_receive(frame))
+		rsm_rdma_channel_fail_locked(channel, "the device takes no receives");
+	if (!channel->why) {
+		channel->owed++;
+		return_credits(channel);
+	}
 	spin_unlock_irqrestore(&channel->node->lock, flags);
 }
 

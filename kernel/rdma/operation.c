@@ -207,7 +207,10 @@ void rsm_rdma_poll(struct rsm_rdma_channel *channel, bool (*is_over)(void *what)
 	if (!rsm_rdma_channel_enter(channel))
 		return;
 	do {
+		/* No completion that this task has taken waits until the task runs again. */
+		local_bh_disable();
 		ib_process_cq_direct(channel->send_cq, POLL_BUDGET);
+		local_bh_enable();
 		if (is_over(what) || need_resched())
 			break;
 		cpu_relax();

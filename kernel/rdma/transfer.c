@@ -6,6 +6,7 @@
 
 #include "memory.h"
 
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
@@ -92,11 +93,13 @@ static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote,
 
 /*
  * Start the next piece; if the import gets other memory meanwhile, start it there. An exporter
- * that gives it other memory all the time does not keep a caller who is killed.
+ * that gives it other memory all the time does not keep a caller who is killed, nor any other one
+ * for longer than a peer may take for a message.
  */
 static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async,
 				u32 *n, struct rsm_rdma_op **op)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(RSM_RDMA_STUCK_BEATS * rsm_heartbeat_ms());
 	struct rsm_rdma_memory *remote;
 	rsm_status_t status;
 
@@ -109,6 +112,8 @@ static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 le
 		rsm_mem_put(&remote->mem);
 		if (status == RSM_STS_MOVED && fatal_signal_pending(current))
 			return RSM_STS_INTERRUPTED;
+		if (status == RSM_STS_MOVED && time_after(jiffies, end))
+			return RSM_STS_INSUFFICIENT_RESOURCES;
 	} while (status == RSM_STS_MOVED);
 	return status;
 }
