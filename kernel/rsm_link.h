@@ -13,6 +13,7 @@
 #include "rsm_status.h"
 
 #include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -135,6 +136,7 @@ enum rsm_link_state {
 	RSM_LINK_ENDING,
 };
 
+#define RSM_LINK_ROOM		32U	/* messages for which a way to a peer has room, at least */
 #define RSM_LINK_INBOX		64	/* messages that wait for process context */
 #define RSM_LINK_OUTBOX		64	/* answers that wait for room */
 #define RSM_LINK_REQUESTS	32	/* requests that wait for an answer */
@@ -186,6 +188,16 @@ struct rsm_link_machine {
 };
 
 /**
+ * struct rsm_room_wait - a wait for room for a message
+ * @since: since when, in jiffies
+ * @sent: messages that had found room by then
+ */
+struct rsm_room_wait {
+	unsigned long since;
+	u32 sent;
+};
+
+/**
  * struct rsm_link - a link; embed it, and let only the agent touch it
  * @ctl: the controller
  * @ops: its functions
@@ -204,8 +216,11 @@ struct rsm_link_machine {
  *	that @work needs: the peer would seem to answer too slowly
  * @unsent: requests to importers that wait to be sent, in their order
  * @unanswered: those that have been sent, likewise
+ * @placing: the importer that rsm_keys_wq makes keys for, or NULL: one at a time, so that a peer
+ *	that delays its own keys keeps one worker
+ * @to_place: importers that wait for their turn, in their order
  * @blocked: the peer has no room for @unsent
- * @blocked_since: since when, in jiffies
+ * @blocked_wait: since when
  * @up: listeners were notified that the node is up; used by @work only
  * @inbox: ring of messages for @work
  * @inbox_head: next to be handled
@@ -214,11 +229,13 @@ struct rsm_link_machine {
  * @outbox: ring of answers for which there was no room; changed by @work only
  * @outbox_head: next to be sent
  * @outbox_tail: next to be filled
- * @outbox_moved: when an answer was last sent, or first had to wait, in jiffies
- * @remotes: segments of the peer that are imported here, by our cookie
- * @remote_ids: the same by segment id; guarded by rsm_agent_lock
+ * @outbox_wait: since an answer was last sent, or first had to wait
+ * @sent_count: messages that have found room
+ * @remotes: segments of the peer that are imported here, by our cookie. A connect reserves an entry
+ *	before it takes rsm_agent_lock
+ * @remote_ids: the same as a tree, by segment id; guarded by rsm_agent_lock
  * @importers: importers at the peer of segments exported here, by our handle
- * @remote_count: how many entries @remotes has
+ * @remote_count: how many entries @remotes has, without reserved ones
  * @importer_count: how many entries @importers has
  * @next_cookie: where the search for a free cookie begins: a cookie that was just given up
  *	must not be used again while messages with it are on their way
@@ -241,8 +258,10 @@ struct rsm_link {
 	struct semaphore connects;
 	struct list_head unsent;
 	struct list_head unanswered;
+	struct rsm_remote_importer *placing;
+	struct list_head to_place;
 	bool blocked;
-	unsigned long blocked_since;
+	struct rsm_room_wait blocked_wait;
 	bool up;
 	struct rsm_link_message *inbox;
 	u32 inbox_head;
@@ -251,9 +270,10 @@ struct rsm_link {
 	struct rsm_link_message *outbox;
 	u32 outbox_head;
 	u32 outbox_tail;
-	unsigned long outbox_moved;
+	struct rsm_room_wait outbox_wait;
+	atomic_t sent_count;
 	struct xarray remotes;
-	struct xarray remote_ids;
+	struct rb_root remote_ids;
 	struct xarray importers;
 	atomic_t remote_count;
 	atomic_t importer_count;

@@ -59,8 +59,12 @@ struct rsm_lease {
  *	the export's importers_lock too, except that link->work, which alone sends requests and
  *	takes answers, may change what was asked without that lock
  * @placing: makes the keys by which its node reaches the memory, which may take long
+ * @on_placing: place among the link's importers that wait for their turn to be placed; guarded by
+ *	link->lock, as is the next
+ * @gets_no_turn: the importer is being removed
  * @making: the memory that @placing makes keys for, or has made keys for that it ends, or NULL;
  *	changes under the export's importers_lock. @placing holds the memory
+ * @making_rights: the rights of those keys; likewise
  * @status: result of @placing, if CONNECTED has to carry it to the node
  * @on_link: place among the link's requests, if there is one
  * @cookie: number by which the importing node names the segment
@@ -76,7 +80,10 @@ struct rsm_remote_importer {
 	struct rsm_lease next;
 	struct rsm_importer_machine machine;
 	struct work_struct placing;
+	struct list_head on_placing;
+	bool gets_no_turn;
 	struct rsm_mem *making;
+	u32 making_rights;
 	rsm_status_t status;
 	struct list_head on_link;
 	u32 cookie;
@@ -101,7 +108,9 @@ bool rsm_link_is_listed(const struct rsm_link *link);
 /* drive.c: timer, inbox and work of a link; link.h has the state that they drive */
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
-bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since);
+bool rsm_link_patience_was_over(struct rsm_link *link, unsigned long since, unsigned long now);
+void rsm_link_await_room(struct rsm_link *link, struct rsm_room_wait *wait);
+bool rsm_link_refuses_room(struct rsm_link *link, struct rsm_room_wait *wait, unsigned long now);
 
 /* message.c */
 void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
@@ -109,7 +118,7 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 void rsm_send_hello(struct rsm_link *link, enum rsm_message_type type);
 int rsm_send(struct rsm_link *link, u64 peer, void *message);
 int rsm_send_in_turn(struct rsm_link *link, const void *message);
-int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long since);
+int rsm_send_within(struct rsm_link *link, u64 peer, void *message, struct rsm_room_wait *wait);
 void rsm_answer_hello(struct rsm_link *link);
 void rsm_answer(struct rsm_link *link, void *message);
 bool rsm_answer_flush(struct rsm_link *link);

@@ -47,19 +47,32 @@ static void link_change(struct rsm_link *link, const struct rsm_link_input *inpu
 }
 
 /*
- * Has the peer had two intervals since then, in jiffies, to answer or to make room? The time for
- * which this node stood still does not count.
+ * Had the peer had two intervals from @since to @now, in jiffies, to answer or to make room? The
+ * caller has looked for the answer or the room after @now: the time since then does not count, nor
+ * does the time for which this node stood still.
  */
-bool rsm_link_patience_is_over(struct rsm_link *link, unsigned long since)
+bool rsm_link_patience_was_over(struct rsm_link *link, unsigned long since, unsigned long now)
 {
 	unsigned long flags;
 	bool over;
 
 	spin_lock_irqsave(&link->lock, flags);
-	over = rsm_patience_is_over(&link->machine.silence, jiffies, link->machine.interval, since,
-				    1);
+	over = rsm_patience_is_over(&link->machine.silence, now, link->machine.interval, since, 1);
 	spin_unlock_irqrestore(&link->lock, flags);
 	return over;
+}
+
+/* The caller begins to wait for room for a message. */
+void rsm_link_await_room(struct rsm_link *link, struct rsm_room_wait *wait)
+{
+	rsm_room_wait_begin(wait, jiffies, atomic_read(&link->sent_count));
+}
+
+/* The caller has found no room after @now, in jiffies: is the peer at fault? */
+bool rsm_link_refuses_room(struct rsm_link *link, struct rsm_room_wait *wait, unsigned long now)
+{
+	rsm_room_wait_look(wait, now, atomic_read(&link->sent_count));
+	return rsm_link_patience_was_over(link, wait->since, now);
 }
 
 /* Is the link active, with this incarnation of the peer? */
@@ -469,8 +482,9 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	sema_init(&link->connects, RSM_LINK_CONNECTS);
 	INIT_LIST_HEAD(&link->unsent);
 	INIT_LIST_HEAD(&link->unanswered);
+	INIT_LIST_HEAD(&link->to_place);
 	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
-	xa_init_flags(&link->remote_ids, XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
+	link->remote_ids = RB_ROOT;
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	rsm_links_add(link);
 	return 0;
@@ -488,7 +502,6 @@ void rsm_link_exit(struct rsm_link *link)
 	rsm_links_remove(link);
 	cancel_work_sync(&link->work);
 	xa_destroy(&link->remotes);
-	xa_destroy(&link->remote_ids);
 	xa_destroy(&link->importers);
 	kfree(link->inbox);
 	kfree(link->outbox);

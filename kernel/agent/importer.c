@@ -58,7 +58,7 @@ static void importer_leave(struct rsm_importer_machine *machine)
 static void importer_place(struct rsm_importer_machine *machine,
 			   struct rsm_importer_output *output)
 {
-	output->make_keys = rsm_importer_is_idle(machine);
+	output->make_keys = rsm_importer_is_idle(machine) && !machine->is_placing;
 	machine->is_placing |= output->make_keys;
 }
 

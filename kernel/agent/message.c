@@ -24,8 +24,11 @@ void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
 static int send_now(struct rsm_link *link, const void *message)
 {
 	const struct rsm_msg_header *header = message;
+	int err = link->ops->send(link, message, le32_to_cpu(header->len));
 
-	return link->ops->send(link, message, le32_to_cpu(header->len));
+	if (!err)
+		atomic_inc(&link->sent_count);
+	return err;
 }
 
 /* Fill in HELLO, WELCOME, HEARTBEAT or BYE. */
@@ -70,24 +73,26 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
 }
 
 /**
- * rsm_send_until() - send a message, waiting for room if need be
+ * rsm_send_within() - send a message, waiting for room if need be
  * @link: the link
  * @peer: incarnation it is meant for
  * @message: the message
- * @since: a peer that has no room two intervals after this time has failed, in jiffies
+ * @wait: the caller's wait for room, which this message or another one has begun: a peer that makes
+ *	none within two intervals has failed
  *
  * The caller holds no lock that the link's work may take.
  *
  * Return: 0, or -ENOTCONN if the peer is not there any more.
  */
-int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long since)
+int rsm_send_within(struct rsm_link *link, u64 peer, void *message, struct rsm_room_wait *wait)
 {
 	while (rsm_link_is_active(link, peer)) {
+		unsigned long now = jiffies;
 		int err = rsm_send_in_turn(link, message);
 
 		if (err != -EAGAIN)
 			return err;
-		if (rsm_link_patience_is_over(link, since))
+		if (rsm_link_refuses_room(link, wait, now))
 			rsm_link_fail(link, "takes no messages");
 		usleep_range(50, 100);
 	}
@@ -97,7 +102,10 @@ int rsm_send_until(struct rsm_link *link, u64 peer, void *message, unsigned long
 /* Send a message; a peer without room for it has two intervals from now on. */
 int rsm_send(struct rsm_link *link, u64 peer, void *message)
 {
-	return rsm_send_until(link, peer, message, jiffies);
+	struct rsm_room_wait wait;
+
+	rsm_link_await_room(link, &wait);
+	return rsm_send_within(link, peer, message, &wait);
 }
 
 /*
@@ -112,13 +120,13 @@ bool rsm_answer_flush(struct rsm_link *link)
 			&link->outbox[link->outbox_head % RSM_LINK_OUTBOX];
 
 		if (send_now(link, entry->data) == -EAGAIN) {
-			if (rsm_link_patience_is_over(link, link->outbox_moved))
+			if (rsm_link_refuses_room(link, &link->outbox_wait, jiffies))
 				rsm_link_fail(link, "takes no messages");
 			mod_timer(&link->timer, jiffies + 1);
 			break;
 		}
 		WRITE_ONCE(link->outbox_head, link->outbox_head + 1);
-		link->outbox_moved = jiffies;
+		rsm_link_await_room(link, &link->outbox_wait);
 	}
 	return link->outbox_tail - link->outbox_head < RSM_LINK_OUTBOX / 2;
 }
@@ -136,7 +144,7 @@ void rsm_answer(struct rsm_link *link, void *message)
 	if (link->outbox_head == link->outbox_tail) {
 		if (send_now(link, message) != -EAGAIN)
 			return;
-		link->outbox_moved = jiffies;
+		rsm_link_await_room(link, &link->outbox_wait);
 	}
 	entry = &link->outbox[link->outbox_tail % RSM_LINK_OUTBOX];
 	entry->len = le32_to_cpu(header->len);

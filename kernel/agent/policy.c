@@ -17,6 +17,34 @@ static bool has_passed(const struct rsm_requests *requests, unsigned long since,
 }
 
 /**
+ * rsm_room_wait_begin() - begin to wait for room
+ * @wait: the wait
+ * @now: the time, in jiffies
+ * @sent: messages that have found room so far
+ */
+void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent)
+{
+	wait->since = now;
+	wait->sent = sent;
+}
+
+/**
+ * rsm_room_wait_look() - there is no room, still or again
+ * @wait: the wait; begins anew if others have had the room
+ * @now: the time, in jiffies
+ * @sent: messages that have found room so far
+ *
+ * If fewer messages have found room since the wait began than there is room for, the oldest was
+ * there already, and the peer has not taken it. Otherwise the peer has taken messages, and others
+ * have been faster than the caller, who may have had no processor.
+ */
+void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent)
+{
+	if (sent - wait->sent >= RSM_LINK_ROOM)
+		rsm_room_wait_begin(wait, now, sent);
+}
+
+/**
  * rsm_requests_objection() - the reason to fail a link because of its requests
  * @requests: the state of the requests
  *

@@ -32,6 +32,8 @@ struct rsm_requests {
 	unsigned long blocked_since;
 };
 
+void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent);
+void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent);
 const char *rsm_requests_objection(const struct rsm_requests *requests);
 
 /**

@@ -100,8 +100,7 @@ static void end_placing(struct rsm_remote_importer *importer)
 
 /*
  * The memory that has to be placed for @importer, referenced, or NULL if there is none: a peer may
- * have asked twice. The caller has ended the lease of the memory before: wake the tasks that wait
- * for that.
+ * have asked twice.
  */
 static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rights)
 {
@@ -115,8 +114,8 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 	else
 		end_placing(importer);
 	importer->making = mem;
+	importer->making_rights = *rights;
 	mutex_unlock(&exp->importers_lock);
-	rsm_remote_importers_changed();
 	return mem;
 }
 
@@ -152,26 +151,104 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	return wanted;
 }
 
-/* Make keys; again if the segment has got other memory, or another access list, meanwhile. */
-static void place(struct work_struct *work)
+/* The lease that nobody wants any more has ended: wake the tasks that wait for that. */
+static void end_making(struct rsm_remote_importer *importer)
 {
-	struct rsm_remote_importer *importer = container_of(work, typeof(*importer), placing);
+	struct rsm_export *exp = importer->exp;
+
+	mutex_lock(&exp->importers_lock);
+	importer->making = NULL;
+	mutex_unlock(&exp->importers_lock);
+	rsm_remote_importers_changed();
+}
+
+/* Make keys; false if the segment has got other memory, or another access list, meanwhile. */
+static bool place(struct rsm_remote_importer *importer)
+{
 	struct rsm_lease lease = {};
 	struct rsm_mem *mem;
 	rsm_status_t status;
 	u32 rights;
 	bool done;
 
-	do {
-		mem = get_wanted(importer, &rights);
-		if (!mem)
-			return;
-		status = rsm_lease_take(importer->link, mem, rights, &lease);
-		done = offer(importer, mem, rights, &lease, status);
-		if (!done && !status)
-			rsm_lease_end(importer->link, &lease);
-		rsm_mem_put(mem);
-	} while (!done);
+	mem = get_wanted(importer, &rights);
+	if (!mem)
+		return true;
+	status = rsm_lease_take(importer->link, mem, rights, &lease);
+	done = offer(importer, mem, rights, &lease, status);
+	if (!done && !status)
+		rsm_lease_end(importer->link, &lease);
+	if (!done)
+		end_making(importer);
+	rsm_mem_put(mem);
+	return done;
+}
+
+static void begin_placing(struct rsm_remote_importer *importer)
+{
+	struct rsm_link *link = importer->link;
+
+	spin_lock_irq(&link->lock);
+	if (link->placing) {
+		list_add_tail(&importer->on_placing, &link->to_place);
+	} else {
+		link->placing = importer;
+		queue_work(rsm_keys_wq, &importer->placing);
+	}
+	spin_unlock_irq(&link->lock);
+}
+
+/* The importer's turn is over: let the next one have a turn. */
+static void pass_turn(struct rsm_remote_importer *importer, bool again)
+{
+	struct rsm_link *link = importer->link;
+	struct rsm_remote_importer *next;
+
+	spin_lock_irq(&link->lock);
+	if (link->placing == importer) {
+		/* An owner who changes a segment all the time does not keep the turn. */
+		if (again && !importer->gets_no_turn)
+			list_add_tail(&importer->on_placing, &link->to_place);
+		next = list_first_entry_or_null(&link->to_place, struct rsm_remote_importer,
+						on_placing);
+		link->placing = next;
+		if (next) {
+			list_del_init(&next->on_placing);
+			queue_work(rsm_keys_wq, &next->placing);
+		}
+	}
+	spin_unlock_irq(&link->lock);
+}
+
+/* Returns true if the importer waited for its turn; it does not any more. */
+static bool give_up_turn(struct rsm_remote_importer *importer)
+{
+	bool waited;
+
+	spin_lock_irq(&importer->link->lock);
+	waited = !list_empty(&importer->on_placing);
+	list_del_init(&importer->on_placing);
+	spin_unlock_irq(&importer->link->lock);
+	return waited;
+}
+
+static void placing_work(struct work_struct *work)
+{
+	struct rsm_remote_importer *importer = container_of(work, typeof(*importer), placing);
+	bool done = place(importer);
+
+	pass_turn(importer, !done);
+}
+
+/* On return the importer has no turn, and gets none. */
+static void cancel_placing(struct rsm_remote_importer *importer)
+{
+	spin_lock_irq(&importer->link->lock);
+	importer->gets_no_turn = true;
+	list_del_init(&importer->on_placing);
+	spin_unlock_irq(&importer->link->lock);
+	cancel_work_sync(&importer->placing);
+	pass_turn(importer, false);
 }
 
 /* PLACE: a user there may have the segment. Ignored if the importer has memory already. */
@@ -185,7 +262,7 @@ void rsm_remote_importer_place(struct rsm_link *link, const struct rsm_msg_conne
 	exp = importer->exp;
 	mutex_lock(&exp->importers_lock);
 	if (!importer->now.mem && rsm_importer_change(importer, RSM_IMPORTER_PLACE, 0).make_keys)
-		queue_work(rsm_keys_wq, &importer->placing);
+		begin_placing(importer);
 	mutex_unlock(&exp->importers_lock);
 }
 
@@ -201,7 +278,8 @@ static struct rsm_remote_importer *make_importer(struct rsm_export *exp, struct 
 	importer->exp = exp;
 	importer->cookie = cookie;
 	INIT_LIST_HEAD(&importer->on_link);
-	INIT_WORK(&importer->placing, place);
+	INIT_LIST_HEAD(&importer->on_placing);
+	INIT_WORK(&importer->placing, placing_work);
 	return importer;
 }
 
@@ -350,7 +428,7 @@ void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 	mutex_lock(&exp->importers_lock);
 	begin_leaving(importer);
 	mutex_unlock(&exp->importers_lock);
-	cancel_work_sync(&importer->placing);
+	cancel_placing(importer);
 	rsm_request_end(importer);
 	rsm_lease_end(importer->link, &importer->now);
 	rsm_lease_end(importer->link, &importer->next);
@@ -372,7 +450,7 @@ static bool leaves_later(struct rsm_remote_importer *importer)
 	bool later;
 
 	mutex_lock(&exp->importers_lock);
-	later = importer->machine.is_placing;
+	later = importer->machine.is_placing && !give_up_turn(importer);
 	if (later) {
 		begin_leaving(importer);
 		rsm_request_end(importer);
@@ -420,12 +498,22 @@ void rsm_remote_importer_bell(struct rsm_link *link, u32 cookie, u32 handle, u32
 	xa_unlock_irqrestore(&link->importers, irq_flags);
 }
 
+/* No importer of the link gets a turn any more; each that has or awaits one is removed now. */
+static void end_turns(struct rsm_link *link)
+{
+	spin_lock_irq(&link->lock);
+	while (!list_empty(&link->to_place))
+		list_del_init(link->to_place.next);
+	spin_unlock_irq(&link->lock);
+}
+
 /* The link is down: remove all importers at its other end. */
 void rsm_remote_importer_link_down(struct rsm_link *link)
 {
 	struct rsm_remote_importer *importer;
 	unsigned long handle;
 
+	end_turns(link);
 	xa_for_each(&link->importers, handle, importer)
 		rsm_remote_importer_remove(importer);
 }

@@ -24,6 +24,7 @@
  * @link: the link to that node
  * @peer: incarnation of that node
  * @id: segment id there
+ * @by_id: place in the link's tree of records
  * @cookie: number by which this node names it, its index in the link's xarray
  * @machine: its state; one that has ended is not in the xarray any more
  * @users: imports, and calls of connect under way
@@ -38,6 +39,7 @@ struct rsm_remote_segment {
 	struct rsm_link *link;
 	u64 peer;
 	u32 id;
+	struct rb_node by_id;
 	u32 cookie;
 	struct rsm_remote_machine machine;
 	unsigned int users;
@@ -67,47 +69,87 @@ static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *st
 	return NULL;
 }
 
-/* Set up the zeroed @remote as a segment of the peer; false without memory for the index. */
-static bool enter_remote(struct rsm_remote_segment *remote, struct rsm_link *link, u32 id)
+static int id_compare(const void *id, const struct rb_node *node)
 {
+	u32 a = *(const u32 *)id, b = rb_entry(node, struct rsm_remote_segment, by_id)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+static int remote_compare(struct rb_node *new, const struct rb_node *node)
+{
+	return id_compare(&rb_entry(new, struct rsm_remote_segment, by_id)->id, node);
+}
+
+/* The link's record of a segment, with the caller as a user, or NULL. */
+static struct rsm_remote_segment *remote_get(struct rsm_link *link, u32 id)
+{
+	struct rb_node *node = rb_find(&id, &link->remote_ids, id_compare);
+	struct rsm_remote_segment *remote;
+
 	lockdep_assert_held(&rsm_agent_lock);
-	remote->link = link;
-	remote->peer = READ_ONCE(link->machine.peer);
-	remote->id = id;
-	INIT_LIST_HEAD(&remote->imports);
-	if (xa_insert_irq(&link->remote_ids, id, remote, GFP_KERNEL))
-		return false;
-	if (xa_alloc_cyclic_irq(&link->remotes, &remote->cookie, remote, xa_limit_31b,
-				&link->next_cookie, GFP_KERNEL) < 0) {
-		xa_erase_irq(&link->remote_ids, id);
-		return false;
-	}
-	atomic_inc(&link->remote_count);
-	return true;
+	if (!node)
+		return NULL;
+	remote = rb_entry(node, struct rsm_remote_segment, by_id);
+	remote->users++;
+	return remote;
 }
 
 /*
- * The record of the segment that @imp names, with the caller as a user, or NULL. If there is no
- * record yet, *@fresh becomes the record and *@fresh is set to NULL.
+ * Make a record that is not entered yet; its cookie is reserved. The caller holds no lock: in a
+ * full cgroup it waits for memory, and other processes must not wait with it.
  */
-static struct rsm_remote_segment *remote_get(const struct rsm_import *imp,
-					     struct rsm_remote_segment **fresh,
-					     rsm_status_t *status)
+static struct rsm_remote_segment *remote_alloc(struct rsm_link *link, u32 id)
 {
+	struct rsm_remote_segment *remote = kzalloc(sizeof(*remote), GFP_KERNEL_ACCOUNT);
+
+	if (!remote)
+		return NULL;
+	if (xa_alloc_cyclic_irq(&link->remotes, &remote->cookie, NULL, xa_limit_31b,
+				&link->next_cookie, GFP_KERNEL) < 0) {
+		kfree(remote);
+		return NULL;
+	}
+	remote->link = link;
+	remote->id = id;
+	INIT_LIST_HEAD(&remote->imports);
+	return remote;
+}
+
+/* Undo remote_alloc(). */
+static void remote_free(struct rsm_remote_segment *fresh)
+{
+	xa_erase_irq(&fresh->link->remotes, fresh->cookie);
+	kfree(fresh);
+}
+
+/*
+ * Enter @fresh as the record of the segment that @imp names, unless there is one by now. Returns
+ * the record that is entered, with the caller as a user, or NULL.
+ */
+static struct rsm_remote_segment *enter_remote(struct rsm_remote_segment *fresh,
+					       const struct rsm_import *imp, rsm_status_t *status)
+{
+	struct rsm_link *link = find_link(imp, status);
 	struct rsm_remote_segment *remote;
-	struct rsm_link *link;
 
 	lockdep_assert_held(&rsm_agent_lock);
-	link = find_link(imp, status);
 	if (!link)
 		return NULL;
-	remote = xa_load(&link->remote_ids, imp->id);
-	*status = RSM_STS_INSUFFICIENT_MEM;
-	if (!remote && enter_remote(*fresh, link, imp->id))
-		swap(remote, *fresh);
+	/* The node has come back by another link meanwhile. */
+	*status = RSM_STS_REMOTE_NODE_UNREACHABLE;
+	if (link != fresh->link)
+		return NULL;
+	remote = remote_get(link, imp->id);
 	if (remote)
-		remote->users++;
-	return remote;
+		return remote;
+	fresh->peer = READ_ONCE(link->machine.peer);
+	fresh->users = 1;
+	rb_find_add(&fresh->by_id, &link->remote_ids, remote_compare);
+	/* The entry is reserved, so this needs no memory. */
+	xa_store_irq(&link->remotes, fresh->cookie, fresh, 0);
+	atomic_inc(&link->remote_count);
+	return fresh;
 }
 
 static void ring_import(struct rsm_import *imp, const struct rsm_bells *bells)
@@ -164,7 +206,7 @@ static struct rsm_mem *remove_remote(struct rsm_remote_segment *remote)
 	lockdep_assert_held(&rsm_agent_lock);
 	deliver_bells(remote);
 	xa_erase_irq(&remote->link->remotes, remote->cookie);
-	xa_erase_irq(&remote->link->remote_ids, remote->id);
+	rb_erase(&remote->by_id, &remote->link->remote_ids);
 	atomic_dec(&remote->link->remote_count);
 	remote->mem = NULL;
 	wake_up_all(&remote->link->changed);
@@ -242,25 +284,31 @@ static bool is_connecting(struct rsm_remote_segment *remote)
 static rsm_status_t ask(struct rsm_remote_segment *remote)
 {
 	struct rsm_link *link = remote->link;
-	unsigned long start = jiffies;
 	struct rsm_msg_connect message;
+	unsigned long now, start = 0;
+	bool asked = false;
 	long left;
 
 	rsm_message_init(link, &message.header, RSM_MSG_CONNECT, sizeof(message));
 	message.id = cpu_to_le32(remote->id);
 	message.cookie = cpu_to_le32(remote->cookie);
-	while (is_connecting(remote)) {
-		if (rsm_link_patience_is_over(link, start))
+	for (;;) {
+		now = jiffies;
+		if (!is_connecting(remote))
+			return RSM_STS_SUCCESS;
+		if (asked && rsm_link_patience_was_over(link, start, now))
 			rsm_link_fail(link, "does not answer");
 		if (rsm_send(link, remote->peer, &message))
 			return RSM_STS_REMOTE_NODE_UNREACHABLE;
+		if (!asked)
+			start = jiffies;
+		asked = true;
 		left = wait_event_interruptible_timeout(link->changed,
 							!is_connecting(remote),
 							READ_ONCE(link->machine.interval));
 		if (left < 0)
 			return RSM_STS_INTERRUPTED;
 	}
-	return RSM_STS_SUCCESS;
 }
 
 static rsm_status_t negotiate(struct rsm_remote_segment *remote)
@@ -350,21 +398,30 @@ static rsm_status_t step_locked(join_step_t *step, struct rsm_remote_segment *re
 }
 
 /*
- * Like remote_get(). Allocates without rsm_agent_lock: in a full cgroup the caller waits, and
- * other processes must not wait with it.
+ * The record of the segment that @imp names, with the caller as a user, or NULL. A controller with
+ * a caller in its connect() keeps its links.
  */
 static struct rsm_remote_segment *remote_use(const struct rsm_import *imp, rsm_status_t *status)
 {
-	struct rsm_remote_segment *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
-	struct rsm_remote_segment *remote;
+	struct rsm_remote_segment *remote = NULL, *fresh;
+	struct rsm_link *link;
 
+	mutex_lock(&rsm_agent_lock);
+	link = find_link(imp, status);
+	if (link)
+		remote = remote_get(link, imp->id);
+	mutex_unlock(&rsm_agent_lock);
+	if (remote || !link)
+		return remote;
 	*status = RSM_STS_INSUFFICIENT_MEM;
+	fresh = remote_alloc(link, imp->id);
 	if (!fresh)
 		return NULL;
 	mutex_lock(&rsm_agent_lock);
-	remote = remote_get(imp, &fresh, status);
+	remote = enter_remote(fresh, imp, status);
 	mutex_unlock(&rsm_agent_lock);
-	kfree(fresh);
+	if (remote != fresh)
+		remote_free(fresh);
 	return remote;
 }
 

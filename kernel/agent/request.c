@@ -168,13 +168,10 @@ static int send_unpublish(const struct rsm_remote_importer *importer)
 	return rsm_send_in_turn(importer->link, &message);
 }
 
-static void note_sent(struct rsm_remote_importer *importer, enum rsm_message_type type)
+static void note_room(struct rsm_link *link)
 {
-	struct rsm_link *link = importer->link;
-
 	spin_lock_irq(&link->lock);
 	link->blocked = false;
-	importer_change_locked(importer, RSM_IMPORTER_SENT, type);
 	spin_unlock_irq(&link->lock);
 }
 
@@ -183,7 +180,7 @@ static void note_blocked(struct rsm_link *link)
 {
 	spin_lock_irq(&link->lock);
 	if (!link->blocked)
-		link->blocked_since = jiffies;
+		rsm_link_await_room(link, &link->blocked_wait);
 	link->blocked = true;
 	spin_unlock_irq(&link->lock);
 	mod_timer(&link->timer, jiffies + 1);
@@ -213,7 +210,7 @@ static int send_question(struct rsm_remote_importer *importer, enum rsm_message_
 	if (err)
 		up(&importer->link->requests);
 	else
-		note_sent(importer, type);
+		rsm_importer_change(importer, RSM_IMPORTER_SENT, type);
 	return err;
 }
 
@@ -225,9 +222,11 @@ static bool send_request(struct rsm_remote_importer *importer)
 	int err;
 
 	err = type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
-	if (err == -EAGAIN)
+	if (!err)
+		note_room(link);
+	else if (err == -EAGAIN)
 		note_blocked(link);
-	else if (err && err != -EBUSY)
+	else if (err != -EBUSY)
 		rsm_link_fail(link, "can't be reached");
 	return !err;
 }
@@ -237,11 +236,15 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	struct rsm_remote_importer *importer;
 
 	spin_lock_irq(&link->lock);
+	/* The last of them has been sent, or its importer has gone. */
+	if (list_empty(&link->unsent))
+		link->blocked = false;
 	requests->now = jiffies;
 	requests->interval = link->machine.interval;
 	requests->silence = link->machine.silence;
 	requests->blocked = link->blocked;
-	requests->blocked_since = link->blocked_since;
+	rsm_room_wait_look(&link->blocked_wait, jiffies, atomic_read(&link->sent_count));
+	requests->blocked_since = link->blocked_wait.since;
 	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);
 	requests->unsent = importer;
 	requests->unsent_since = importer ? importer->machine.since : 0;

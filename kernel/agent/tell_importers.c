@@ -42,14 +42,14 @@ static bool next_importer(struct rsm_export *exp, u64 last, struct rsm_remote_im
 }
 
 static int send_to_importer(const struct rsm_remote_importer *importer,
-			    enum rsm_message_type type, u32 value, unsigned long since)
+			    enum rsm_message_type type, u32 value, struct rsm_room_wait *wait)
 {
 	struct rsm_msg_connection message;
 
 	rsm_connection_init(importer->link, &message, type, importer->cookie,
 			    importer->handle);
 	message.value = cpu_to_le32(value);
-	return rsm_send_until(importer->link, importer->peer, &message, since);
+	return rsm_send_within(importer->link, importer->peer, &message, wait);
 }
 
 /*
@@ -62,7 +62,7 @@ static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 fla
 	u64 last = atomic64_read(&rsm_remote_importer_serial);
 	const struct rsm_link *link = NULL;
 	struct rsm_remote_importer importer = {};
-	unsigned long start = jiffies;
+	struct rsm_room_wait wait;
 	int mode;
 
 	while (next_importer(exp, last, &importer, &mode)) {
@@ -70,9 +70,9 @@ static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 fla
 			    mode < 0 ? RSM_MODE_CLOSED : mode;
 
 		if (importer.link != link)
-			start = jiffies;
+			rsm_link_await_room(importer.link, &wait);
 		link = importer.link;
-		send_to_importer(&importer, type, value, start);
+		send_to_importer(&importer, type, value, &wait);
 	}
 }
 
@@ -106,13 +106,38 @@ static bool is_to_move(const struct rsm_remote_importer *importer)
 }
 
 /*
- * Is a key made for memory that the segment has no more? The work that makes the key ends it at
- * once, but until then the importer's node reaches the memory.
+ * Is a key made for memory that the segment has no more, or with rights that the importer's node
+ * has no more? The work that makes the key ends it at once, but until then that node could use it.
  */
 static bool has_stale_key(const struct rsm_remote_importer *importer)
 {
-	lockdep_assert_held(&importer->exp->importers_lock);
-	return importer->making && importer->making != importer->exp->mem;
+	const struct rsm_export *exp = importer->exp;
+	u32 rights;
+
+	lockdep_assert_held(&exp->importers_lock);
+	if (!importer->making)
+		return false;
+	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	return importer->making != exp->mem || importer->making_rights & ~rights;
+}
+
+/*
+ * Is a first place offered whose rights the importer's node has no more? A node that has been told
+ * of the place is connected, and connections keep their rights.
+ */
+static bool is_offered_too_much(const struct rsm_remote_importer *importer)
+{
+	const struct rsm_importer_machine *machine = &importer->machine;
+	const struct rsm_export *exp = importer->exp;
+	u32 rights;
+
+	lockdep_assert_held(&exp->importers_lock);
+	if (!importer->link->ops->leave || importer->now.mem || !importer->next.mem)
+		return false;
+	if (machine->request == RSM_MSG_MOVE && machine->asked && !machine->unpublish_next)
+		return false;
+	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	return importer->next.rights & ~rights;
 }
 
 /*
@@ -123,7 +148,8 @@ static bool has_stale_key(const struct rsm_remote_importer *importer)
 static bool is_awaited(const struct rsm_remote_importer *importer)
 {
 	return !rsm_importer_is_idle(&importer->machine) &&
-	       (importer->now.mem || is_former(importer, &importer->next));
+	       (importer->now.mem || is_former(importer, &importer->next) ||
+		is_offered_too_much(importer));
 }
 
 /* Copy the first importer that has to move and has no request pending; false if there is none. */
@@ -246,6 +272,21 @@ void rsm_agent_rebind(struct rsm_export *exp)
 }
 EXPORT_SYMBOL_GPL(rsm_agent_rebind);
 
+/*
+ * The offer of a place may wait for its turn for long. Those who connect there hear that the
+ * connection has ended.
+ */
+static void take_back_offers(struct rsm_export *exp)
+{
+	struct rsm_remote_importer *importer;
+
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export)
+		if (!importer->machine.leaving && is_offered_too_much(importer))
+			rsm_request(importer, RSM_MSG_UNPUBLISH);
+	mutex_unlock(&exp->importers_lock);
+}
+
 /**
  * rsm_agent_republish() - &rsm_controller_ops.republish with links
  * @exp: the export, with its new access list
@@ -255,6 +296,7 @@ EXPORT_SYMBOL_GPL(rsm_agent_rebind);
 void rsm_agent_republish(struct rsm_export *exp)
 {
 	/* First the rights of a node, then the rights of its users. */
+	take_back_offers(exp);
 	move_all(exp);
 	tell_all(exp, RSM_MSG_REPUBLISH, 0);
 }

@@ -100,12 +100,13 @@ static void a_node_that_leaves_is_asked_nothing_more(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rsm_importer_is_idle(&importer));
 }
 
-static void keys_are_made_for_an_idle_node_only(struct kunit *test)
+static void keys_are_made_once_for_an_idle_node_only(struct kunit *test)
 {
 	struct rsm_importer_machine importer = {};
 
 	KUNIT_EXPECT_TRUE(test, step(&importer, NOW, RSM_IMPORTER_PLACE, 0).make_keys);
 	KUNIT_EXPECT_TRUE(test, importer.is_placing);
+	KUNIT_EXPECT_FALSE(test, step(&importer, NOW, RSM_IMPORTER_PLACE, 0).make_keys);
 	KUNIT_EXPECT_FALSE(test, step(&importer, NOW, RSM_IMPORTER_PLACED, 0).remove);
 	step(&importer, NOW, RSM_IMPORTER_ASK, RSM_MSG_UNPUBLISH);
 	KUNIT_EXPECT_FALSE(test, step(&importer, NOW, RSM_IMPORTER_PLACE, 0).make_keys);
@@ -207,7 +208,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(unpublish_that_comes_while_a_move_is_being_sent_is_not_lost),
 	KUNIT_CASE(unpublish_is_asked_once),
 	KUNIT_CASE(a_node_that_leaves_is_asked_nothing_more),
-	KUNIT_CASE(keys_are_made_for_an_idle_node_only),
+	KUNIT_CASE(keys_are_made_once_for_an_idle_node_only),
 	KUNIT_CASE(a_node_that_left_meanwhile_is_removed_after_its_keys_are_made),
 	KUNIT_CASE(all_short_sequences),
 	{}

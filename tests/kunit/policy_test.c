@@ -55,6 +55,20 @@ static void room_is_missed_after_one_patience(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "takes no messages", objection_at(full, PATIENCE + 10));
 }
 
+/* A way that is full again has been emptied meanwhile, if so many messages have passed. */
+static void room_that_others_have_had_is_not_missed(struct kunit *test)
+{
+	struct rsm_room_wait wait;
+
+	rsm_room_wait_begin(&wait, START, U32_MAX - 3);
+	rsm_room_wait_look(&wait, START + PATIENCE, RSM_LINK_ROOM - 5);
+	KUNIT_EXPECT_EQ(test, wait.since, START);
+	rsm_room_wait_look(&wait, START + PATIENCE, RSM_LINK_ROOM - 4);
+	KUNIT_EXPECT_EQ(test, wait.since, START + PATIENCE);
+	rsm_room_wait_look(&wait, START + 2 * PATIENCE, RSM_LINK_ROOM);
+	KUNIT_EXPECT_EQ(test, wait.since, START + PATIENCE);
+}
+
 /* Each answer comes just in time, so that others wait for their turn. */
 static void many_requests_take_some_patiences(struct kunit *test)
 {
@@ -137,6 +151,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(an_answer_is_missed_after_one_patience),
 	KUNIT_CASE(what_has_arrived_is_read_first),
 	KUNIT_CASE(room_is_missed_after_one_patience),
+	KUNIT_CASE(room_that_others_have_had_is_not_missed),
 	KUNIT_CASE(many_requests_take_some_patiences),
 	KUNIT_CASE(nothing_is_missed_after_a_standstill),
 	KUNIT_CASE(greetings),

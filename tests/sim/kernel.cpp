@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace sim {
 
@@ -306,16 +307,11 @@ void *sim_xa_find(xarray *array, unsigned long *index, bool marked)
 {
     const auto &entries = rt().tree(array).entries;
     for (auto at = entries.lower_bound(*index); at != entries.end(); ++at)
-        if (!marked || at->second.second) {
+        if (at->second.first && (!marked || at->second.second)) {
             *index = at->first;
             return at->second.first;
         }
     return nullptr;
-}
-
-int xa_insert_irq(xarray *array, unsigned long index, void *entry, gfp_t)
-{
-    return rt().tree(array).entries.try_emplace(index, entry, false).second ? 0 : -EBUSY;
 }
 
 int xa_alloc_cyclic_irq(xarray *array, u32 *id, void *entry, xa_limit limit, u32 *next, gfp_t)
@@ -332,6 +328,12 @@ int xa_alloc_cyclic_irq(xarray *array, u32 *id, void *entry, xa_limit limit, u32
     return 0;
 }
 
+// Only where there is an entry, or one is reserved: the kernel allocates nothing then.
+void *xa_store_irq(xarray *array, unsigned long index, void *entry, gfp_t)
+{
+    return std::exchange(rt().tree(array).entries.at(index).first, entry);
+}
+
 void xa_erase_irq(xarray *array, unsigned long index)
 {
     rt().tree(array).entries.erase(index);
@@ -340,6 +342,64 @@ void xa_erase_irq(xarray *array, unsigned long index)
 void xa_destroy(xarray *array)
 {
     rt().forget_tree(array);
+}
+
+rb_node *rb_find(const void *key, const rb_root *tree, int (*cmp)(const void *key, const rb_node *node))
+{
+    rb_node *at = tree->rb_node;
+    while (at) {
+        const int order = cmp(key, at);
+        if (order == 0)
+            break;
+        at = order < 0 ? at->rb_left : at->rb_right;
+    }
+    return at;
+}
+
+rb_node *rb_find_add(rb_node *node, rb_root *tree, int (*cmp)(rb_node *node, const rb_node *other))
+{
+    rb_node *parent = nullptr, **link = &tree->rb_node;
+    while (*link) {
+        parent = *link;
+        const int order = cmp(node, parent);
+        if (order == 0)
+            return parent;
+        link = order < 0 ? &parent->rb_left : &parent->rb_right;
+    }
+    *node = {parent, nullptr, nullptr};
+    *link = node;
+    return nullptr;
+}
+
+namespace {
+
+// Puts @other, which may be null, where @node is.
+void put_in_place(rb_node *node, rb_node *other, rb_root *tree)
+{
+    rb_node *parent = node->parent;
+    (!parent ? tree->rb_node : parent->rb_left == node ? parent->rb_left : parent->rb_right) = other;
+    if (other)
+        other->parent = parent;
+}
+
+} // namespace
+
+void rb_erase(rb_node *node, rb_root *tree)
+{
+    if (!node->rb_left || !node->rb_right) {
+        put_in_place(node, node->rb_left ? node->rb_left : node->rb_right, tree);
+        return;
+    }
+    rb_node *next = node->rb_right;
+    while (next->rb_left)
+        next = next->rb_left;
+    put_in_place(next, next->rb_right, tree);
+    next->rb_left = node->rb_left;
+    next->rb_right = node->rb_right;
+    put_in_place(node, next, tree);
+    for (rb_node *child : {next->rb_left, next->rb_right})
+        if (child)
+            child->parent = next;
 }
 
 bool xa_marked(xarray *array, xa_mark_t)

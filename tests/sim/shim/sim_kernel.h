@@ -295,14 +295,28 @@ typedef unsigned int xa_mark_t;
 	     (index)++, (entry) = sim_xa_find(array, &(index), true))
 void *xa_load(struct xarray *array, unsigned long index);
 void *sim_xa_find(struct xarray *array, unsigned long *index, bool marked);
-int xa_insert_irq(struct xarray *array, unsigned long index, void *entry, gfp_t flags);
 int xa_alloc_cyclic_irq(struct xarray *array, u32 *id, void *entry, struct xa_limit limit, u32 *next,
 			gfp_t flags);
+void *xa_store_irq(struct xarray *array, unsigned long index, void *entry, gfp_t flags);
 void xa_erase_irq(struct xarray *array, unsigned long index);
 void xa_destroy(struct xarray *array);
 bool xa_marked(struct xarray *array, xa_mark_t mark);
 void __xa_set_mark(struct xarray *array, unsigned long index, xa_mark_t mark);
 void __xa_clear_mark(struct xarray *array, unsigned long index, xa_mark_t mark);
+
+/* Trees, which nothing balances here */
+struct rb_node {
+	struct rb_node *parent, *rb_left, *rb_right;
+};
+struct rb_root {
+	struct rb_node *rb_node;
+};
+#define RB_ROOT ((struct rb_root){ .rb_node = NULL })
+#define rb_entry(pointer, type, member) container_of(pointer, type, member)
+struct rb_node *rb_find(const void *key, const struct rb_root *tree, int (*cmp)(const void *key, const struct rb_node *node));
+struct rb_node *rb_find_add(struct rb_node *node, struct rb_root *tree,
+			    int (*cmp)(struct rb_node *node, const struct rb_node *other));
+void rb_erase(struct rb_node *node, struct rb_root *tree);
 
 /* Users */
 typedef struct {
@@ -349,14 +363,6 @@ struct hlist_node {
 };
 struct rcu_head {
 	char nothing;
-};
-/* Trees are parts of structures here, and nothing enters them. */
-struct rb_node {
-	struct rb_node *rb_left, *rb_right;
-};
-
-struct rb_root {
-	void *node;
 };
 
 /* For kernel/core/compat.h */

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <deque>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -107,6 +109,52 @@ void catch_up(TestNode &node)
     EXPECT_EQ(answer->type(), RSM_MSG_DISCONNECT);
     EXPECT_EQ(answer->as<rsm_msg_connection>().cookie, 0x7f00u);
 }
+
+// Does the thread wait for importers? User-Mode Linux has the function of the kernel that it sleeps in only in the
+// stack, other kernels only in wchan.
+bool waits_for_importers(pid_t thread)
+{
+    constexpr auto function = "rsm_remote_importers_wait";
+    const std::string folder = "/proc/self/task/" + std::to_string(thread);
+    std::ifstream stack(folder + "/stack");
+    const std::string text{std::istreambuf_iterator<char>(stack), {}};
+    return read_line(folder + "/wchan") == function || text.find(function) != std::string::npos;
+}
+
+// A call that waits for importers, by a thread of its own. It has to succeed.
+class WaitingCall {
+public:
+    explicit WaitingCall(std::function<raw::Outcome()> call)
+        : thread_([this, call = std::move(call)] {
+              id_ = gettid();
+              EXPECT_EQ(call(), raw::success);
+              over_ = true;
+          })
+    {
+    }
+    ~WaitingCall() { thread_.join(); }
+    WaitingCall(const WaitingCall &) = delete;
+    WaitingCall &operator=(const WaitingCall &) = delete;
+    bool is_over() const { return over_; }
+    // Until it waits, or is over. The work of the link that it has queued runs soon after, as a rule.
+    void await_wait() const
+    {
+        eventually([&] { return over_ || (id_ && waits_for_importers(id_)); });
+        usleep(50000);
+    }
+
+private:
+    std::atomic<pid_t> id_ = 0;
+    std::atomic<bool> over_ = false;
+    std::thread thread_;
+};
+
+struct Unpublishing : WaitingCall {
+    explicit Unpublishing(const NodesExport &exported)
+        : WaitingCall([descriptor = exported.fd.get()] { return raw::unpublish(descriptor); })
+    {
+    }
+};
 
 } // namespace
 
@@ -495,6 +543,56 @@ TEST_F(NodesFail, that_ask_and_take_no_answers)
 }
 
 // N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
+// Answers that the node does not take fill the way to it, and some wait.
+class NodesFullWay : public Nodes {
+protected:
+    static constexpr unsigned answers = 256 + 8;
+    static std::chrono::milliseconds longest_interval()
+    {
+        return 4 * std::chrono::milliseconds(std::stoi(read_line("/sys/module/rsm/parameters/heartbeat_ms").value()));
+    }
+    static void fill(TestNode &node)
+    {
+        for (std::uint32_t i = 0; i < answers; i++)
+            ASSERT_TRUE(node.connect(0x7fff00, 100 + i));
+    }
+    static void empty(TestNode &node)
+    {
+        for (std::uint32_t i = 0; i < answers; i++) {
+            const auto answer = node.next();
+            ASSERT_TRUE(answer);
+            ASSERT_EQ(answer->type(), RSM_MSG_CONNECTED);
+        }
+    }
+};
+
+// A full way counts from the time at which it was full again, and not from an earlier time.
+TEST_F(NodesFullWay, that_had_room_meanwhile)
+{
+    const std::vector<rsm_acl_entry> list{{first_node, 0600}};
+    const NodesExport first(list), second(list);
+    TestNode node(0);
+    const std::uint32_t known_first = node.import(first.id, 1), known_second = node.import(second.id, 2);
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    {
+        Unpublishing unpublishing(first);
+        unpublishing.await_wait();
+        // The importer leaves before its node is asked.
+        ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_first));
+    }
+    ASSERT_NO_FATAL_FAILURE(empty(node));
+    // The node has the longest interval that fits, so that a busy machine is no silent node.
+    std::this_thread::sleep_for(2 * longest_interval() + std::chrono::milliseconds(500));
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    Unpublishing unpublishing(second);
+    unpublishing.await_wait();
+    ASSERT_NO_FATAL_FAILURE(empty(node));
+    const auto request = node.next();
+    ASSERT_TRUE(request) << "the node has been given up";
+    EXPECT_EQ(request->type(), RSM_MSG_UNPUBLISH);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2, known_second));
+}
+
 class NodesKeys : public Nodes {
 protected:
     static std::string keys()
@@ -572,6 +670,35 @@ TEST_F(NodesKeys, node_that_leaves_meanwhile)
     EXPECT_EQ(keys(), "0");
 }
 
+// Else a peer that delays its own keys would keep all workers that make keys.
+TEST_F(NodesKeys, of_a_peer_are_made_one_at_a_time)
+{
+    NodesExport exported({{first_node, 0600}, {first_node + 1, 0600}});
+    TestNode node(0), other(1);
+    std::vector<std::uint32_t> known_as;
+    for (std::uint32_t cookie = 1; cookie <= 3; cookie++) {
+        known_as.push_back(node.import(exported.id, cookie));
+        ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, cookie, known_as.back()));
+    }
+    const std::uint32_t known_there = other.import(exported.id, 1);
+    ASSERT_TRUE(other.send_connection(RSM_MSG_PLACE, 1, known_there));
+    eventually([] { return held() >= 2; });
+    // It has no keys that it would have to wait for.
+    ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2, known_as[1]));
+    catch_up(node);
+    catch_up(other);
+    EXPECT_EQ(held(), 2) << "one of each node";
+    ASSERT_TRUE(set_parameter("hold_keys", "0"));
+    for (const std::uint32_t cookie : {1U, 3U}) {
+        const auto move = node.next();
+        ASSERT_TRUE(move);
+        ASSERT_EQ(move->type(), RSM_MSG_MOVE);
+        EXPECT_EQ(move->as<rsm_msg_move>().cookie, cookie);
+    }
+    const auto move = other.next();
+    EXPECT_TRUE(move && move->type() == RSM_MSG_MOVE);
+}
+
 TEST_F(NodesKeys, list_that_allows_more_meanwhile)
 {
     NodesExport exported({{first_node, 0400}});
@@ -590,46 +717,91 @@ TEST_F(NodesKeys, list_that_allows_more_meanwhile)
     EXPECT_EQ(move->as<rsm_msg_move>().place[1], 1u) << "the keys allow writing";
 }
 
-// Does the thread wait for importers? User-Mode Linux has the function of the kernel that it sleeps in only in the
-// stack, other kernels only in wchan.
-bool waits_for_importers(pid_t thread)
-{
-    constexpr auto function = "rsm_remote_importers_wait";
-    const std::string folder = "/proc/self/task/" + std::to_string(thread);
-    std::ifstream stack(folder + "/stack");
-    const std::string text{std::istreambuf_iterator<char>(stack), {}};
-    return read_line(folder + "/wchan") == function || text.find(function) != std::string::npos;
-}
+class NodesStaleKey : public NodesKeys {
+protected:
+    // The call does not return while the key of an importer is made, and returns once the key has ended.
+    template <class Call> static void awaits_the_end_of_a_key(TestNode &node, std::uint32_t known_as, Call call)
+    {
+        ASSERT_NE(known_as, 0u);
+        ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
+        await_held();
+        WaitingCall waiting(call);
+        waiting.await_wait();
+        catch_up(node);
+        EXPECT_FALSE(waiting.is_over()) << "the key is being made";
+        EXPECT_TRUE(set_parameter("hold_keys", "0"));
+    }
+};
 
 // Else the importer's node could use the key to memory that its owner has taken back.
-TEST_F(NodesKeys, rebind_waits_for_a_key_to_the_former_memory)
+TEST_F(NodesStaleKey, rebind_waits_for_its_end)
 {
     NodesExport exported({{first_node, 0600}}, RSM_ALLOW_REBIND);
     TestNode node(0);
     const std::uint32_t known_as = node.import(exported.id, 1);
-    ASSERT_NE(known_as, 0u);
-    ASSERT_TRUE(node.send_connection(RSM_MSG_PLACE, 1, known_as));
-    await_held();
     Pages other(1);
-    raw::Outcome outcome;
-    std::atomic<pid_t> thread = 0;
-    std::atomic<bool> over = false;
-    std::thread exporter([&] {
-        thread = gettid();
-        outcome = raw::rebind(exported.fd.get(), other.data(), other.size());
-        over = true;
-    });
-    eventually([&] { return over || (thread && waits_for_importers(thread)); });
-    catch_up(node);
-    EXPECT_FALSE(over) << "the key is being made";
-    EXPECT_TRUE(set_parameter("hold_keys", "0"));
-    exporter.join();
-    EXPECT_EQ(outcome, raw::success);
+    awaits_the_end_of_a_key(node, known_as,
+                            [&] { return raw::rebind(exported.fd.get(), other.data(), other.size()); });
     const auto move = node.next();
     EXPECT_TRUE(move && move->type() == RSM_MSG_MOVE);
     EXPECT_TRUE(node.send_connection(RSM_MSG_MOVED, 1, known_as));
     catch_up(node);
     EXPECT_EQ(keys(), "1");
+}
+
+// Else the importer's node could write to memory that its owner lets it only read.
+TEST_F(NodesStaleKey, republish_that_takes_rights_away_waits_for_its_end)
+{
+    NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    const rsm_acl_entry less{first_node, 0400};
+    awaits_the_end_of_a_key(node, known_as, [&] { return raw::republish(exported.fd.get(), {&less, 1}); });
+    auto move = node.next();
+    if (move && move->type() == RSM_MSG_REPUBLISH)
+        move = node.next();
+    ASSERT_TRUE(move);
+    ASSERT_EQ(move->type(), RSM_MSG_MOVE);
+    EXPECT_EQ(move->as<rsm_msg_move>().place[1], 0u) << "the keys allow writing";
+}
+
+// So many nodes are asked for something at a time that the offer of a place waits for its turn.
+TEST_F(NodesStaleKey, republish_takes_back_an_offer_with_rights_that_are_taken_away)
+{
+    constexpr std::size_t turns = 16;
+    const std::vector<rsm_acl_entry> list{{first_node, 0600}};
+    ASSERT_TRUE(set_parameter("hold_keys", "0"));
+    TestNode node(0);
+    std::deque<NodesExport> others;
+    std::deque<Unpublishing> unpublishing;
+    for (std::uint32_t cookie = 1; cookie <= turns; cookie++)
+        ASSERT_NE(node.import(others.emplace_back(list).id, cookie), 0u);
+    const NodesExport exported(list);
+    const std::uint32_t known_as = node.import(exported.id, turns + 1);
+    std::vector<Message> requests;
+    for (const NodesExport &other : others) {
+        unpublishing.emplace_back(other);
+        const auto request = node.next();
+        ASSERT_TRUE(request);
+        requests.push_back(*request);
+    }
+    EXPECT_TRUE(node.send_connection(RSM_MSG_PLACE, turns + 1, known_as));
+    eventually([] { return keys() == "1"; });
+    const rsm_acl_entry less{first_node, 0400};
+    {
+        WaitingCall republish([&] { return raw::republish(exported.fd.get(), {&less, 1}); });
+        republish.await_wait();
+        catch_up(node);
+        EXPECT_FALSE(republish.is_over()) << "the place is offered";
+        for (const Message &request : requests) {
+            const auto &body = request.as<rsm_msg_connection>();
+            EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, body.cookie, body.handle));
+        }
+        const auto request = node.next();
+        EXPECT_TRUE(request && request->type() == RSM_MSG_UNPUBLISH);
+        EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, turns + 1, known_as));
+    }
+    EXPECT_EQ(keys(), "0");
 }
 
 // Importers with the cookies 1, which has a place, and 2, whose node asks for one while a rebind waits for the first.

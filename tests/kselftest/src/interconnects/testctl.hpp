@@ -39,11 +39,17 @@ inline bool set_parameter(const char *name, const std::string &value)
     return write_text(std::string("/sys/module/rsm_testctl/parameters/") + name, value);
 }
 
+// How many callers the module holds at one of its points.
+inline int held()
+{
+    return std::stoi(read_line("/sys/module/rsm_testctl/parameters/held").value_or("0"));
+}
+
 // Until somebody has come to a point where the module holds the caller.
 inline void await_held(const Place &place = Place::here())
 {
     const Waiting waiting("somebody whom rsm_testctl.ko holds", place);
-    while (read_line("/sys/module/rsm_testctl/parameters/held").value_or("0") == "0")
+    while (held() == 0)
         usleep(1000);
 }
 
