@@ -184,11 +184,12 @@ void await_round(const Worker &worker, std::uint64_t rounds) {
 }
 
 void phase(const Mode &mode, unsigned seconds, const Crew &crew, Hub &hub) {
-    KernelLog log;
     const std::uint64_t local = crew.local.rounds();
     const std::uint64_t good = crew.good();
     const std::uint64_t bad = crew.bad();
     mark(mode.name);
+    // A link that ended before the mark is none of this phase.
+    KernelLog log;
     hub.send("@2 phase " + mode.name);
     print("phase " + mode.name);
     await_effect(mode, seconds, log);
