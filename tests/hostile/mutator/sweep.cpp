@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <latch>
 #include <limits>
 #include <linux/rsm_common.h>
 #include <stdexcept>
@@ -148,20 +149,31 @@ std::byte *bytes(T &object) {
 // Two values in turn, as fast as it goes, as long as it exists; then the good one.
 class Flipper {
   public:
-    Flipper(std::byte *base, const Field &field, Chance &chance)
-        : thread_([base, field, other = chance.bits()](const std::stop_token &stop) { flip(base, field, other, stop); }) {}
+    // The thread changes the values before this returns: a guest that is told afterwards reads a field that changes.
+    Flipper(std::byte *base, const Field &field, Chance &chance) {
+        with(base, field, [&]<class T>(T &word) { start(word, static_cast<T>(chance.bits())); });
+        begun_.wait();
+    }
 
   private:
-    static void flip(std::byte *base, const Field &field, std::uint64_t other, const std::stop_token &stop) {
-        with(base, field, [&]<class T>(T &word) {
-            const T value = peek(word);
+    template <class T>
+    void start(T &word, T other) {
+        thread_ = std::jthread([this, &word, other, good = peek(word)](const std::stop_token &stop) {
+            flip(word, other, good);
+            begun_.count_down();
             while (!stop.stop_requested())
-                for (int i = 0; i < 1000; i++)
-                    poke(word, i % 2 == 0 ? static_cast<T>(other) : value);
+                flip(word, other, good);
         });
     }
 
-    std::jthread thread_;
+    template <class T>
+    static void flip(T &word, T other, T good) {
+        for (int i = 0; i < 1000; i++)
+            poke(word, i % 2 == 0 ? other : good);
+    }
+
+    std::latch begun_{1};
+    std::jthread thread_; // ends before the latch does
 };
 
 Sweep::~Sweep() = default;
