@@ -125,12 +125,23 @@ TEST_F(DatNetConnections, nobody_is_there) {
     connect_from_here();
 }
 
+// On a slow machine the time may be over before the request is there; then the test connects again.
 TEST_F(DatNetConnections, nobody_answers_in_time) {
-    const auto began = std::chrono::steady_clock::now();
-    ASSERT_OK(call(*here, there->address(), qualifier_there(), 0, after(5000)));
-    there->call("arrival");
-    expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
-    EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(5000));
+    const auto qualifier = qualifier_there();
+    net::Pending arrival = there->begin("arrival");
+    unsigned requests = 0;
+    do {
+        const auto began = std::chrono::steady_clock::now();
+        ASSERT_OK(call(*here, there->address(), qualifier, 0, after(5000)));
+        expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
+        EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(5000));
+        ASSERT_FALSE(HasFailure());
+        requests++;
+    } while (!arrival.arrived(std::chrono::milliseconds(1)));
+    EXPECT_EQ(arrival.get().status, 0);
+    // The partner would accept the others first.
+    if (requests > 1)
+        make_sides(bytes);
     connect_from_here();
 }
 
