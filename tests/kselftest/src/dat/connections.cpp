@@ -64,6 +64,15 @@ protected:
             std::this_thread::yield();
         return event;
     }
+    // A connect of `a` with this limit, and the first event: the request's, or that of the end.
+    DAT_EVENT ask_for_three_seconds(DAT_CONN_QUAL qualifier)
+    {
+        sockaddr_in address = a.adapter.address();
+        EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier,
+                                 after(3000), 0, nullptr, DAT_QOS_BEST_EFFORT,
+                                 DAT_CONNECT_DEFAULT_FLAG));
+        return outcome_of_request();
+    }
 
     Side a;
     Side b;
@@ -211,9 +220,8 @@ TEST_F(Connections, nobody_listens)
 // request before this thread goes on; then the test repeats it.
 TEST_F(Connections, server_that_listens_a_moment_later)
 {
-    constexpr int tries = 10;
     bool met = false;
-    for (int i = 0; i < tries && !met; i++) {
+    while (!met) {
         const DAT_CONN_QUAL qualifier = Objects::unused_qualifier();
         ASSERT_OK(connect(a, qualifier));
         // Time for the first look-up, which finds nobody.
@@ -230,8 +238,8 @@ TEST_F(Connections, server_that_listens_a_moment_later)
             expect_another_may_follow();
         }
         EXPECT_OK(dat_psp_free(psp));
+        ASSERT_FALSE(HasFailure());
     }
-    EXPECT_TRUE(met);
 }
 
 TEST_F(Connections, an_address_that_leads_nowhere)
@@ -256,17 +264,21 @@ TEST_F(Connections, any_port_in_the_address_will_do)
     expect_established();
 }
 
+// On a slow machine the time may be over before the request is there; then the test connects again.
 TEST_F(Connections, nobody_answers_in_time)
 {
-    const auto began = std::chrono::steady_clock::now();
-    sockaddr_in address = a.adapter.address();
-    EXPECT_OK(dat_ep_connect(a.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), listen(),
-                             after(3000), 0, nullptr, DAT_QOS_BEST_EFFORT,
-                             DAT_CONNECT_DEFAULT_FLAG));
-    const DAT_CR_HANDLE cr = arrival();
+    const DAT_CONN_QUAL qualifier = listen();
+    auto began = std::chrono::steady_clock::now();
+    DAT_EVENT event = ask_for_three_seconds(qualifier);
+    while (event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT) {
+        expect_another_may_follow();
+        began = std::chrono::steady_clock::now();
+        event = ask_for_three_seconds(qualifier);
+    }
+    ASSERT_EQ(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
     expect_failed(DAT_CONNECTION_EVENT_TIMED_OUT);
     EXPECT_GE(std::chrono::steady_clock::now() - began, scaled(3000));
-    EXPECT_OK(dat_cr_accept(cr, b.ep, 0, nullptr));
+    EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, b.ep, 0, nullptr));
     expect_event(b.connections, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
     EXPECT_EQ(state_of(b.ep), DAT_EP_STATE_DISCONNECTED);
 }
