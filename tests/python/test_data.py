@@ -75,7 +75,7 @@ class Data(SegmentTest):
     def test_more_pieces_than_a_request_takes(self):
         self.connection.put_pieces([(2 * at, bytes([at])) for at in range(40)], post=True)
         self.assertEqual(bytes(self.segment.memory[:80:2]), bytes(range(40)))
-        self.assertTrue(self.segment.wait(10))
+        self.assertTrue(self.segment.wait())
         self.assertFalse(self.segment.wait(0), "one event for all requests")
         buffers = [bytearray(1) for _ in range(20)]
         self.connection.get_pieces([(2 * at, buffer) for at, buffer in enumerate(buffers)])

@@ -127,7 +127,7 @@ TEST_F(EvdTest, ReportsToAForeignAsyncEvd) {
     DAT_IA_HANDLE second = open(shared);
     EXPECT_EQ(shared, async_evd);
     enter<Ia>(second)->report(EventKind::IA_FAILED, second, Reason::FAILURE);
-    EXPECT_EQ(wait(async_evd, 10'000'000), DAT_SUCCESS);
+    EXPECT_EQ(wait(async_evd, DAT_TIMEOUT_INFINITE), DAT_SUCCESS);
     EXPECT_EQ(enter<Evd>(async_evd)->users, 2);
     EXPECT_EQ(rsmdat::ia_close(second, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
     EXPECT_EQ(enter<Evd>(async_evd)->users, 1);
