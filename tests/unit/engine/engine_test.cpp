@@ -454,6 +454,15 @@ std::chrono::microseconds processor_time() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
+// What the process uses in a part of a second.
+std::chrono::microseconds used_meanwhile() {
+    const auto before = processor_time();
+    std::this_thread::sleep_for(300ms);
+    return processor_time() - before;
+}
+
+// A guest whose processor is taken away takes that for time used, but not each time. An engine that is busy never leaves
+// the loop: the limit of the test's run ends it.
 TEST_F(EngineTest, UsesNoProcessorWhileNothingHappens) {
     Bell bell(changed);
     {
@@ -463,9 +472,8 @@ TEST_F(EngineTest, UsesNoProcessorWhileNothingHappens) {
         ASSERT_TRUE(comes(guard, [&] { return bell.rung == 1; }));
     }
     settle();
-    const auto before = processor_time();
-    std::this_thread::sleep_for(300ms);
-    EXPECT_LT(processor_time() - before, 100ms);
+    while (used_meanwhile() >= 100ms)
+        continue;
     const Guard guard(lock);
     engine->forget(bell.fd());
 }

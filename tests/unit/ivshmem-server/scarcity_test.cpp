@@ -29,10 +29,17 @@ void set_limit(pid_t pid, rlim_t soft, rlim_t hard) {
     check_errno(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr), "prlimit");
 }
 
-void expect_idle(pid_t pid) {
+double used_in_a_second(pid_t pid) {
     const auto before = seconds_used(pid);
     std::this_thread::sleep_for(1s);
-    EXPECT_LT(seconds_used(pid) - before, 0.2);
+    return seconds_used(pid) - before;
+}
+
+// A guest whose processor is taken away takes that for time used, but not in each second. If the server spins, this
+// does not return: the limit of the test's run ends it.
+void expect_idle(pid_t pid) {
+    while (used_in_a_second(pid) >= 0.2) {
+    }
 }
 
 // Connects until the server refuses; returns who was let in.
@@ -101,11 +108,11 @@ void become_nobody() {
 }
 
 // Those that don't read are dropped; the one that waits because of them is kept, and served when
-// they are gone.
+// they are gone. The time is long for it, which must not be dropped on a busy machine.
 TEST(IvshmemServerScarcity, TooManyDescriptorsOnTheirWay) {
     const Directory directory;
     ASSERT_EQ(chmod(directory.file("").c_str(), 0777), 0);
-    Server server(directory, {"--vectors", "20", "--patience", "3", "--mode", "666"}, [&] {
+    Server server(directory, {"--vectors", "20", "--patience", "20", "--mode", "666"}, [&] {
         limit_descriptors(100)();
         become_nobody();
     });
