@@ -52,6 +52,9 @@ void DatNet::SetUp() {
             net::Vm::start(partner.node());
     }
     partner.await();
+    // One that did not answer when the test before ended may still have what that test made there.
+    partner.end_sessions();
+    partner.await_empty();
     ASSERT_TRUE(eventually([&] { return has_path(); }));
     session.emplace(partner.node());
 }

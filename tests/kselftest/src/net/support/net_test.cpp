@@ -8,8 +8,12 @@ void NetTest::SetUp() {
     if (!hub.available())
         GTEST_SKIP() << "no peers: " << hub.problem();
     self.await();
-    for (const Peer &peer : {first, second})
+    for (const Peer &peer : {first, second}) {
         revive(peer);
+        // One that did not answer when the test before ended may still have what that test made there.
+        peer.end_sessions();
+        peer.await_empty();
+    }
     ASSERT_TRUE(eventually([&] { return all_connected(); })) << "paths are not active";
 }
 

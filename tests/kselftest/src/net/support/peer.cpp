@@ -93,10 +93,18 @@ void Peer::await(const Place &place) const {
     eventually([&] { return answers(); }, place);
 }
 
+void Peer::expect_reset(const std::string &words) const {
+    EXPECT_EQ(ask("0 reset" + words).status, 0) << "node " << node_ << " can't end its sessions";
+}
+
+void Peer::end_sessions() const {
+    expect_reset("");
+}
+
 void Peer::reset() const {
     // ksft-run shows the coverage of the node that the tests run on.
     const bool elsewhere = node_ != Configuration::get().own;
-    EXPECT_EQ(ask("0 reset" + (elsewhere ? ' ' + current_test() : "")).status, 0) << "node " << node_ << " can't end its sessions";
+    expect_reset(elsewhere ? ' ' + current_test() : "");
 }
 
 void Peer::await_empty(const Place &place) const {

@@ -86,6 +86,8 @@ class Peer {
     // Waits until it does.
     void await(const Place &place = Place::here()) const;
     // Ends all sessions.
+    void end_sessions() const;
+    // The same when a test ends: the node also shows the test's coverage, if the kernel counts that.
     void reset() const;
     // Waits until it has no handle, pinned page or published id.
     void await_empty(const Place &place = Place::here()) const;
@@ -94,6 +96,7 @@ class Peer {
 
   private:
     Answer ask(const std::string &order) const;
+    void expect_reset(const std::string &words) const;
 
     unsigned node_;
 };
