@@ -69,7 +69,9 @@ class NetHeartbeat : public NetAdmin {
     void load_with(std::chrono::milliseconds interval) {
         const std::string driver =
             "rsm_" + configuration.controller.substr(0, configuration.controller.size() - 1);
-        const std::string script = "rmmod " + driver + "; until rmmod rsm; do sleep 0.1; done; " +
+        // A process that ends may still use either module.
+        const std::string script = "while test -e /sys/module/" + driver + "; do rmmod " + driver +
+                                   " || sleep 0.1; done; until rmmod rsm; do sleep 0.1; done; " +
                                    "modprobe rsm heartbeat_ms=" + std::to_string(interval.count()) +
                                    "; modprobe " + driver;
         changed_ = true;
