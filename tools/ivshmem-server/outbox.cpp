@@ -5,7 +5,7 @@ namespace ivshmem {
 
 void Outbox::push(const Message &message) {
     if (queue_.empty()) {
-        client_has_read();
+        begin_patience();
     }
     queue_.push_back(message);
 }
@@ -22,7 +22,7 @@ Sent Outbox::flush(int connection) {
             return sent;
         }
         queue_.pop_front();
-        client_has_read();
+        begin_patience();
     }
     return Sent::yes;
 }

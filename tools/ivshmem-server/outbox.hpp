@@ -2,17 +2,15 @@
 // Messages that a client has yet to get.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <span>
 
 #include "descriptor.hpp"
+#include "looks.hpp"
 #include "message.hpp"
 
 namespace ivshmem {
-
-using Clock = std::chrono::steady_clock;
 
 // It holds the doorbells of each id once at most, however often peers come and go while the client
 // doesn't read: so its size needs no limit.
@@ -30,7 +28,7 @@ class Outbox {
 
     // Since when the client has messages waiting and reads nothing.
     Clock::time_point stuck_since() const { return stuck_since_; }
-    void client_has_read() { stuck_since_ = Clock::now(); }
+    void begin_patience() { stuck_since_ = Clock::now(); }
 
   private:
     std::deque<Message> queue_;

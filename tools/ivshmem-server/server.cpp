@@ -21,9 +21,6 @@ namespace {
 constexpr std::uint64_t key_listener = 1U << 16U;
 constexpr std::uint64_t key_signals = key_listener + 1;
 
-// How often to look after what no event tells of.
-constexpr std::chrono::milliseconds look_interval{200};
-
 // Room for most_in_flight messages. Descriptors on their way count against a limit of this user's
 // that all clients share, so one that doesn't read must not have many.
 constexpr int send_buffer = 16384;
@@ -75,7 +72,7 @@ std::uint32_t events_for(const Peer &peer) {
 Server::Server(const Options &options, int socket, int memory)
     : patience_(options.patience), listener_(socket),
       peers_(options.max_peers, options.vectors, memory), signals_(make_signals()),
-      epoll_(check_errno(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")), looked_(Clock::now()) {
+      epoll_(check_errno(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")), looks_(Clock::now()) {
     watch(EPOLL_CTL_ADD, signals_.get(), key_signals, EPOLLIN);
     watch(EPOLL_CTL_ADD, listener_.socket(), key_listener, EPOLLIN);
 }
@@ -209,24 +206,29 @@ int Server::timeout() const {
     return paused_ || !peers_.waiting().empty() ? static_cast<int>(look_interval.count()) : -1;
 }
 
-// Drops clients that do not read, and sends again what the kernel had no room for.
 void Server::look_after_stuck() {
     const auto now = Clock::now();
-    if (now - looked_ < look_interval) {
+    const auto look = looks_.begin(now);
+    if (look == Look::early) {
         return;
     }
-    looked_ = now;
     if (std::exchange(paused_, false)) {
         watch(EPOLL_CTL_MOD, listener_.socket(), key_listener, EPOLLIN);
     }
     for (const auto id : peers_.waiting()) {
-        auto &peer = *peers_.find(id);
-        peer.exhausted = false;
-        if (has_read(peer)) {
-            peer.outbox.client_has_read();
-        } else if (now - peer.outbox.stuck_since() >= patience_) {
-            drop(id, "dropped: it doesn't read");
-        }
+        look_after(id, now, look);
+    }
+}
+
+// Drops a client that does not read, and sends again what the kernel had no room for. A late look decides nothing: it
+// gives the client its time again.
+void Server::look_after(PeerId id, Clock::time_point now, Look look) {
+    auto &peer = *peers_.find(id);
+    peer.exhausted = false;
+    if (has_read(peer) || look == Look::late) {
+        peer.outbox.begin_patience();
+    } else if (now - peer.outbox.stuck_since() >= patience_) {
+        drop(id, "dropped: it doesn't read");
     }
 }
 

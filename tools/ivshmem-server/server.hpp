@@ -8,6 +8,7 @@
 
 #include "descriptor.hpp"
 #include "listener.hpp"
+#include "looks.hpp"
 #include "options.hpp"
 #include "peer_table.hpp"
 
@@ -34,6 +35,7 @@ class Server {
     void drop(PeerId id, const std::string &reason);
     void pause(int error);
     void look_after_stuck();
+    void look_after(PeerId id, Clock::time_point now, Look look);
     void watch(int operation, int descriptor, std::uint64_t key, std::uint32_t events) const;
     void watch_peers();
     int timeout() const;
@@ -43,7 +45,7 @@ class Server {
     PeerTable peers_;
     Descriptor signals_;
     Descriptor epoll_;
-    Clock::time_point looked_;
+    Looks looks_;
     bool paused_ = false;
     bool accept_fails_ = false; // logged once, not at each attempt
 };
