@@ -176,6 +176,10 @@ class RunnerTest(unittest.TestCase):
         text = self.overrun("Waits.HasName", re.compile(r"(?m)^# waits for what never comes: \S*sample\.cpp:\d+$").search)
         self.assertNotIn("something else", text)
 
+    def test_says_which_thread_shows_no_stack(self):
+        blocks = re.compile(r"(?m)^# thread \d+ of process \d+ blocks the signal that asks for its stack$")
+        self.overrun("Waits.BlocksSignals", blocks.search)
+
     def test_ends_the_children_of_a_test_that_waits_for_ever(self):
         process = re.compile(r"^# thread \d+ \S+ of process (\d+):", re.M)
         self.overrun("Waits.NeverEndsInChild", lambda text: len(set(process.findall(text))) == 2)

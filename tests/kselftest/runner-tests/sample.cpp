@@ -77,6 +77,14 @@ TEST(Waits, HasName)
     pause();
 }
 
+TEST(Waits, BlocksSignals)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    pause();
+}
+
 TEST(Waits, NeverEndsInChild)
 {
     start_process();

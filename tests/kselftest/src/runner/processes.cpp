@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "runner/processes.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -125,16 +126,32 @@ bool is_in_sets(const std::string &status, int number, std::initializer_list<con
     return false;
 }
 
+using Deadline = std::chrono::steady_clock::time_point;
+
 // Sends the signal to a thread that does not block it, and waits until its handler has ended, or the thread has: the
-// signal is neither pending nor, as while the handler runs, blocked. A thread that the kernel holds gets none.
-void signal_and_wait(pid_t process, pid_t thread, int number, std::chrono::steady_clock::time_point deadline)
+// signal is neither pending nor, as while the handler runs, blocked. A thread that the kernel holds gets none. Returns
+// why the handler has not run to its end, if so.
+std::string signal_and_wait(pid_t process, pid_t thread, int number, Deadline deadline)
 {
     const std::string status = path_of(process, "task/" + std::to_string(thread) + "/status");
     if (is_in_sets(whole(status), number, {"SigBlk"}))
-        return;
+        return "blocks the signal that asks for its stack";
     syscall(SYS_tgkill, process, thread, number);
-    while (is_in_sets(whole(status), number, {"SigPnd", "SigBlk"}) && std::chrono::steady_clock::now() < deadline)
+    while (is_in_sets(whole(status), number, {"SigPnd", "SigBlk"})) {
+        if (std::chrono::steady_clock::now() >= deadline)
+            return "does not show its stack in time";
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return "";
+}
+
+void request_stack(pid_t process, pid_t thread, Deadline deadline, std::vector<std::string> &lines)
+{
+    // A thread that the kernel holds leaves time to the others.
+    const Deadline share = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    const std::string why = signal_and_wait(process, thread, SIGQUIT, std::min(deadline, share));
+    if (!why.empty())
+        lines.push_back("thread " + std::to_string(thread) + " of process " + std::to_string(process) + " " + why);
 }
 
 } // namespace
@@ -180,14 +197,16 @@ std::vector<std::string> describe_waits(pid_t session)
     return lines;
 }
 
-void request_stacks(pid_t session)
+std::vector<std::string> request_stacks(pid_t session)
 {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::vector<std::string> lines;
+    const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (const pid_t process : session_members(session)) {
         // One after the other, or their lines mix.
         for (const pid_t thread : numbers_in(path_of(process, "task")))
-            signal_and_wait(process, thread, SIGQUIT, deadline);
+            request_stack(process, thread, deadline, lines);
     }
+    return lines;
 }
 
 } // namespace rsmrun

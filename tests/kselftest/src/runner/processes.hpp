@@ -17,7 +17,8 @@ std::string describe(const std::vector<pid_t> &processes);
 // For each thread of a session's processes: its state, system call, the kernel function that it waits
 // in, its kernel stack, and the program counter in user space.
 std::vector<std::string> describe_waits(pid_t session);
-// Makes each thread of the session's processes print its user-space stack, where the process is a test.
-void request_stacks(pid_t session);
+// Makes each thread of the session's processes print its user-space stack, where the process is a test. Returns a line
+// for each thread that does not.
+std::vector<std::string> request_stacks(pid_t session);
 
 } // namespace rsmrun

@@ -170,9 +170,8 @@ void Runner::stop_overrun(pid_t session, const Test &test, Lines &problems)
 {
     problems.push_back("took more than " + std::to_string(options_.limit * options_.factor) +
                        " s; counters of rsm.ko:" + counters_.read() + "; its threads wait here:");
-    const Lines waits = describe_waits(session);
-    problems.insert(problems.end(), waits.begin(), waits.end());
-    request_stacks(session);
+    for (const Lines &lines : {describe_waits(session), request_stacks(session)})
+        problems.insert(problems.end(), lines.begin(), lines.end());
     kill_session(session);
     if (!test.area->wait(std::chrono::seconds(10) * options_.factor)) {
         problems.push_back("its process does not end");
