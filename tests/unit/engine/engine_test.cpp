@@ -454,7 +454,7 @@ std::chrono::microseconds processor_time() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-// What the process uses in a part of a second.
+// The processor time of the process in a part of a second.
 std::chrono::microseconds used_meanwhile() {
     const auto before = processor_time();
     std::this_thread::sleep_for(300ms);
