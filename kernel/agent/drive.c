@@ -268,11 +268,13 @@ static bool take_message(struct rsm_link *link, struct rsm_link_message *message
 }
 
 /*
- * Handle messages, no more than the inbox holds: a peer that goes on sending does not keep the
- * link from its other work. Returns true if the inbox was emptied.
+ * Handle messages, no more than the inbox holds, and for no longer than a heartbeat: a peer that
+ * goes on sending, or whose MOVEs wait for transfers, does not keep the link from its other work.
+ * Returns true if the inbox was emptied.
  */
 static bool handle_messages(struct rsm_link *link)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(rsm_heartbeat_ms());
 	struct rsm_link_message message;
 
 	for (int i = 0; i < RSM_LINK_INBOX; i++) {
@@ -282,6 +284,8 @@ static bool handle_messages(struct rsm_link *link)
 			return true;
 		rsm_message_handle(link, message.data);
 		cond_resched();
+		if (time_after(jiffies, end))
+			break;
 	}
 	queue_work(rsm_link_wq, &link->work);
 	return false;

@@ -134,7 +134,8 @@ static bool is_offered_too_much(const struct rsm_remote_importer *importer)
 	lockdep_assert_held(&exp->importers_lock);
 	if (!importer->link->ops->leave || importer->now.mem || !importer->next.mem)
 		return false;
-	if (machine->request == RSM_MSG_MOVE && machine->asked && !machine->unpublish_next)
+	if (READ_ONCE(machine->request) == RSM_MSG_MOVE && READ_ONCE(machine->asked) &&
+	    !READ_ONCE(machine->unpublish_next))
 		return false;
 	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
 	return importer->next.rights & ~rights;
