@@ -189,10 +189,12 @@ struct rsm_link_machine {
 
 /**
  * struct rsm_room_wait - a wait for room for a message
- * @since: since when, in jiffies
+ * @first: since when, in jiffies
+ * @since: since when other messages have not had the room, in jiffies
  * @sent: messages that had found room by then
  */
 struct rsm_room_wait {
+	unsigned long first;
 	unsigned long since;
 	u32 sent;
 };

@@ -71,8 +71,14 @@ void rsm_link_await_room(struct rsm_link *link, struct rsm_room_wait *wait)
 /* The caller has found no room after @now, in jiffies: is the peer at fault? */
 bool rsm_link_refuses_room(struct rsm_link *link, struct rsm_room_wait *wait, unsigned long now)
 {
+	unsigned long flags;
+	bool refused;
+
 	rsm_room_wait_look(wait, now, atomic_read(&link->sent_count));
-	return rsm_link_patience_was_over(link, wait->since, now);
+	spin_lock_irqsave(&link->lock, flags);
+	refused = rsm_room_is_refused(wait, &link->machine.silence, now, link->machine.interval);
+	spin_unlock_irqrestore(&link->lock, flags);
+	return refused;
 }
 
 /* Is the link active, with this incarnation of the peer? */
@@ -268,13 +274,11 @@ static bool take_message(struct rsm_link *link, struct rsm_link_message *message
 }
 
 /*
- * Handle messages, no more than the inbox holds, and for no longer than a heartbeat: a peer that
- * goes on sending, or whose MOVEs wait for transfers, does not keep the link from its other work.
- * Returns true if the inbox was emptied.
+ * Handle messages, no more than the inbox holds: a peer that goes on sending does not keep the
+ * link from its other work. Returns true if the inbox was emptied.
  */
 static bool handle_messages(struct rsm_link *link)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(rsm_heartbeat_ms());
 	struct rsm_link_message message;
 
 	for (int i = 0; i < RSM_LINK_INBOX; i++) {
@@ -284,8 +288,6 @@ static bool handle_messages(struct rsm_link *link)
 			return true;
 		rsm_message_handle(link, message.data);
 		cond_resched();
-		if (time_after(jiffies, end))
-			break;
 	}
 	queue_work(rsm_link_wq, &link->work);
 	return false;

@@ -118,9 +118,10 @@ bool rsm_answer_flush(struct rsm_link *link)
 	while (link->outbox_head != link->outbox_tail) {
 		struct rsm_link_message *entry =
 			&link->outbox[link->outbox_head % RSM_LINK_OUTBOX];
+		unsigned long now = jiffies;
 
 		if (send_now(link, entry->data) == -EAGAIN) {
-			if (rsm_link_refuses_room(link, &link->outbox_wait, jiffies))
+			if (rsm_link_refuses_room(link, &link->outbox_wait, now))
 				rsm_link_fail(link, "takes no messages");
 			mod_timer(&link->timer, jiffies + 1);
 			break;

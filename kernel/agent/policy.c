@@ -24,6 +24,7 @@ static bool has_passed(const struct rsm_requests *requests, unsigned long since,
  */
 void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent)
 {
+	wait->first = now;
 	wait->since = now;
 	wait->sent = sent;
 }
@@ -40,8 +41,28 @@ void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent
  */
 void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent)
 {
-	if (sent - wait->sent >= RSM_LINK_ROOM)
-		rsm_room_wait_begin(wait, now, sent);
+	if (sent - wait->sent < RSM_LINK_ROOM)
+		return;
+	wait->since = now;
+	wait->sent = sent;
+}
+
+/**
+ * rsm_room_is_refused() - is a peer without room at fault?
+ * @wait: the wait, after rsm_room_wait_look()
+ * @silence: what is known of the peer
+ * @now: the time at which the caller began to look for room, in jiffies
+ * @interval: heartbeat interval
+ *
+ * A peer chooses which answers of this node find room, so there is a limit for all of them.
+ *
+ * Return: true if the peer has had its time to make room.
+ */
+bool rsm_room_is_refused(const struct rsm_room_wait *wait, const struct rsm_silence *silence,
+			 unsigned long now, unsigned long interval)
+{
+	return rsm_patience_is_over(silence, now, interval, wait->since, 1) ||
+	       rsm_patience_is_over(silence, now, interval, wait->first, BACKLOG);
 }
 
 /**
@@ -59,7 +80,8 @@ const char *rsm_requests_objection(const struct rsm_requests *requests)
 	    has_passed(requests, requests->unanswered_since, requests->drained ? 1 : BACKLOG))
 		return "does not answer";
 	if (requests->unsent && requests->blocked &&
-	    has_passed(requests, requests->blocked_since, 1))
+	    rsm_room_is_refused(&requests->blocked_wait, &requests->silence, requests->now,
+				requests->interval))
 		return "takes no messages";
 	if (requests->unsent && has_passed(requests, requests->unsent_since, BACKLOG))
 		return "answers too slowly";

@@ -17,7 +17,7 @@
  * @unsent: some wait to be sent
  * @unsent_since: when the oldest of them was made
  * @blocked: the peer makes no room for them
- * @blocked_since: since when
+ * @blocked_wait: since when
  */
 struct rsm_requests {
 	unsigned long now;
@@ -29,11 +29,13 @@ struct rsm_requests {
 	bool unsent;
 	unsigned long unsent_since;
 	bool blocked;
-	unsigned long blocked_since;
+	struct rsm_room_wait blocked_wait;
 };
 
 void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent);
 void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent);
+bool rsm_room_is_refused(const struct rsm_room_wait *wait, const struct rsm_silence *silence,
+			 unsigned long now, unsigned long interval);
 const char *rsm_requests_objection(const struct rsm_requests *requests);
 
 /**

@@ -151,15 +151,23 @@ static bool offer(struct rsm_remote_importer *importer, const struct rsm_mem *me
 	return wanted;
 }
 
-/* The lease that nobody wants any more has ended: wake the tasks that wait for that. */
-static void end_making(struct rsm_remote_importer *importer)
+/*
+ * The lease that nobody wants any more has ended: wake the tasks that wait for that. Returns true
+ * if the importer needs no other one: it must not wait for a turn to say so.
+ */
+static bool end_making(struct rsm_remote_importer *importer)
 {
 	struct rsm_export *exp = importer->exp;
+	bool over;
 
 	mutex_lock(&exp->importers_lock);
 	importer->making = NULL;
+	over = !exp->open || !rsm_importer_is_idle(&importer->machine);
+	if (over)
+		end_placing(importer);
 	mutex_unlock(&exp->importers_lock);
 	rsm_remote_importers_changed();
+	return over;
 }
 
 /* Make keys; false if the segment has got other memory, or another access list, meanwhile. */
@@ -179,7 +187,7 @@ static bool place(struct rsm_remote_importer *importer)
 	if (!done && !status)
 		rsm_lease_end(importer->link, &lease);
 	if (!done)
-		end_making(importer);
+		done = end_making(importer);
 	rsm_mem_put(mem);
 	return done;
 }

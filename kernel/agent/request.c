@@ -231,6 +231,7 @@ static bool send_request(struct rsm_remote_importer *importer)
 	return !err;
 }
 
+/* The caller has begun to send what there is room for at the time requests->now. */
 static void look_at_requests(struct rsm_link *link, struct rsm_requests *requests)
 {
 	struct rsm_remote_importer *importer;
@@ -239,12 +240,11 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	/* The last of them has been sent, or its importer has gone. */
 	if (list_empty(&link->unsent))
 		link->blocked = false;
-	requests->now = jiffies;
 	requests->interval = link->machine.interval;
 	requests->silence = link->machine.silence;
 	requests->blocked = link->blocked;
-	rsm_room_wait_look(&link->blocked_wait, jiffies, atomic_read(&link->sent_count));
-	requests->blocked_since = link->blocked_wait.since;
+	rsm_room_wait_look(&link->blocked_wait, requests->now, atomic_read(&link->sent_count));
+	requests->blocked_wait = link->blocked_wait;
 	importer = list_first_entry_or_null(&link->unsent, struct rsm_remote_importer, on_link);
 	requests->unsent = importer;
 	requests->unsent_since = importer ? importer->machine.since : 0;
@@ -264,7 +264,7 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
  */
 void rsm_requests_run(struct rsm_link *link, bool drained)
 {
-	struct rsm_requests requests = { .drained = drained };
+	struct rsm_requests requests = { .now = jiffies, .drained = drained };
 	struct rsm_remote_importer *importer;
 	const char *why;
 

@@ -99,8 +99,10 @@ static rsm_status_t start_in(struct transfer *t, struct rsm_rdma_memory *remote,
 static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 left, bool async,
 				u32 *n, struct rsm_rdma_op **op)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(RSM_RDMA_STUCK_BEATS * rsm_heartbeat_ms());
+	unsigned long patience = msecs_to_jiffies(RSM_RDMA_STUCK_BEATS * rsm_heartbeat_ms());
 	struct rsm_rdma_memory *remote;
+	unsigned long moved_at = 0;
+	bool has_moved = false;
 	rsm_status_t status;
 
 	do {
@@ -110,12 +112,15 @@ static rsm_status_t start_piece(struct transfer *t, u64 done, u64 offset, u64 le
 		*n = transfer_piece(remote, t->local, done, offset, left);
 		status = start_in(t, remote, done, offset, async, n, op);
 		rsm_mem_put(&remote->mem);
-		if (status == RSM_STS_MOVED && fatal_signal_pending(current))
+		if (status != RSM_STS_MOVED)
+			return status;
+		if (fatal_signal_pending(current))
 			return RSM_STS_INTERRUPTED;
-		if (status == RSM_STS_MOVED && time_after(jiffies, end))
-			return RSM_STS_INSUFFICIENT_RESOURCES;
-	} while (status == RSM_STS_MOVED);
-	return status;
+		if (!has_moved)
+			moved_at = jiffies;
+		has_moved = true;
+	} while (!time_after(jiffies, moved_at + patience));
+	return RSM_STS_INSUFFICIENT_RESOURCES;
 }
 
 /* Wait for the oldest piece. */

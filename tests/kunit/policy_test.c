@@ -20,7 +20,9 @@ static const char *objection_at(struct rsm_requests requests, unsigned long afte
 
 static void nothing_is_asked(struct kunit *test)
 {
-	struct rsm_requests none = { .drained = true, .blocked = true, .blocked_since = START };
+	struct rsm_requests none = {
+		.drained = true, .blocked = true, .blocked_wait = { START, START },
+	};
 
 	KUNIT_EXPECT_NULL(test, objection_at(none, 1000 * PATIENCE));
 }
@@ -48,7 +50,7 @@ static void room_is_missed_after_one_patience(struct kunit *test)
 {
 	struct rsm_requests full = {
 		.drained = true, .unsent = true, .unsent_since = START,
-		.blocked = true, .blocked_since = START + 10,
+		.blocked = true, .blocked_wait = { START + 10, START + 10 },
 	};
 
 	KUNIT_EXPECT_NULL(test, objection_at(full, PATIENCE + 9));
@@ -67,6 +69,19 @@ static void room_that_others_have_had_is_not_missed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait.since, START + PATIENCE);
 	rsm_room_wait_look(&wait, START + 2 * PATIENCE, RSM_LINK_ROOM);
 	KUNIT_EXPECT_EQ(test, wait.since, START + PATIENCE);
+	KUNIT_EXPECT_EQ(test, wait.first, START);
+}
+
+/* Such a peer could let its own questions be answered for ever, and nothing else find room. */
+static void room_that_others_always_have_is_missed_in_the_end(struct kunit *test)
+{
+	struct rsm_requests full = {
+		.drained = true, .unsent = true, .unsent_since = START + BACKLOG * PATIENCE,
+		.blocked = true, .blocked_wait = { START, START + BACKLOG * PATIENCE - INTERVAL },
+	};
+
+	KUNIT_EXPECT_NULL(test, objection_at(full, BACKLOG * PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "takes no messages", objection_at(full, BACKLOG * PATIENCE));
 }
 
 /* Each answer comes just in time, so that others wait for their turn. */
@@ -87,7 +102,8 @@ static void nothing_is_missed_after_a_standstill(struct kunit *test)
 	struct rsm_requests requests = {
 		.now = START + 5000, .interval = INTERVAL, .drained = true,
 		.unanswered = true, .unanswered_since = START,
-		.unsent = true, .unsent_since = START, .blocked = true, .blocked_since = START,
+		.unsent = true, .unsent_since = START,
+		.blocked = true, .blocked_wait = { START, START },
 		.silence = { .looked = START },
 	};
 
@@ -152,6 +168,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(what_has_arrived_is_read_first),
 	KUNIT_CASE(room_is_missed_after_one_patience),
 	KUNIT_CASE(room_that_others_have_had_is_not_missed),
+	KUNIT_CASE(room_that_others_always_have_is_missed_in_the_end),
 	KUNIT_CASE(many_requests_take_some_patiences),
 	KUNIT_CASE(nothing_is_missed_after_a_standstill),
 	KUNIT_CASE(greetings),
