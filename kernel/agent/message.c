@@ -77,8 +77,8 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
  * @link: the link
  * @peer: incarnation it is meant for
  * @message: the message
- * @wait: the caller's wait for room, which this message or another one has begun: a peer that makes
- *	none within two intervals has failed
+ * @wait: the caller's wait for room, which this message or another one has begun;
+ *	rsm_room_is_refused() says when a peer that makes none has failed
  *
  * The caller holds no lock that the link's work may take.
  *
