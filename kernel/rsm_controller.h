@@ -201,7 +201,7 @@ struct rsm_inbox {
  * @id: segment id while published
  * @acl: access list while published, NULL = default; also under @importers_lock
  * @importers_lock: guards @importers, @remote_importers, @open and @lent; held for a bounded
- *	number of importers at a time
+ *	number of importers at a time, and not while their mappings change
  * @tickets: its tickets
  * @grants: how many there are
  * @inbox: letters from holders of its tickets
@@ -512,6 +512,7 @@ rsm_status_t rsm_local_transfer(struct rsm_import *imp, struct rsm_local *local,
 void rsm_import_get(struct rsm_import *imp);
 void rsm_import_put(struct rsm_import *imp);
 void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem);
+void rsm_import_replace_mem(struct rsm_import *imp, struct rsm_mem *old, struct rsm_mem *mem);
 void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason);
 int rsm_map_mem(struct rsm_import *imp, struct vm_area_struct *vma);
 void rsm_event_post(struct rsm_segment *seg, u32 flags);

@@ -26,6 +26,22 @@ static void bump_generation(struct rsm_import *imp)
 	smp_mb();
 }
 
+/* Returns the former memory, for the caller to put. */
+static struct rsm_mem *exchange_mem(struct rsm_import *imp, struct rsm_mem *mem)
+{
+	struct rsm_mem *old = imp->mem;
+
+	lockdep_assert_held_write(&imp->map_lock);
+	if (imp->aborted)
+		mem = NULL;
+	imp->mem = rsm_mem_get(mem);
+	if (mem && imp->rights & RSM_PERM_WRITE)
+		WRITE_ONCE(mem->written, true);
+	if (old)
+		rsm_import_zap(imp);
+	return old;
+}
+
 /**
  * rsm_import_set_mem() - put other memory behind an import
  * @imp: the import
@@ -39,18 +55,29 @@ void rsm_import_set_mem(struct rsm_import *imp, struct rsm_mem *mem)
 	struct rsm_mem *old;
 
 	down_write(&imp->map_lock);
-	if (imp->aborted)
-		mem = NULL;
-	old = imp->mem;
-	imp->mem = rsm_mem_get(mem);
-	if (mem && imp->rights & RSM_PERM_WRITE)
-		WRITE_ONCE(mem->written, true);
-	if (old)
-		rsm_import_zap(imp);
+	old = exchange_mem(imp, mem);
 	up_write(&imp->map_lock);
 	rsm_mem_put(old);
 }
 EXPORT_SYMBOL_GPL(rsm_import_set_mem);
+
+/**
+ * rsm_import_replace_mem() - put other memory behind an import that still has some memory
+ * @imp: the import, referenced; it may leave its segment at the same time
+ * @old: the memory to replace, not NULL: an import that has left has no memory
+ * @mem: its memory from then on, referenced by the callee; NULL for none
+ */
+void rsm_import_replace_mem(struct rsm_import *imp, struct rsm_mem *old, struct rsm_mem *mem)
+{
+	struct rsm_mem *former = NULL;
+
+	down_write(&imp->map_lock);
+	if (imp->mem == old)
+		former = exchange_mem(imp, mem);
+	up_write(&imp->map_lock);
+	rsm_mem_put(former);
+}
+EXPORT_SYMBOL_GPL(rsm_import_replace_mem);
 
 /* Announce the import. If it was aborted meanwhile, announce that too. */
 static void tell_connect(struct rsm_import *imp)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The importers of a segment on the segment's own node. There may be tens of thousands. Page
- * faults and other importers wait for importers_lock, so a visit of all importers holds it for
- * a few of them at a time.
+ * The importers of a segment on the segment's own node. There may be tens of thousands, each with
+ * many mappings. The works of links and other importers wait for importers_lock, so a visit of all
+ * importers holds it for a few of them at a time, and not while mappings change.
  */
 
 #include "internal.h"
@@ -70,18 +70,16 @@ void rsm_importer_abort(struct rsm_import *imp, enum rsm_reason reason)
 {
 	struct rsm_export *exp = rsm_import_export_get(imp);
 
-	if (!exp) {
-		rsm_import_abort(imp, reason);
-		return;
-	}
-	mutex_lock(&exp->importers_lock);
 	rsm_import_abort(imp, reason);
+	if (!exp)
+		return;
+	mutex_lock(&exp->importers_lock);
 	importers_remove(exp, imp);
 	mutex_unlock(&exp->importers_lock);
 	rsm_segment_put(&exp->seg);
 }
 
-/* Acts on an importer of @exp; may make the importer leave. */
+/* Acts on an importer of @exp; may make the importer leave, and drop importers_lock meanwhile. */
 typedef void visit_t(struct rsm_export *exp, struct rsm_import *imp, void *data);
 
 /**
@@ -150,9 +148,39 @@ void rsm_importers_post(struct rsm_export *exp, u32 flags)
 	visit_importers(exp, post_visit, &flags);
 }
 
-static void set_mem_visit(struct rsm_export *exp, struct rsm_import *imp, void *mem)
+/*
+ * The mappings of an importer may be so many that a change of them takes seconds. The works of
+ * links wait for importers_lock, so the caller drops importers_lock for that.
+ */
+static void leave_lock(struct rsm_export *exp, struct rsm_import *imp)
 {
-	rsm_import_set_mem(imp, mem);
+	rsm_import_get(imp);
+	mutex_unlock(&exp->importers_lock);
+}
+
+static void return_to_lock(struct rsm_export *exp, struct rsm_import *imp)
+{
+	rsm_import_put(imp);
+	mutex_lock(&exp->importers_lock);
+}
+
+/**
+ * struct exchange - memory that takes the place of other memory
+ * @old: the former memory, not NULL
+ * @mem: the memory, or NULL
+ */
+struct exchange {
+	struct rsm_mem *old;
+	struct rsm_mem *mem;
+};
+
+static void replace_mem_visit(struct rsm_export *exp, struct rsm_import *imp, void *data)
+{
+	const struct exchange *exchange = data;
+
+	leave_lock(exp, imp);
+	rsm_import_replace_mem(imp, exchange->old, exchange->mem);
+	return_to_lock(exp, imp);
 }
 
 /**
@@ -164,15 +192,16 @@ static void set_mem_visit(struct rsm_export *exp, struct rsm_import *imp, void *
  */
 void rsm_export_set_mem(struct rsm_export *exp, struct rsm_mem *mem)
 {
-	struct rsm_mem *old = exp->mem;
+	struct exchange exchange = { .old = exp->mem, .mem = mem };
 
 	lockdep_assert_held(&exp->lock);
 	/* Importers that join from now on get the new memory. */
 	mutex_lock(&exp->importers_lock);
 	exp->mem = mem;
 	mutex_unlock(&exp->importers_lock);
-	visit_importers(exp, set_mem_visit, mem);
-	rsm_mem_put(old);
+	if (exchange.old)
+		visit_importers(exp, replace_mem_visit, &exchange);
+	rsm_mem_put(exchange.old);
 }
 EXPORT_SYMBOL_GPL(rsm_export_set_mem);
 
@@ -192,8 +221,11 @@ static void abort_visit(struct rsm_export *exp, struct rsm_import *imp, void *da
 
 	if (abortion->granted && imp->ticket != abortion->granted)
 		return;
+	leave_lock(exp, imp);
 	rsm_import_abort(imp, abortion->reason);
+	mutex_lock(&exp->importers_lock);
 	importers_remove(exp, imp);
+	rsm_import_put(imp);
 }
 
 /**
