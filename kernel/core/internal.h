@@ -301,6 +301,8 @@ void rsm_watch_exit(void);
 u64 rsm_watch_pages_looked_at(void);
 
 /* pin.c */
+int rsm_pin_init(void);
+void rsm_pin_exit(void);
 rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,
 			   struct rsm_loan *loan, struct rsm_mem **mem);
 unsigned long rsm_pin_charged_to(const struct rsm_mem *mem, const struct mm_struct *mm);

@@ -43,9 +43,12 @@ static int __init rsm_init(void)
 	if (err)
 		return err;
 	rsm_notify_listen(&rsm_netlink_listener);
-	err = rsm_watch_init();
+	err = rsm_pin_init();
 	if (err)
 		return err;
+	err = rsm_watch_init();
+	if (err)
+		goto err_pin_exit;
 	err = rsm_agent_init();
 	if (err)
 		goto err_watch_exit;
@@ -71,6 +74,8 @@ err_agent_exit:
 	rsm_agent_exit();
 err_watch_exit:
 	rsm_watch_exit();
+err_pin_exit:
+	rsm_pin_exit();
 	return err;
 }
 module_init(rsm_init);
@@ -84,6 +89,7 @@ static void __exit rsm_exit(void)
 	rsm_loopback_unregister();
 	rsm_agent_exit();
 	rsm_watch_exit();
+	rsm_pin_exit();
 	/* Wait until the entries that process.c has freed are freed by RCU. */
 	rcu_barrier();
 }

@@ -14,6 +14,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 /* Pages that are pinned or unpinned before the scheduler may run another task. */
 #define PIN_BATCH	8192UL
@@ -24,6 +25,7 @@
  * @mm: address space that they are charged to
  * @charged: pages charged: the pinned ones and the rest of the huge pages that they are part of
  * @writable: they are pinned for writing
+ * @release: gives the pages back
  * @page: the pages, in order
  */
 struct rsm_pinned {
@@ -31,8 +33,23 @@ struct rsm_pinned {
 	struct mm_struct *mm;
 	unsigned long charged;
 	bool writable;
+	struct work_struct release;
 	struct page *page[];
 };
+
+static struct workqueue_struct *release_wq;
+
+int __init rsm_pin_init(void)
+{
+	release_wq = alloc_workqueue("rsm-release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return release_wq ? 0 : -ENOMEM;
+}
+
+/* All memory is being given back by now. */
+void rsm_pin_exit(void)
+{
+	destroy_workqueue(release_wq);
+}
 
 static struct rsm_pinned *to_pinned(const struct rsm_mem *mem)
 {
@@ -80,12 +97,31 @@ static void pinned_free(struct rsm_pinned *pinned)
 	kvfree(pinned);
 }
 
+static void pinned_give_back(struct rsm_pinned *pinned)
+{
+	unpin(pinned, pinned->mem.npages);
+	pinned_free(pinned);
+}
+
+static void release_work(struct work_struct *work)
+{
+	pinned_give_back(container_of(work, struct rsm_pinned, release));
+}
+
+/*
+ * A worker leaves much memory to another work, which may take seconds: it may be that of a link,
+ * whose peer waits for answers.
+ */
 static void pinned_release(struct rsm_mem *mem)
 {
 	struct rsm_pinned *pinned = to_pinned(mem);
 
-	unpin(pinned, mem->npages);
-	pinned_free(pinned);
+	if (!(current->flags & PF_WQ_WORKER) || mem->npages <= PIN_BATCH) {
+		pinned_give_back(pinned);
+		return;
+	}
+	INIT_WORK(&pinned->release, release_work);
+	queue_work(release_wq, &pinned->release);
 }
 
 static const struct rsm_mem_ops pinned_ops = {

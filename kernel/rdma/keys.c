@@ -274,8 +274,10 @@ static rsm_status_t register_all(struct key_set *set)
 
 static void free_set(struct key_set *set)
 {
-	for (u64 chunk = 0; chunk < set->count; chunk++)
+	for (u64 chunk = 0; chunk < set->count; chunk++) {
 		unregister(set->channel, &set->key[chunk]);
+		cond_resched();
+	}
 	unregister(set->channel, &set->table_key);
 	free_pages_exact(set->table, set->table_bytes);
 	kvfree(set);
