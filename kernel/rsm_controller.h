@@ -209,6 +209,8 @@ struct rsm_inbox {
  *	importers.c
  * @importer_count: how many imports there are
  * @remote_importers: the agent's: importing nodes
+ * @answers: how many of these have gone, fulfilled a request or no stale key any more
+ * @answered: woken by each of these; the holder of @lock waits here
  * @open: connects are accepted
  * @lent: a rebind has borrowed the room of @mem under the limits
  * @priv: the controller's
@@ -236,6 +238,8 @@ struct rsm_export {
 	struct list_head importers;
 	unsigned int importer_count;
 	struct list_head remote_importers;
+	atomic_t answers;
+	wait_queue_head_t answered;
 	bool open;
 	bool lent;
 	void *priv;

@@ -210,8 +210,7 @@ struct rsm_room_wait {
  * @machine: the state of the link
  * @timer: runs for the next heartbeat and when the peer has been silent for too long
  * @work: does all that needs process context, one thing at a time
- * @changed: woken when the state changes, when an answer arrives, and when an
- *	importer has gone
+ * @changed: woken when the state changes
  * @requests: limits outstanding requests of @work; together with @connects to RSM_LINK_REQUESTS, so
  *	inbox and outbox cannot overflow and two nodes cannot deadlock on full boxes
  * @connects: limits outstanding connects. Users who connect all the time must not keep the turns
@@ -221,13 +220,16 @@ struct rsm_room_wait {
  * @placing: the importer that rsm_keys_wq makes keys for, or NULL: one at a time, so that a peer
  *	that delays its own keys keeps one worker
  * @to_place: importers that wait for their turn, in their order
- * @blocked: the peer has no room for @unsent
+ * @untold: importers whose node has to hear of their new mode, in their order
+ * @unused: segments of the peer that have no user here any more, of which the peer has to hear
+ * @blocked: the peer has no room for @unsent, @untold or @unused
  * @blocked_wait: since when
  * @up: listeners were notified that the node is up; used by @work only
  * @inbox: ring of messages for @work
  * @inbox_head: next to be handled
  * @inbox_tail: next to be filled
  * @inbox_refused: a message was refused for want of room
+ * @handling: @work handles a message that it has taken from the inbox
  * @outbox: ring of answers for which there was no room; changed by @work only
  * @outbox_head: next to be sent
  * @outbox_tail: next to be filled
@@ -262,6 +264,8 @@ struct rsm_link {
 	struct list_head unanswered;
 	struct rsm_remote_importer *placing;
 	struct list_head to_place;
+	struct list_head untold;
+	struct list_head unused;
 	bool blocked;
 	struct rsm_room_wait blocked_wait;
 	bool up;
@@ -269,6 +273,7 @@ struct rsm_link {
 	u32 inbox_head;
 	u32 inbox_tail;
 	bool inbox_refused;
+	bool handling;
 	struct rsm_link_message *outbox;
 	u32 outbox_head;
 	u32 outbox_tail;

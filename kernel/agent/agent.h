@@ -67,6 +67,9 @@ struct rsm_lease {
  * @making_rights: the rights of those keys; likewise
  * @status: result of @placing, if CONNECTED has to carry it to the node
  * @on_link: place among the link's requests, if there is one
+ * @untold_mode: the mode of which its node has to hear; guarded by the export's importers_lock
+ * @on_untold: place among the link's importers whose node has to hear of its mode; joined and left
+ *	under the export's importers_lock and link->lock
  * @cookie: number by which the importing node names the segment
  * @handle: number by which this node names the importer, its index in the link's xarray
  * @serial: importers of a segment are in the order of their serials
@@ -86,6 +89,8 @@ struct rsm_remote_importer {
 	u32 making_rights;
 	rsm_status_t status;
 	struct list_head on_link;
+	u32 untold_mode;
+	struct list_head on_untold;
 	u32 cookie;
 	u32 handle;
 	u64 serial;
@@ -98,6 +103,14 @@ static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
 	return READ_ONCE(link->outbox_head) == READ_ONCE(link->outbox_tail);
 }
 
+/* Does anything but answers wait for room, or for its turn? */
+static inline bool rsm_link_has_unsent(const struct rsm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return !list_empty(&link->unsent) || !list_empty(&link->untold) ||
+	       !list_empty(&link->unused);
+}
+
 /* links.c: the registry of links */
 void rsm_links_add(struct rsm_link *link);
 void rsm_links_remove(struct rsm_link *link);
@@ -108,7 +121,7 @@ bool rsm_link_is_listed(const struct rsm_link *link);
 /* drive.c: timer, inbox and work of a link; link.h has the state that they drive */
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
-bool rsm_link_patience_was_over(struct rsm_link *link, unsigned long since, unsigned long now);
+bool rsm_link_answer_is_missed(struct rsm_link *link, unsigned long since, unsigned long now);
 void rsm_link_await_room(struct rsm_link *link, struct rsm_room_wait *wait);
 bool rsm_link_refuses_room(struct rsm_link *link, struct rsm_room_wait *wait, unsigned long now);
 
@@ -136,6 +149,7 @@ void rsm_remote_segment_republished(struct rsm_link *link,
 void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *msg);
 void rsm_remote_segment_bell(struct rsm_link *link, u32 cookie, u32 handle, u32 flags);
 void rsm_remote_segment_deliver_bells(struct rsm_link *link);
+void rsm_remote_segments_disconnect(struct rsm_link *link);
 void rsm_remote_segment_link_down(struct rsm_link *link);
 
 /* remote_importer.c: importers at other nodes of segments exported here */
@@ -160,8 +174,11 @@ struct rsm_importer_output rsm_importer_change(struct rsm_remote_importer *impor
 					       enum rsm_message_type type);
 void rsm_request(struct rsm_remote_importer *importer, enum rsm_message_type type);
 void rsm_request_end(struct rsm_remote_importer *importer);
+void rsm_tell_mode(struct rsm_remote_importer *importer, u32 mode);
+void rsm_forget_to_tell(struct rsm_remote_importer *importer);
+bool rsm_link_note_sent(struct rsm_link *link, int err);
 void rsm_requests_run(struct rsm_link *link, bool drained);
-void rsm_remote_importers_changed(void);
+void rsm_remote_importers_changed(struct rsm_export *exp);
 bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,
 			       bool (*is_done)(struct rsm_export *exp, u64 last));
 

@@ -46,20 +46,29 @@ static void link_change(struct rsm_link *link, const struct rsm_link_input *inpu
 	link_feed(link, input);
 }
 
+/* Has something arrived from the peer that is not handled yet? */
+static bool has_unread(const struct rsm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return READ_ONCE(link->handling) || link->inbox_refused ||
+	       link->inbox_head != link->inbox_tail;
+}
+
 /*
- * Had the peer had two intervals from @since to @now, in jiffies, to answer or to make room? The
- * caller has looked for the answer or the room after @now: the time since then does not count, nor
- * does the time for which this node stood still.
+ * Had the peer had its time from @since to @now, in jiffies, to answer? The caller has looked for
+ * the answer after @now: the time since then does not count, nor does the time for which this node
+ * stood still.
  */
-bool rsm_link_patience_was_over(struct rsm_link *link, unsigned long since, unsigned long now)
+bool rsm_link_answer_is_missed(struct rsm_link *link, unsigned long since, unsigned long now)
 {
 	unsigned long flags;
-	bool over;
+	bool missed;
 
 	spin_lock_irqsave(&link->lock, flags);
-	over = rsm_patience_is_over(&link->machine.silence, now, link->machine.interval, since, 1);
+	missed = rsm_answer_is_missed(&link->machine.silence, now, link->machine.interval, since,
+				      !has_unread(link));
 	spin_unlock_irqrestore(&link->lock, flags);
-	return over;
+	return missed;
 }
 
 /* The caller begins to wait for room for a message. */
@@ -223,20 +232,16 @@ bool rsm_link_stop_greeting(struct rsm_link *link, const char *why)
 }
 EXPORT_SYMBOL_GPL(rsm_link_stop_greeting);
 
-static bool has_requests(const struct rsm_link *link)
-{
-	lockdep_assert_held(&link->lock);
-	return !list_empty(&link->unsent) || !list_empty(&link->unanswered);
-}
-
 /* Returns the type of the message to be sent now, 0 for none. */
 static enum rsm_message_type take_tick(struct rsm_link *link)
 {
 	struct rsm_link_input input = { .event = RSM_ON_TICK };
 
 	lockdep_assert_held(&link->lock);
-	input.stirred = link->ops->stirs && link->ops->stirs(link);
-	if (!rsm_outbox_is_empty(link) || has_requests(link))
+	/* A peer of which messages are refused for want of room here is not silent. */
+	input.stirred = (link->ops->stirs && link->ops->stirs(link)) || link->inbox_refused;
+	if (!rsm_outbox_is_empty(link) || rsm_link_has_unsent(link) ||
+	    !list_empty(&link->unanswered))
 		queue_work(rsm_link_wq, &link->work);
 	return link_feed_locked(link, &input).send;
 }
@@ -267,6 +272,7 @@ static bool take_message(struct rsm_link *link, struct rsm_link_message *message
 		link->inbox_head = link->inbox_tail;
 	if (link->inbox_head != link->inbox_tail) {
 		*message = link->inbox[link->inbox_head++ % RSM_LINK_INBOX];
+		link->handling = true;
 		found = true;
 	}
 	spin_unlock_irq(&link->lock);
@@ -279,6 +285,7 @@ static bool take_message(struct rsm_link *link, struct rsm_link_message *message
  */
 static bool handle_messages(struct rsm_link *link)
 {
+	unsigned long last = jiffies;
 	struct rsm_link_message message;
 
 	for (int i = 0; i < RSM_LINK_INBOX; i++) {
@@ -287,7 +294,13 @@ static bool handle_messages(struct rsm_link *link)
 		if (!take_message(link, &message))
 			return true;
 		rsm_message_handle(link, message.data);
+		WRITE_ONCE(link->handling, false);
 		cond_resched();
+		/* A MOVE waits for transfers, which the peer can hold up. */
+		if (time_after(jiffies, last + READ_ONCE(link->machine.interval))) {
+			rsm_requests_run(link, false);
+			last = jiffies;
+		}
 	}
 	queue_work(rsm_link_wq, &link->work);
 	return false;
@@ -489,6 +502,8 @@ int rsm_link_init(struct rsm_link *link, struct rsm_controller *ctl,
 	INIT_LIST_HEAD(&link->unsent);
 	INIT_LIST_HEAD(&link->unanswered);
 	INIT_LIST_HEAD(&link->to_place);
+	INIT_LIST_HEAD(&link->untold);
+	INIT_LIST_HEAD(&link->unused);
 	xa_init_flags(&link->remotes, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	link->remote_ids = RB_ROOT;
 	xa_init_flags(&link->importers, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
@@ -507,6 +522,7 @@ void rsm_link_exit(struct rsm_link *link)
 {
 	rsm_links_remove(link);
 	cancel_work_sync(&link->work);
+	rsm_remote_segments_disconnect(link);
 	xa_destroy(&link->remotes);
 	xa_destroy(&link->importers);
 	kfree(link->inbox);

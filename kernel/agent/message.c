@@ -4,6 +4,7 @@
 #include "agent.h"
 
 #include <linux/delay.h>
+#include <linux/sched/signal.h>
 
 /* Fill in a header for the peer as it is now. */
 void rsm_message_init(struct rsm_link *link, struct rsm_msg_header *header,
@@ -72,6 +73,36 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
 	return send_now(link, message);
 }
 
+/*
+ * Does the link's work have something to send before a task may send @message? Tasks that try
+ * without a pause would else take all room from the work, which tries once a jiffy. A CONNECT goes
+ * behind each DISCONNECT that waits for room: a user who connects and disconnects in turn must not
+ * seem to have more connections than a peer admits.
+ */
+static bool is_before(const struct rsm_link *link, const void *message)
+{
+	const struct rsm_msg_header *header = message;
+
+	return !rsm_outbox_is_empty(link) || READ_ONCE(link->blocked) ||
+	       (le16_to_cpu(header->type) == RSM_MSG_CONNECT &&
+		!list_empty_careful(&link->unused));
+}
+
+/* Send a task's message if it is its turn; -EAGAIN if there is no room, or it is not. */
+static int try_to_send(struct rsm_link *link, const void *message, struct rsm_room_wait *wait)
+{
+	unsigned long now = jiffies;
+	int err = -EAGAIN;
+
+	if (is_before(link, message))
+		rsm_room_wait_postpone(wait, now);
+	else
+		err = rsm_send_in_turn(link, message);
+	if (err == -EAGAIN && rsm_link_refuses_room(link, wait, now))
+		rsm_link_fail(link, "takes no messages");
+	return err;
+}
+
 /**
  * rsm_send_within() - send a message, waiting for room if need be
  * @link: the link
@@ -82,18 +113,17 @@ int rsm_send_in_turn(struct rsm_link *link, const void *message)
  *
  * The caller holds no lock that the link's work may take.
  *
- * Return: 0, or -ENOTCONN if the peer is not there any more.
+ * Return: 0, -ENOTCONN if the peer is not there any more, or -EINTR if the caller is killed.
  */
 int rsm_send_within(struct rsm_link *link, u64 peer, void *message, struct rsm_room_wait *wait)
 {
 	while (rsm_link_is_active(link, peer)) {
-		unsigned long now = jiffies;
-		int err = rsm_send_in_turn(link, message);
+		int err = try_to_send(link, message, wait);
 
 		if (err != -EAGAIN)
 			return err;
-		if (rsm_link_refuses_room(link, wait, now))
-			rsm_link_fail(link, "takes no messages");
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		usleep_range(50, 100);
 	}
 	return -ENOTCONN;

@@ -9,11 +9,23 @@
 /* A node that has many requests to fulfil is given this many times the usual patience. */
 #define BACKLOG	8
 
-static bool has_passed(const struct rsm_requests *requests, unsigned long since,
-		       unsigned int patiences)
+/**
+ * rsm_answer_is_missed() - has the peer had its time to answer?
+ * @silence: what is known of the peer
+ * @now: the time at which the caller began to look for the answer, in jiffies
+ * @interval: heartbeat interval
+ * @since: when the question was sent, in jiffies
+ * @drained: all that has arrived from the peer was handled
+ *
+ * The answer may be among what this node has not read; that gives the peer more time, but not for
+ * ever.
+ *
+ * Return: true if the peer is at fault.
+ */
+bool rsm_answer_is_missed(const struct rsm_silence *silence, unsigned long now,
+			  unsigned long interval, unsigned long since, bool drained)
 {
-	return rsm_patience_is_over(&requests->silence, requests->now, requests->interval, since,
-				    patiences);
+	return rsm_patience_is_over(silence, now, interval, since, drained ? 1 : BACKLOG);
 }
 
 /**
@@ -48,6 +60,19 @@ void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent)
 }
 
 /**
+ * rsm_room_wait_postpone() - this node has not looked whether there is room
+ * @wait: the wait
+ * @now: the time, in jiffies
+ *
+ * Answers or requests of this node have their turn before the caller, and their sender judges the
+ * peer. There is a limit for all of this, as the peer chooses which answers there are.
+ */
+void rsm_room_wait_postpone(struct rsm_room_wait *wait, unsigned long now)
+{
+	wait->since = now;
+}
+
+/**
  * rsm_room_is_refused() - is a peer without room at fault?
  * @wait: the wait, after rsm_room_wait_look()
  * @silence: what is known of the peer
@@ -77,13 +102,16 @@ bool rsm_room_is_refused(const struct rsm_room_wait *wait, const struct rsm_sile
 const char *rsm_requests_objection(const struct rsm_requests *requests)
 {
 	if (requests->unanswered &&
-	    has_passed(requests, requests->unanswered_since, requests->drained ? 1 : BACKLOG))
+	    rsm_answer_is_missed(&requests->silence, requests->now, requests->interval,
+				 requests->unanswered_since, requests->drained))
 		return "does not answer";
-	if (requests->unsent && requests->blocked &&
+	if ((requests->unsent || requests->news) && requests->blocked &&
 	    rsm_room_is_refused(&requests->blocked_wait, &requests->silence, requests->now,
 				requests->interval))
 		return "takes no messages";
-	if (requests->unsent && has_passed(requests, requests->unsent_since, BACKLOG))
+	if (requests->unsent &&
+	    rsm_patience_is_over(&requests->silence, requests->now, requests->interval,
+				 requests->unsent_since, BACKLOG))
 		return "answers too slowly";
 	return NULL;
 }

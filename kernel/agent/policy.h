@@ -16,6 +16,7 @@
  * @unanswered_since: when the oldest of them was sent
  * @unsent: some wait to be sent
  * @unsent_since: when the oldest of them was made
+ * @news: messages that have no answer wait to be sent, too
  * @blocked: the peer makes no room for them
  * @blocked_wait: since when
  */
@@ -28,12 +29,16 @@ struct rsm_requests {
 	unsigned long unanswered_since;
 	bool unsent;
 	unsigned long unsent_since;
+	bool news;
 	bool blocked;
 	struct rsm_room_wait blocked_wait;
 };
 
 void rsm_room_wait_begin(struct rsm_room_wait *wait, unsigned long now, u32 sent);
 void rsm_room_wait_look(struct rsm_room_wait *wait, unsigned long now, u32 sent);
+void rsm_room_wait_postpone(struct rsm_room_wait *wait, unsigned long now);
+bool rsm_answer_is_missed(const struct rsm_silence *silence, unsigned long now,
+			  unsigned long interval, unsigned long since, bool drained);
 bool rsm_room_is_refused(const struct rsm_room_wait *wait, const struct rsm_silence *silence,
 			 unsigned long now, unsigned long interval);
 const char *rsm_requests_objection(const struct rsm_requests *requests);

@@ -166,7 +166,7 @@ static bool end_making(struct rsm_remote_importer *importer)
 	if (over)
 		end_placing(importer);
 	mutex_unlock(&exp->importers_lock);
-	rsm_remote_importers_changed();
+	rsm_remote_importers_changed(exp);
 	return over;
 }
 
@@ -206,6 +206,21 @@ static void begin_placing(struct rsm_remote_importer *importer)
 	spin_unlock_irq(&link->lock);
 }
 
+/*
+ * The importer needs another turn. An owner who changes a segment all the time does not keep the
+ * turn. An importer that has a request pending makes no keys: others must not delay that news.
+ */
+static void wait_again(struct rsm_remote_importer *importer)
+{
+	struct rsm_link *link = importer->link;
+
+	lockdep_assert_held(&link->lock);
+	if (rsm_importer_is_idle(&importer->machine))
+		list_add_tail(&importer->on_placing, &link->to_place);
+	else
+		list_add(&importer->on_placing, &link->to_place);
+}
+
 /* The importer's turn is over: let the next one have a turn. */
 static void pass_turn(struct rsm_remote_importer *importer, bool again)
 {
@@ -214,9 +229,8 @@ static void pass_turn(struct rsm_remote_importer *importer, bool again)
 
 	spin_lock_irq(&link->lock);
 	if (link->placing == importer) {
-		/* An owner who changes a segment all the time does not keep the turn. */
 		if (again && !importer->gets_no_turn)
-			list_add_tail(&importer->on_placing, &link->to_place);
+			wait_again(importer);
 		next = list_first_entry_or_null(&link->to_place, struct rsm_remote_importer,
 						on_placing);
 		link->placing = next;
@@ -286,6 +300,7 @@ static struct rsm_remote_importer *make_importer(struct rsm_export *exp, struct 
 	importer->exp = exp;
 	importer->cookie = cookie;
 	INIT_LIST_HEAD(&importer->on_link);
+	INIT_LIST_HEAD(&importer->on_untold);
 	INIT_LIST_HEAD(&importer->on_placing);
 	INIT_WORK(&importer->placing, placing_work);
 	return importer;
@@ -414,7 +429,7 @@ static void leave_export(struct rsm_remote_importer *importer)
 	mutex_lock(&exp->importers_lock);
 	list_del(&importer->on_export);
 	mutex_unlock(&exp->importers_lock);
-	rsm_remote_importers_changed();
+	rsm_remote_importers_changed(exp);
 }
 
 /* From now on no request to its node is made. */
@@ -436,6 +451,7 @@ void rsm_remote_importer_remove(struct rsm_remote_importer *importer)
 	mutex_lock(&exp->importers_lock);
 	begin_leaving(importer);
 	mutex_unlock(&exp->importers_lock);
+	rsm_forget_to_tell(importer);
 	cancel_placing(importer);
 	rsm_request_end(importer);
 	rsm_lease_end(importer->link, &importer->now);
@@ -490,7 +506,7 @@ void rsm_remote_importer_moved(struct rsm_link *link, const struct rsm_msg_conne
 	mutex_unlock(&importer->exp->importers_lock);
 	rsm_lease_end(link, &old);
 	rsm_request_end(importer);
-	rsm_remote_importers_changed();
+	rsm_remote_importers_changed(importer->exp);
 }
 
 /* BELL from an importer; any context. */

@@ -27,6 +27,7 @@
  * @by_id: place in the link's tree of records
  * @cookie: number by which this node names it, its index in the link's xarray
  * @machine: its state; one that has ended is not in the xarray any more
+ * @changed: woken when its state changes
  * @users: imports, and calls of connect under way
  * @imports: connected ones; changed under the xarray's lock, too
  * @import_count: how many; guarded by the xarray's lock, as is what follows
@@ -34,6 +35,7 @@
  * @uid: owner, invalid if there is no such user here
  * @gid: group, likewise
  * @mem: its memory, if the controller has any to show
+ * @on_link: place among the link's records that have no user any more
  */
 struct rsm_remote_segment {
 	struct rsm_link *link;
@@ -42,6 +44,7 @@ struct rsm_remote_segment {
 	struct rb_node by_id;
 	u32 cookie;
 	struct rsm_remote_machine machine;
+	wait_queue_head_t changed;
 	unsigned int users;
 	struct list_head imports;
 	unsigned int import_count;
@@ -49,6 +52,7 @@ struct rsm_remote_segment {
 	kuid_t uid;
 	kgid_t gid;
 	struct rsm_mem *mem;
+	struct list_head on_link;
 };
 
 static struct rsm_link *find_link(const struct rsm_import *imp, rsm_status_t *status)
@@ -112,6 +116,7 @@ static struct rsm_remote_segment *remote_alloc(struct rsm_link *link, u32 id)
 	}
 	remote->link = link;
 	remote->id = id;
+	init_waitqueue_head(&remote->changed);
 	INIT_LIST_HEAD(&remote->imports);
 	return remote;
 }
@@ -209,18 +214,74 @@ static struct rsm_mem *remove_remote(struct rsm_remote_segment *remote)
 	rb_erase(&remote->by_id, &remote->link->remote_ids);
 	atomic_dec(&remote->link->remote_count);
 	remote->mem = NULL;
-	wake_up_all(&remote->link->changed);
+	wake_up_all(&remote->changed);
 	return mem;
 }
 
-/* Likewise, with all imports of the segment. */
+/*
+ * Take the next import of those to visit, referenced, and put it behind the others: imports may
+ * leave meanwhile. The caller holds a use of the record, and drops rsm_agent_lock for the visit:
+ * the mappings of an import may be so many that a change of them takes seconds, and the works of
+ * all links wait for rsm_agent_lock. Returns NULL if there is none.
+ */
+static struct rsm_import *next_import(struct rsm_remote_segment *remote, unsigned int *left)
+{
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	imp = list_first_entry_or_null(&remote->imports, struct rsm_import, link);
+	if (!imp || !*left)
+		return NULL;
+	--*left;
+	xa_lock_irq(&remote->link->remotes);
+	list_move_tail(&imp->link, &remote->imports);
+	xa_unlock_irq(&remote->link->remotes);
+	rsm_import_get(imp);
+	return imp;
+}
+
+/* The record has ended; abort all imports of the segment. */
+static void abort_imports(struct rsm_remote_segment *remote, enum rsm_reason reason)
+{
+	unsigned int left = remote->import_count;
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	while ((imp = next_import(remote, &left))) {
+		mutex_unlock(&rsm_agent_lock);
+		rsm_import_abort(imp, reason);
+		rsm_import_put(imp);
+		mutex_lock(&rsm_agent_lock);
+	}
+}
+
+/* The record has other memory. Put it behind all imports; those that join meanwhile have it. */
+static void move_imports(struct rsm_remote_segment *remote, struct rsm_mem *old)
+{
+	unsigned int left = remote->import_count;
+	struct rsm_import *imp;
+
+	lockdep_assert_held(&rsm_agent_lock);
+	while ((imp = next_import(remote, &left))) {
+		mutex_unlock(&rsm_agent_lock);
+		rsm_import_replace_mem(imp, old, remote->mem);
+		rsm_import_put(imp);
+		mutex_lock(&rsm_agent_lock);
+	}
+}
+
+/*
+ * remove_remote() with all imports of the segment. Drops rsm_agent_lock meanwhile: the caller must
+ * not use the record any more.
+ */
 static struct rsm_mem *abort_remote(struct rsm_remote_segment *remote, enum rsm_reason reason)
 {
 	struct rsm_mem *mem = remove_remote(remote);
-	struct rsm_import *imp;
 
-	list_for_each_entry(imp, &remote->imports, link)
-		rsm_import_abort(imp, reason);
+	remote->users++;
+	abort_imports(remote, reason);
+	if (!--remote->users)
+		kfree(remote);
 	return mem;
 }
 
@@ -241,13 +302,64 @@ static void detach_mem(struct rsm_link *link, struct rsm_mem *mem)
 	rsm_mem_put(mem);
 }
 
-static void disconnect(struct rsm_remote_segment *remote)
+static int send_disconnect(const struct rsm_remote_segment *remote)
 {
 	struct rsm_msg_connection message;
 
+	/* A later incarnation of that node knows nothing of the segment. */
+	if (!rsm_link_is_active(remote->link, remote->peer))
+		return 0;
 	rsm_connection_init(remote->link, &message, RSM_MSG_DISCONNECT, remote->cookie,
 			    remote->machine.handle);
-	rsm_send(remote->link, remote->peer, &message);
+	return rsm_send_in_turn(remote->link, &message);
+}
+
+/*
+ * Notify the exporter's node that this one has no use for the segment. If there is no room, the
+ * link's work does that: a process that exits must not wait for the node.
+ */
+static void disconnect(struct rsm_remote_segment *remote)
+{
+	struct rsm_link *link = remote->link;
+
+	if (send_disconnect(remote) != -EAGAIN) {
+		kfree(remote);
+		return;
+	}
+	spin_lock_irq(&link->lock);
+	list_add_tail(&remote->on_link, &link->unused);
+	spin_unlock_irq(&link->lock);
+	queue_work(rsm_link_wq, &link->work);
+}
+
+static struct rsm_remote_segment *first_unused(struct rsm_link *link)
+{
+	struct rsm_remote_segment *remote;
+
+	spin_lock_irq(&link->lock);
+	remote = list_first_entry_or_null(&link->unused, struct rsm_remote_segment, on_link);
+	spin_unlock_irq(&link->lock);
+	return remote;
+}
+
+/**
+ * rsm_remote_segments_disconnect() - notify the peer of segments that have no user any more
+ * @link: the link
+ *
+ * Called by the link's work, or after its end. A link that is not active only forgets the segments.
+ */
+void rsm_remote_segments_disconnect(struct rsm_link *link)
+{
+	struct rsm_remote_segment *remote;
+
+	while ((remote = first_unused(link))) {
+		if (!rsm_link_note_sent(link, send_disconnect(remote)))
+			return;
+		spin_lock_irq(&link->lock);
+		list_del(&remote->on_link);
+		spin_unlock_irq(&link->lock);
+		kfree(remote);
+	}
 }
 
 /* Give up a use; after the last one notify the exporter's node. */
@@ -268,7 +380,8 @@ static void remote_put(struct rsm_remote_segment *remote)
 	detach_mem(remote->link, mem);
 	if (notify)
 		disconnect(remote);
-	kfree(remote);
+	else
+		kfree(remote);
 }
 
 static bool is_connecting(struct rsm_remote_segment *remote)
@@ -296,14 +409,14 @@ static rsm_status_t ask(struct rsm_remote_segment *remote)
 		now = jiffies;
 		if (!is_connecting(remote))
 			return RSM_STS_SUCCESS;
-		if (asked && rsm_link_patience_was_over(link, start, now))
+		if (asked && rsm_link_answer_is_missed(link, start, now))
 			rsm_link_fail(link, "does not answer");
 		if (rsm_send(link, remote->peer, &message))
 			return RSM_STS_REMOTE_NODE_UNREACHABLE;
 		if (!asked)
 			start = jiffies;
 		asked = true;
-		left = wait_event_interruptible_timeout(link->changed,
+		left = wait_event_interruptible_timeout(remote->changed,
 							!is_connecting(remote),
 							READ_ONCE(link->machine.interval));
 		if (left < 0)
@@ -357,7 +470,7 @@ static rsm_status_t get_placed(struct rsm_remote_segment *remote)
 	rsm_connection_init(link, &message, RSM_MSG_PLACE, remote->cookie, remote->machine.handle);
 	if (rsm_send(link, remote->peer, &message))
 		return RSM_STS_REMOTE_NODE_UNREACHABLE;
-	left = wait_event_interruptible_timeout(link->changed, is_placed(remote),
+	left = wait_event_interruptible_timeout(remote->changed, is_placed(remote),
 						msecs_to_jiffies(link->ops->place_ms));
 	if (left < 0)
 		return RSM_STS_INTERRUPTED;
@@ -569,7 +682,7 @@ static bool take_answer(struct rsm_link *link, const struct rsm_msg_connected *m
 	if (output.ended)
 		rsm_mem_put(remove_remote(remote));
 	else if (output.changed)
-		wake_up_all(&link->changed);
+		wake_up_all(&remote->changed);
 	return !output.decline;
 }
 
@@ -621,21 +734,21 @@ void rsm_remote_segment_unpublished(struct rsm_link *link, const struct rsm_msg_
 }
 
 /*
- * Put other memory behind all imports; a bad place ends the connection. Returns the old memory, for
- * detach_mem().
+ * Put other memory behind all imports; a bad place ends the connection, otherwise the caller gets a
+ * use of the record. Returns the old memory, for detach_mem().
  */
 static struct rsm_mem *move(struct rsm_remote_segment *remote, const __le64 *words, bool *moved)
 {
 	struct rsm_mem *old = remote->mem;
-	struct rsm_import *imp;
 
 	lockdep_assert_held(&rsm_agent_lock);
 	*moved = !attach_at(remote, words).ended;
 	if (!*moved)
 		return abort_remote(remote, RSM_REASON_PEER_ERROR);
-	list_for_each_entry(imp, &remote->imports, link)
-		rsm_import_set_mem(imp, remote->mem);
-	wake_up_all(&remote->link->changed);
+	wake_up_all(&remote->changed);
+	remote->users++;
+	if (old)
+		move_imports(remote, old);
 	return old;
 }
 
@@ -659,6 +772,8 @@ void rsm_remote_segment_move(struct rsm_link *link, const struct rsm_msg_move *m
 		old = abort_remote(remote, RSM_REASON_PEER_ERROR);
 	mutex_unlock(&rsm_agent_lock);
 	detach_mem(link, old);
+	if (moved)
+		remote_put(remote);
 	rsm_connection_init(link, &answer, moved ? RSM_MSG_MOVED : RSM_MSG_DISCONNECT,
 			    le32_to_cpu(msg->cookie), le32_to_cpu(msg->handle));
 	rsm_answer(link, &answer);

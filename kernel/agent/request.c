@@ -13,16 +13,15 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-/* Woken when an importer has gone, has fulfilled a request or has no stale key any more. */
-static DECLARE_WAIT_QUEUE_HEAD(changed);
-static atomic_t changes = ATOMIC_INIT(0);
-
-/* Wake the tasks that wait until importers have fulfilled requests. */
-void rsm_remote_importers_changed(void)
+/*
+ * An importer of @exp has gone, has fulfilled a request or has no stale key any more: wake the task
+ * that waits for that. Tasks that wait for other segments sleep on.
+ */
+void rsm_remote_importers_changed(struct rsm_export *exp)
 {
 	/* A task that sees the count sees the change, too. */
-	(void)atomic_inc_return_release(&changes);
-	wake_up_all(&changed);
+	(void)atomic_inc_return_release(&exp->answers);
+	wake_up_all(&exp->answered);
 }
 
 /* Not a task that is exiting, which no signal ends, nor a worker, which other work needs. */
@@ -48,10 +47,11 @@ bool rsm_remote_importers_wait(struct rsm_export *exp, u64 last,
 	int seen;
 
 	for (;;) {
-		seen = atomic_read_acquire(&changes);
+		seen = atomic_read_acquire(&exp->answers);
 		if (is_done(exp, last))
 			return true;
-		if (!may_wait() || wait_event_killable(changed, atomic_read(&changes) != seen))
+		if (!may_wait() ||
+		    wait_event_killable(exp->answered, atomic_read(&exp->answers) != seen))
 			return false;
 	}
 }
@@ -214,14 +214,17 @@ static int send_question(struct rsm_remote_importer *importer, enum rsm_message_
 	return err;
 }
 
-/* Send a request; false if no more requests can be sent now. */
-static bool send_request(struct rsm_remote_importer *importer)
+/**
+ * rsm_link_note_sent() - look at the outcome of sending something
+ * @link: the link, which fails if the peer can't be reached
+ * @err: what send() has returned, or -EBUSY if the peer has too many requests to answer
+ *
+ * Called by the link's work, or after its end.
+ *
+ * Return: true if more can be sent now.
+ */
+bool rsm_link_note_sent(struct rsm_link *link, int err)
 {
-	enum rsm_message_type type = READ_ONCE(importer->machine.request);
-	struct rsm_link *link = importer->link;
-	int err;
-
-	err = type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
 	if (!err)
 		note_room(link);
 	else if (err == -EAGAIN)
@@ -231,6 +234,93 @@ static bool send_request(struct rsm_remote_importer *importer)
 	return !err;
 }
 
+/* Send a request; false if no more requests can be sent now. */
+static bool send_request(struct rsm_remote_importer *importer)
+{
+	enum rsm_message_type type = READ_ONCE(importer->machine.request);
+	struct rsm_link *link = importer->link;
+	int err;
+
+	err = type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
+	return rsm_link_note_sent(link, err);
+}
+
+/* Tell the importer's node a mode for later connects. */
+static int send_mode(const struct rsm_remote_importer *importer, u32 mode)
+{
+	struct rsm_msg_connection message;
+
+	rsm_connection_init(importer->link, &message, RSM_MSG_REPUBLISH, importer->cookie,
+			    importer->handle);
+	message.value = cpu_to_le32(mode);
+	return rsm_send_in_turn(importer->link, &message);
+}
+
+/**
+ * rsm_tell_mode() - tell an importer's node its mode, later if there is no room now
+ * @importer: the importer
+ * @mode: the mode, or %RSM_MODE_CLOSED
+ *
+ * The caller does not wait: peers without room would hold it up one after the other.
+ */
+void rsm_tell_mode(struct rsm_remote_importer *importer, u32 mode)
+{
+	struct rsm_link *link = importer->link;
+
+	lockdep_assert_held(&importer->exp->importers_lock);
+	importer->untold_mode = mode;
+	if (!list_empty(&importer->on_untold) || send_mode(importer, mode) != -EAGAIN)
+		return;
+	spin_lock_irq(&link->lock);
+	list_add_tail(&importer->on_untold, &link->untold);
+	spin_unlock_irq(&link->lock);
+	queue_work(rsm_link_wq, &link->work);
+}
+
+/* The importer's node need not hear of its mode any more. */
+void rsm_forget_to_tell(struct rsm_remote_importer *importer)
+{
+	spin_lock_irq(&importer->link->lock);
+	list_del_init(&importer->on_untold);
+	spin_unlock_irq(&importer->link->lock);
+}
+
+static struct rsm_remote_importer *first_untold(struct rsm_link *link)
+{
+	struct rsm_remote_importer *importer;
+
+	spin_lock_irq(&link->lock);
+	importer = list_first_entry_or_null(&link->untold, struct rsm_remote_importer, on_untold);
+	spin_unlock_irq(&link->lock);
+	return importer;
+}
+
+/* Tell an importer that has had to wait for room; false if no more can be told now. */
+static bool tell_untold(struct rsm_remote_importer *importer)
+{
+	struct rsm_link *link = importer->link;
+	int err;
+
+	/* A mode that changes once it is sent puts the importer on the list again. */
+	mutex_lock(&importer->exp->importers_lock);
+	err = send_mode(importer, importer->untold_mode);
+	if (!err)
+		rsm_forget_to_tell(importer);
+	mutex_unlock(&importer->exp->importers_lock);
+	return rsm_link_note_sent(link, err);
+}
+
+/* Send what has waited for room, but for requests; the link's work only. */
+static void send_news(struct rsm_link *link)
+{
+	struct rsm_remote_importer *importer;
+
+	rsm_remote_segments_disconnect(link);
+	while ((importer = first_untold(link)))
+		if (!tell_untold(importer))
+			return;
+}
+
 /* The caller has begun to send what there is room for at the time requests->now. */
 static void look_at_requests(struct rsm_link *link, struct rsm_requests *requests)
 {
@@ -238,10 +328,11 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 
 	spin_lock_irq(&link->lock);
 	/* The last of them has been sent, or its importer has gone. */
-	if (list_empty(&link->unsent))
+	if (!rsm_link_has_unsent(link))
 		link->blocked = false;
 	requests->interval = link->machine.interval;
 	requests->silence = link->machine.silence;
+	requests->news = !list_empty(&link->untold) || !list_empty(&link->unused);
 	requests->blocked = link->blocked;
 	rsm_room_wait_look(&link->blocked_wait, requests->now, atomic_read(&link->sent_count));
 	requests->blocked_wait = link->blocked_wait;
@@ -268,6 +359,7 @@ void rsm_requests_run(struct rsm_link *link, bool drained)
 	struct rsm_remote_importer *importer;
 	const char *why;
 
+	send_news(link);
 	while ((importer = next_unsent(link)))
 		if (!send_request(importer))
 			break;

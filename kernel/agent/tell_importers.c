@@ -23,8 +23,7 @@ static bool is_after(const struct rsm_remote_importer *importer,
  * Copy the importer of @exp that comes next after @copy, of those up to @last; false if there is
  * none.
  */
-static bool next_importer(struct rsm_export *exp, u64 last, struct rsm_remote_importer *copy,
-			  int *mode)
+static bool next_importer(struct rsm_export *exp, u64 last, struct rsm_remote_importer *copy)
 {
 	struct rsm_remote_importer *importer, *next = NULL;
 
@@ -33,46 +32,41 @@ static bool next_importer(struct rsm_export *exp, u64 last, struct rsm_remote_im
 		if (importer->serial <= last && is_after(importer, copy) &&
 		    (!next || is_after(next, importer)))
 			next = importer;
-	if (next) {
+	if (next)
 		*copy = *next;
-		*mode = rsm_remote_importer_mode(exp, next->link);
-	}
 	mutex_unlock(&exp->importers_lock);
 	return next;
 }
 
-static int send_to_importer(const struct rsm_remote_importer *importer,
-			    enum rsm_message_type type, u32 value, struct rsm_room_wait *wait)
+static int ring_importer(const struct rsm_remote_importer *importer, u32 flags,
+			 struct rsm_room_wait *wait)
 {
 	struct rsm_msg_connection message;
 
-	rsm_connection_init(importer->link, &message, type, importer->cookie,
+	rsm_connection_init(importer->link, &message, RSM_MSG_BELL, importer->cookie,
 			    importer->handle);
-	message.value = cpu_to_le32(value);
+	message.value = cpu_to_le32(flags);
 	return rsm_send_within(importer->link, importer->peer, &message, wait);
 }
 
 /*
- * Send a message to all importers that there are at this time. The patience with a peer begins with
- * its first importer: a peer that makes room for one message at a time, or whose importers come
- * and go, must not prolong this without end, and no peer is at fault for another one's time.
+ * Ring all importers that there are at this time. The patience with a peer begins with its first
+ * importer: a peer that makes room for one message at a time, or whose importers come and go, must
+ * not prolong this without end, and no peer is at fault for another one's time.
  */
-static void tell_all(struct rsm_export *exp, enum rsm_message_type type, u32 flags)
+static void ring_all(struct rsm_export *exp, u32 flags)
 {
 	u64 last = atomic64_read(&rsm_remote_importer_serial);
 	const struct rsm_link *link = NULL;
 	struct rsm_remote_importer importer = {};
 	struct rsm_room_wait wait;
-	int mode;
 
-	while (next_importer(exp, last, &importer, &mode)) {
-		u32 value = type == RSM_MSG_BELL ? flags :
-			    mode < 0 ? RSM_MODE_CLOSED : mode;
-
+	while (next_importer(exp, last, &importer)) {
 		if (importer.link != link)
 			rsm_link_await_room(importer.link, &wait);
 		link = importer.link;
-		send_to_importer(&importer, type, value, &wait);
+		if (ring_importer(&importer, flags, &wait) == -EINTR)
+			break;
 	}
 }
 
@@ -288,18 +282,33 @@ static void take_back_offers(struct rsm_export *exp)
 	mutex_unlock(&exp->importers_lock);
 }
 
+/* A node that is leaving the segment, or has failed, need not hear of it. */
+static void tell_modes(struct rsm_export *exp)
+{
+	struct rsm_remote_importer *importer;
+	int mode;
+
+	mutex_lock(&exp->importers_lock);
+	list_for_each_entry(importer, &exp->remote_importers, on_export) {
+		mode = rsm_remote_importer_mode(exp, importer->link);
+		if (!importer->machine.leaving)
+			rsm_tell_mode(importer, mode < 0 ? RSM_MODE_CLOSED : mode);
+	}
+	mutex_unlock(&exp->importers_lock);
+}
+
 /**
  * rsm_agent_republish() - &rsm_controller_ops.republish with links
  * @exp: the export, with its new access list
  *
- * Connections stay; importing nodes get the mode for later connects.
+ * Connections stay; importing nodes get the mode for later connects, as soon as they make room.
  */
 void rsm_agent_republish(struct rsm_export *exp)
 {
 	/* First the rights of a node, then the rights of its users. */
 	take_back_offers(exp);
 	move_all(exp);
-	tell_all(exp, RSM_MSG_REPUBLISH, 0);
+	tell_modes(exp);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_republish);
 
@@ -341,9 +350,11 @@ EXPORT_SYMBOL_GPL(rsm_agent_unpublish);
  * rsm_agent_post_importers() - &rsm_controller_ops.post_importers with links
  * @exp: the export that posts
  * @flags: RSM_SIGPOST_NO_ACCUMULATE or 0
+ *
+ * Waits for peers without room, until the caller is killed.
  */
 void rsm_agent_post_importers(struct rsm_export *exp, u32 flags)
 {
-	tell_all(exp, RSM_MSG_BELL, flags);
+	ring_all(exp, flags);
 }
 EXPORT_SYMBOL_GPL(rsm_agent_post_importers);

@@ -116,6 +116,7 @@ static struct rsm_export *export_alloc(struct rsm_handle *h, struct rsm_bind *ar
 	rsm_inbox_init(&exp->inbox);
 	INIT_LIST_HEAD(&exp->importers);
 	INIT_LIST_HEAD(&exp->remote_importers);
+	init_waitqueue_head(&exp->answered);
 	INIT_WORK(&exp->death, export_death);
 	exp->state = RSM_BOUND;
 	exp->flags = arg->flags;

@@ -56,6 +56,7 @@ static atomic_t held = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 static bool hold_keys;
 static bool hold_attach;
+static atomic_t passes = ATOMIC_INIT(0);
 static bool impatient;
 module_param(impatient, bool, 0600);
 MODULE_PARM_DESC(impatient, "New nodes of nodes0 have this node's heartbeat interval, not the longest that fits: a busy machine is no silent node");
@@ -164,7 +165,7 @@ static void nodes_down(struct rsm_link *link, u64 peer)
 static void stay_at(const bool *hold)
 {
 	atomic_inc(&held);
-	wait_event(hold_wait, !READ_ONCE(*hold));
+	wait_event(hold_wait, !READ_ONCE(*hold) || atomic_dec_if_positive(&passes) >= 0);
 	atomic_dec(&held);
 }
 
@@ -389,6 +390,19 @@ module_param_cb(hold_keys, &hold_ops, &hold_keys, 0600);
 MODULE_PARM_DESC(hold_keys, "Whoever makes keys for an importer of nodes0 waits until this is 0");
 module_param_cb(hold_attach, &hold_ops, &hold_attach, 0600);
 MODULE_PARM_DESC(hold_attach, "Likewise for memory of a node of nodes0 that is attached");
+
+static int let_pass(const char *val, const struct kernel_param *kp)
+{
+	atomic_inc(&passes);
+	wake_up_all(&hold_wait);
+	return 0;
+}
+
+static const struct kernel_param_ops pass_ops = {
+	.set = let_pass,
+};
+module_param_cb(pass, &pass_ops, NULL, 0200);
+MODULE_PARM_DESC(pass, "Anything written here lets one go on that is held");
 
 static struct rsm_controller nodes_controller;
 

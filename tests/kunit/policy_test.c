@@ -72,6 +72,21 @@ static void room_that_others_have_had_is_not_missed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait.first, START);
 }
 
+/* A message that this node does not even try to send is not the peer's fault, except for ever. */
+static void room_that_was_not_looked_for_is_not_missed(struct kunit *test)
+{
+	struct rsm_requests requests = { .drained = true, .news = true, .blocked = true };
+	struct rsm_room_wait *wait = &requests.blocked_wait;
+
+	rsm_room_wait_begin(wait, START, 0);
+	rsm_room_wait_postpone(wait, START + PATIENCE);
+	KUNIT_EXPECT_NULL(test, objection_at(requests, 2 * PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "takes no messages", objection_at(requests, 2 * PATIENCE));
+	rsm_room_wait_postpone(wait, START + BACKLOG * PATIENCE - 1);
+	KUNIT_EXPECT_NULL(test, objection_at(requests, BACKLOG * PATIENCE - 1));
+	KUNIT_EXPECT_STREQ(test, "takes no messages", objection_at(requests, BACKLOG * PATIENCE));
+}
+
 /* Such a peer could let its own questions be answered for ever, and nothing else find room. */
 static void room_that_others_always_have_is_missed_in_the_end(struct kunit *test)
 {
@@ -169,6 +184,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(room_is_missed_after_one_patience),
 	KUNIT_CASE(room_that_others_have_had_is_not_missed),
 	KUNIT_CASE(room_that_others_always_have_is_missed_in_the_end),
+	KUNIT_CASE(room_that_was_not_looked_for_is_not_missed),
 	KUNIT_CASE(many_requests_take_some_patiences),
 	KUNIT_CASE(nothing_is_missed_after_a_standstill),
 	KUNIT_CASE(greetings),

@@ -282,8 +282,7 @@ void World::check_connect(Node &node, Export &segment, u32 user)
         expected = RSMERR_SEG_NOT_PUBLISHED_TO_NODE;
     else if (user && !(rsm_mode_allows(static_cast<unsigned int>(mode), false, false) & RSM_PERM_READ))
         expected = RSMERR_PERM_DENIED;
-    auto *const import = new Import{};
-    node.all_imports.insert(import);
+    Import *const import = &make_import(node);
     const u32 status = try_connect(*import, name_of(segment), user, RSM_PERM_READ);
     if (status != expected)
         runtime_.fault("a user " + std::to_string(user) + " of " + name(node) + " gets status " +

@@ -253,6 +253,11 @@ task_struct *sim_current(void)
     return rt().fiber() ? &rt().fiber()->task : &none;
 }
 
+bool fatal_signal_pending(const task_struct *)
+{
+    return rt().fiber() && rt().fiber()->killed;
+}
+
 void mod_timer(timer_list *timer, unsigned long expires)
 {
     rt().set_timer(timer, expires);

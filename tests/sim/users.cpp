@@ -201,6 +201,22 @@ World::Name World::name_of(const Export &segment)
 void World::forget(Node &node, Import &import)
 {
     std::replace(node.imports.begin(), node.imports.end(), &import, static_cast<Import *>(nullptr));
+    put(node, import);
+}
+
+Import &World::make_import(Node &node)
+{
+    auto *const import = new Import{};
+    import->imp.seg.ref.count = 1;
+    node.all_imports.insert(import);
+    return *import;
+}
+
+// The agent may still visit an import that has been closed.
+void World::put(Node &node, Import &import)
+{
+    if (--import.imp.seg.ref.count)
+        return;
     node.all_imports.erase(&import);
     delete &import;
 }
@@ -224,8 +240,7 @@ void World::connect_user(Node &node, const Action &action)
     if (slot || !target)
         return;
     constexpr u32 users[] = {0, owner_uid, other_uid};
-    slot = new Import{};
-    node.all_imports.insert(slot);
+    slot = &make_import(node);
     slot->busy = true;
     const u32 user = users[(action.value >> 8) % 3];
     const u32 rights = (action.value >> 12) & 1 ? RSM_PERM_RDWR : RSM_PERM_READ;
@@ -330,6 +345,23 @@ void rsm_import_set_mem(rsm_import *imp, rsm_mem *mem)
     rsm_mem *const old = imp->mem;
     imp->mem = rsm_mem_get(imp->aborted ? nullptr : mem);
     rsm_mem_put(old);
+}
+
+void rsm_import_get(rsm_import *imp)
+{
+    kref_get(&imp->seg.ref);
+}
+
+void rsm_import_put(rsm_import *imp)
+{
+    World &world = World::now_running();
+    world.put(world.here(), *reinterpret_cast<sim::Import *>(imp));
+}
+
+void rsm_import_replace_mem(rsm_import *imp, rsm_mem *old, rsm_mem *mem)
+{
+    if (imp->mem == old)
+        rsm_import_set_mem(imp, mem);
 }
 
 void rsm_import_abort(rsm_import *imp, rsm_reason reason)

@@ -190,6 +190,7 @@ public:
     void leave(std::uint64_t key);
     u32 attach(Peer &peer, const rsm_place &place, rsm_mem **mem);
     void put(rsm_mem *mem);
+    void put(Node &node, Import &import);
     void is_down(const Peer &peer, const std::string &why);
     void free_export(Export &segment);
     Node &here() { return static_cast<Node &>(*runtime_.owner()); }
@@ -290,6 +291,7 @@ private:
     };
     static Name name_of(const Export &segment);
     u32 try_connect(Import &import, Name target, u32 user, u32 rights);
+    Import &make_import(Node &node);
     void forget(Node &node, Import &import);
     void close(Import &import);
     void use(Node &node, const Action &action);

@@ -115,6 +115,14 @@ static inline bool list_empty(const struct list_head *head)
 	return head->next == head;
 }
 
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	entry->next = head->next;
+	entry->prev = head;
+	head->next->prev = entry;
+	head->next = entry;
+}
+
 static inline void list_add_tail(struct list_head *entry, struct list_head *head)
 {
 	entry->prev = head->prev;
@@ -229,6 +237,7 @@ struct task_struct {
 #define PF_EXITING 1U
 #define PF_KTHREAD 2U
 struct task_struct *sim_current(void);
+bool fatal_signal_pending(const struct task_struct *task);
 
 /* Timers and work. A structure that is all zero but for its function is idle. */
 struct timer_list {

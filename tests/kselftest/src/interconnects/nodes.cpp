@@ -19,6 +19,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -55,6 +56,7 @@ public:
     explicit Connecting(const TestNode &node, std::uint32_t id = segment)
         : argument_(raw::connect_argument(id, RSM_PERM_READ, -1, "nodes0")),
           thread_([this, number = node.id()] {
+              id_ = gettid();
               argument_.node = number;
               outcome_ = raw::call(fd.get(), RSM_IOC_CONNECT, argument_);
               over_ = true;
@@ -69,6 +71,7 @@ public:
     Connecting(const Connecting &) = delete;
     Connecting &operator=(const Connecting &) = delete;
     bool is_over() const { return over_; }
+    pid_t thread() const { return id_; }
     raw::Outcome outcome()
     {
         thread_.join();
@@ -79,6 +82,7 @@ public:
 private:
     rsm_connect argument_;
     raw::Outcome outcome_;
+    std::atomic<pid_t> id_{0};
     std::atomic<bool> over_{false};
     std::thread thread_;
 };
@@ -121,6 +125,17 @@ bool waits_for_importers(pid_t thread)
     return read_line(folder + "/wchan") == function || text.find(function) != std::string::npos;
 }
 
+// How often a process or thread has gone to sleep, by its folder of /proc.
+long switches(const std::string &folder)
+{
+    constexpr std::string_view field = "voluntary_ctxt_switches:";
+    std::ifstream status(folder + "/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(field))
+            return std::stol(line.substr(field.size()));
+    return -1;
+}
+
 // A call that waits for importers, by a thread of its own. It has to succeed.
 class WaitingCall {
 public:
@@ -136,6 +151,7 @@ public:
     WaitingCall(const WaitingCall &) = delete;
     WaitingCall &operator=(const WaitingCall &) = delete;
     bool is_over() const { return over_; }
+    pid_t thread() const { return id_; }
     // Until it waits, or is over. The work of the link that it has queued runs soon after, as a rule.
     void await_wait() const
     {
@@ -542,7 +558,6 @@ TEST_F(NodesFail, that_ask_and_take_no_answers)
     EXPECT_EQ(ends_after(before), before + 1);
 }
 
-// N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
 // Answers that the node does not take fill the way to it, and some wait.
 class NodesFullWay : public Nodes {
 protected:
@@ -593,6 +608,268 @@ TEST_F(NodesFullWay, that_had_room_meanwhile)
     EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2, known_second));
 }
 
+// The way is full for sure, and so is what leads to it.
+class NodesBrim : public NodesFullWay {
+protected:
+    // The way, half of what may wait for it, and messages that nobody has read: the last of them finds room only once
+    // the way is full.
+    static constexpr unsigned brim = 256 + 32 + 64;
+
+    static void fill(TestNode &node)
+    {
+        for (std::uint32_t i = 0; i < brim; i++)
+            ASSERT_TRUE(node.connect(0x7fff00, 100 + i));
+    }
+    static std::vector<Message> empty(TestNode &node, unsigned more)
+    {
+        std::vector<Message> found;
+        for (unsigned i = 0; i < brim + more; i++) {
+            const auto message = node.next();
+            EXPECT_TRUE(message) << "the node has been given up";
+            if (!message)
+                break;
+            if (message->type() != RSM_MSG_CONNECTED)
+                found.push_back(*message);
+        }
+        EXPECT_EQ(found.size(), more);
+        return found;
+    }
+};
+
+// Else a process that exits would wait for each node that it imports from.
+TEST_F(NodesBrim, importers_leave_at_once)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node), other(node, segment + 1);
+    for (int i = 0; i < 2; i++)
+        ASSERT_NE(admit(node), 0u);
+    ASSERT_EQ(importer.outcome(), raw::success);
+    ASSERT_EQ(other.outcome(), raw::success);
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    importer.fd.reset();
+    other.fd.reset();
+    for (const Message &message : empty(node, 2))
+        EXPECT_EQ(message.type(), RSM_MSG_DISCONNECT);
+    catch_up(node);
+}
+
+// An owner does not wait for nodes; each hears only of the last list.
+TEST_F(NodesBrim, republish_does_not_wait)
+{
+    const NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    ASSERT_NE(node.import(exported.id, 1), 0u);
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    for (const std::uint32_t mode : {0400u, 0444u}) {
+        const rsm_acl_entry entry{first_node, mode};
+        EXPECT_EQ(raw::republish(exported.fd.get(), {&entry, 1}), raw::success);
+    }
+    for (const Message &message : empty(node, 1)) {
+        EXPECT_EQ(message.type(), RSM_MSG_REPUBLISH);
+        EXPECT_EQ(message.as<rsm_msg_connection>().value, 0444u);
+    }
+    catch_up(node);
+}
+
+// The list goes with its owner. A node would hear of the list that holds without one, and let its users in.
+TEST_F(NodesBrim, list_of_an_owner_who_is_gone)
+{
+    TestNode node(0);
+    Child owner([&](Link &link) {
+        const NodesExport exported({{first_node, 0600}});
+        link.send(exported.id);
+        link.receive();
+        const rsm_acl_entry none{first_node + 1, 0600};
+        EXPECT_EQ(raw::republish(exported.fd.get(), {&none, 1}), raw::success);
+        link.send();
+        pause();
+    });
+    const std::uint32_t known_as = node.import(static_cast<std::uint32_t>(owner.receive()), 1);
+    ASSERT_NE(known_as, 0u);
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    owner.send();
+    owner.receive();
+    ASSERT_EQ(kill(owner.pid(), SIGKILL), 0);
+    owner.wait();
+    for (const Message &message : empty(node, 2))
+        EXPECT_TRUE(message.type() == RSM_MSG_UNPUBLISH || message.as<rsm_msg_connection>().value == RSM_MODE_CLOSED);
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    catch_up(node);
+}
+
+// An owner who posts waits for room, and can be killed.
+TEST_F(NodesBrim, post_ends_with_its_process)
+{
+    const NodesExport exported({{first_node, 0600}});
+    TestNode node(0);
+    ASSERT_NE(node.import(exported.id, 1), 0u);
+    ASSERT_NO_FATAL_FAILURE(fill(node));
+    Child poster([&](Link &link) {
+        link.send();
+        raw::post(exported.fd.get());
+    });
+    poster.receive();
+    const std::string process = "/proc/" + std::to_string(poster.pid());
+    const long before = switches(process);
+    eventually([&] { return switches(process) > before + 10; }); // it looks for room again and again
+    ASSERT_EQ(kill(poster.pid(), SIGKILL), 0);
+    poster.wait();
+    empty(node, 0);
+    catch_up(node);
+}
+
+// The work of a link is held for longer than a peer may take.
+class NodesHeldWork : public NodesFail {
+protected:
+    static void hold(TestNode &node, std::uint32_t cookie)
+    {
+        auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
+        move.cookie = cookie;
+        move.handle = handle;
+        move.place[0] = good_place;
+        ASSERT_TRUE(set_parameter("hold_attach", "1"));
+        ASSERT_TRUE(node.send(Message(move)));
+        await_held();
+    }
+    // A peer that is at fault would be given up by then.
+    static void outlast_patience()
+    {
+        const int interval = std::stoi(read_line("/sys/module/rsm/parameters/heartbeat_ms").value());
+        std::this_thread::sleep_for(3 * std::chrono::milliseconds(interval));
+    }
+    void TearDown() override { set_parameter("hold_attach", "0"); }
+};
+
+// The way was full once, and this node has not sent what waits since.
+TEST_F(NodesHeldWork, does_not_blame_a_peer_that_has_room)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting importer(node);
+    const std::uint32_t cookie = admit(node);
+    ASSERT_EQ(importer.outcome(), raw::success);
+    constexpr unsigned room = 256, more = 8;
+    for (std::uint32_t i = 0; i < room + more; i++)
+        ASSERT_TRUE(node.connect(0x7fff00, 100 + i));
+    ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
+    for (unsigned i = 0; i < room; i++)
+        ASSERT_TRUE(node.next());
+    std::thread poster([&] { EXPECT_EQ(raw::post(importer.fd.get()), raw::success); });
+    outlast_patience();
+    EXPECT_TRUE(set_parameter("hold_attach", "0"));
+    for (unsigned i = 0; i < more + 2; i++)
+        EXPECT_TRUE(node.next()) << "the node has been given up";
+    poster.join();
+    catch_up(node);
+}
+
+TEST_F(NodesHeldWork, does_not_miss_an_answer_that_has_come)
+{
+    TestNode node(0), other(1);
+    ASSERT_TRUE(node.valid() && other.valid());
+    Connecting importer(node);
+    const std::uint32_t cookie = admit(node);
+    ASSERT_EQ(importer.outcome(), raw::success);
+    Connecting connecting(other);
+    const auto request = other.next();
+    ASSERT_TRUE(request);
+    ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
+    auto refusal = other.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+    refusal.cookie = request->as<rsm_msg_connect>().cookie;
+    refusal.status = RSMERR_SEG_NOT_PUBLISHED;
+    EXPECT_TRUE(other.send(Message(refusal)));
+    outlast_patience();
+    EXPECT_TRUE(set_parameter("hold_attach", "0"));
+    EXPECT_EQ(connecting.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+}
+
+// A peer whose MOVEs take long does not hold up what this node asks of it.
+TEST_F(NodesHeldWork, sends_requests_between_messages)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    const NodesExport exported({{first_node, 0600}});
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    Connecting importer(node), other(node, segment + 1);
+    const std::uint32_t cookies[] = {admit(node), admit(node)};
+    ASSERT_EQ(importer.outcome(), raw::success);
+    ASSERT_EQ(other.outcome(), raw::success);
+    ASSERT_NO_FATAL_FAILURE(hold(node, cookies[0]));
+    Unpublishing unpublishing(exported);
+    unpublishing.await_wait();
+    ASSERT_NO_FATAL_FAILURE(hold(node, cookies[1]));
+    outlast_patience();
+    EXPECT_TRUE(set_parameter("pass", "1"));
+    for (const unsigned type : {RSM_MSG_MOVED, RSM_MSG_UNPUBLISH}) {
+        const auto message = node.next();
+        ASSERT_TRUE(message);
+        EXPECT_EQ(message->type(), type);
+    }
+    EXPECT_TRUE(set_parameter("hold_attach", "0"));
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+}
+
+// A thread that waits for one segment sleeps on while others get their answers.
+class NodesSleepers : public Nodes {
+protected:
+    static constexpr unsigned rounds = 100;
+
+    static long switches_of(pid_t thread) { return switches("/proc/self/task/" + std::to_string(thread)); }
+};
+
+TEST_F(NodesSleepers, wait_for_the_importers_of_one_segment)
+{
+    const std::vector<rsm_acl_entry> list{{first_node, 0600}};
+    TestNode node(0);
+    const NodesExport exported(list);
+    const std::uint32_t known_as = node.import(exported.id, 1);
+    Unpublishing unpublishing(exported);
+    unpublishing.await_wait();
+    ASSERT_TRUE(node.next());
+    const long before = switches_of(unpublishing.thread());
+    for (std::uint32_t i = 0; i < rounds; i++) {
+        const NodesExport other(list);
+        const std::uint32_t handle_there = node.import(other.id, 2 + i);
+        ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2 + i, handle_there));
+    }
+    catch_up(node);
+    EXPECT_LT(switches_of(unpublishing.thread()) - before, static_cast<long>(rounds / 2));
+    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+}
+
+// It also wakes for each interval, after which it asks again.
+TEST_F(NodesSleepers, wait_for_one_answer)
+{
+    TestNode node(0);
+    ASSERT_TRUE(node.valid());
+    Connecting other(node, segment + 1);
+    const std::uint32_t cookie = admit(node);
+    ASSERT_EQ(other.outcome(), raw::success);
+    Connecting importer(node);
+    const auto request = node.next();
+    ASSERT_TRUE(request);
+    const long before = switches_of(importer.thread());
+    auto move = node.make<rsm_msg_move>(RSM_MSG_MOVE);
+    move.cookie = cookie;
+    move.handle = handle;
+    move.place[0] = good_place;
+    for (unsigned i = 0; i < rounds; i++) {
+        ASSERT_TRUE(node.send(Message(move)));
+        auto answer = node.next();
+        while (answer && answer->type() == RSM_MSG_CONNECT)
+            answer = node.next();
+        ASSERT_TRUE(answer && answer->type() == RSM_MSG_MOVED);
+    }
+    EXPECT_LT(switches_of(importer.thread()) - before, static_cast<long>(rounds / 2));
+    auto refusal = node.make<rsm_msg_connected>(RSM_MSG_CONNECTED);
+    refusal.cookie = request->as<rsm_msg_connect>().cookie;
+    refusal.status = RSMERR_SEG_NOT_PUBLISHED;
+    EXPECT_TRUE(node.send(Message(refusal)));
+    EXPECT_EQ(importer.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+}
+
+// N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.
 class NodesKeys : public Nodes {
 protected:
     static std::string keys()
