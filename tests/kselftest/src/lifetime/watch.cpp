@@ -70,7 +70,8 @@ protected:
         pollfd entry{imported.get(), POLLRDHUP, 0};
         return ::poll(&entry, 1, 0) == 1;
     }
-    // Ends the export by a change that the kernel agent sees after all changes before it.
+    // Ends the export by a change that the kernel agent sees after all changes before it. The
+    // kernel agent looks at this page only if no change before has ended the export.
     void discard_last_page() const
     {
         const std::byte *last = memory.data() + memory.size() - page_size();
@@ -102,9 +103,8 @@ TEST_F(LifetimeWatch, a_change_costs_the_pages_that_it_names)
     const std::uint64_t before = pages_looked_at();
     for (std::size_t i = 0; i < changes; ++i)
         ASSERT_EQ(::madvise(memory.data() + i * 61 * page_size(), page_size(), MADV_FREE), 0);
-    EXPECT_FALSE(has_ended());
     discard_last_page();
-    EXPECT_LE(pages_looked_at() - before, changes + 1);
+    EXPECT_EQ(pages_looked_at() - before, changes + 1);
 }
 
 // NUMA balancing tells the kernel agent of its changes as mprotect() does.
@@ -116,9 +116,8 @@ TEST_F(LifetimeWatch, a_change_of_no_right_costs_nothing)
         ASSERT_EQ(::mprotect(memory.data(), memory.size(), PROT_READ | PROT_WRITE | PROT_EXEC), 0);
         ASSERT_EQ(::mprotect(memory.data(), memory.size(), PROT_READ | PROT_WRITE), 0);
     }
-    EXPECT_FALSE(has_ended());
     discard_last_page();
-    EXPECT_LE(pages_looked_at() - before, 1u);
+    EXPECT_EQ(pages_looked_at() - before, 1u);
 }
 
 TEST_F(LifetimeWatch, a_page_that_the_exporter_may_not_write_ends_the_export)
@@ -148,11 +147,11 @@ TEST_F(LifetimeWatch, discarding_a_mapping_of_shared_memory_does_not_end_the_exp
     ASSERT_EQ(::madvise(shared.data(), shared.size(), MADV_DONTNEED), 0);
     while (pages_looked_at() - before < 4)
         ::usleep(1000);
-    EXPECT_FALSE(has_ended());
     ASSERT_EQ(::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
                           static_cast<off_t>(page_size())),
               0);
     wait_for_end();
+    EXPECT_GT(pages_looked_at() - before, 4u) << "the discard has ended it";
 }
 
 TEST_F(LifetimeWatch, a_huge_page_that_is_split_stays)
@@ -166,11 +165,14 @@ TEST_F(LifetimeWatch, a_huge_page_that_is_split_stays)
     std::uint32_t id = 0;
     ASSERT_EQ(raw::publish(seg.get(), id), raw::success);
     ASSERT_EQ(raw::connect(imported.get(), id, RSM_PERM_READ), raw::success);
+    // The first change splits the huge page, which names each page a few times at most. The kernel
+    // agent looks at more pages than that only if it has found none lost.
     const std::uint64_t before = pages_looked_at();
-    ASSERT_EQ(::madvise(start + 4 * page_size(), page_size(), MADV_FREE), 0);
-    while (pages_looked_at() == before)
+    while (pages_looked_at() - before <= 32) {
+        ASSERT_EQ(::madvise(start + 4 * page_size(), page_size(), MADV_FREE), 0);
+        ASSERT_FALSE(has_ended());
         ::usleep(1000);
-    EXPECT_FALSE(has_ended());
+    }
     ASSERT_EQ(::madvise(start + 4 * page_size(), page_size(), MADV_DONTNEED), 0);
     wait_for_end();
 }
