@@ -10,13 +10,13 @@
 #include "wire/channel.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <thread>
 
 using namespace rsmtest;
 using rsmengine::Arrived;
@@ -392,13 +392,20 @@ TEST_F(EngineWithChannel, leaves_alone_what_was_polled) {
 }
 
 TEST_F(EngineWithChannel, leaves_alone_what_nobody_listens_to) {
+    Taker listener{*left};
     {
         const rsmengine::Guard guard(lock);
         taker.listeners = false;
         right->disarm();
         engine.disarmed(*right, taker);
+        left->disarm();
+        engine.disarmed(*left, listener);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // The engine looks at both at once.
+    EXPECT_TRUE(eventually([&] {
+        const rsmengine::Guard guard(lock);
+        return left->armed();
+    }));
     EXPECT_FALSE(armed());
     const rsmengine::Guard guard(lock);
     engine.arm_all();
