@@ -101,8 +101,8 @@ TEST_F(LifetimeClose, peer_of_it_is_told)
         close(side);
     }
     expect_event(peer.connections, DAT_CONNECTION_EVENT_DISCONNECTED);
-    expect_flush(peer.requests, 1);
-    expect_flush(peer.receives, 1);
+    expect_requests_flushed(peer, 1);
+    expect_receives_flushed(peer, 1);
     EXPECT_EQ(state_of(peer.ep), DAT_EP_STATE_DISCONNECTED);
     // The qualifiers are free again.
     DAT_PSP_HANDLE again = DAT_HANDLE_NULL;

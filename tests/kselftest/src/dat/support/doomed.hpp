@@ -70,6 +70,7 @@ private:
 void expect_broken(const Side &survivor);
 // As many completions as were posted, each with success or flushed, no success behind a flush.
 // How many of them succeeded.
-int expect_flush(DAT_EVD_HANDLE evd, int posted);
+int expect_receives_flushed(const Side &side, int posted);
+int expect_requests_flushed(const Side &side, int posted);
 
 } // namespace rsmtest::dat
