@@ -73,7 +73,7 @@ TEST_F(Events, full_queue_refuses_software_events)
     post(1, length);
     EXPECT_DAT(error(DAT_QUEUE_FULL), post_software(evd, 99));
     EXPECT_DAT(error(DAT_QUEUE_FULL), post_software(evd, 99));
-    expect_no_event(adapter.async, 20); // no overflow
+    adapter.expect_no_async_event(); // no overflow
     dequeue_software(evd, 1);
     EXPECT_OK(post_software(evd, length + 1));
     for (std::uintptr_t i = 2; i <= length + 1; i++)

@@ -318,7 +318,7 @@ TEST_F(EventStreams, asynchronous_evd_of_somebody_else)
     EXPECT_EQ(found, DAT_EVD_OUT_OF_SCOPE);
     EXPECT_OK(dat_ia_close(without, DAT_CLOSE_GRACEFUL_FLAG));
     EXPECT_OK(dat_ia_close(sharing, DAT_CLOSE_GRACEFUL_FLAG));
-    expect_no_event(b.adapter.async, 10); // it is still there
+    b.adapter.expect_no_async_event(); // it is still there
 }
 
 // An EVD stays as long as something feeds it, and no longer.

@@ -38,6 +38,16 @@ protected:
     Side b;
 };
 
+// One EVD shows the order of all events of `a`.
+class TransfersInOrder : public Transfers {
+protected:
+    void SetUp() override
+    {
+        a.use_one_evd();
+        Transfers::SetUp();
+    }
+};
+
 // Posts until there is a place in the queue: a device needs time for what it was given.
 template <class Post>
 bool when_there_is_room(Post post)
@@ -223,8 +233,7 @@ TEST_F(Transfers, suppressed_requests_make_no_event)
     EXPECT_OK(a.send(0, 64, 2, DAT_COMPLETION_SUPPRESS_FLAG));
     EXPECT_OK(a.write(0, b.memory.remote(0, 64), 3));
     expect_completion(b.receives, 1);
-    expect_completion(a.requests, 3);
-    expect_no_event(a.requests);
+    expect_completion(a.requests, 3); // behind those that the others would have had
 }
 
 TEST_F(Transfers, suppressed_requests_do_not_use_up_the_queue)
@@ -256,7 +265,6 @@ TEST_F(Transfers, a_send_waits_for_its_receive)
 {
     fill(a, 0, 64, 9);
     EXPECT_OK(a.send(0, 64, 1));
-    expect_no_event(a.requests);
     // Messages the other way, and RDMA, are not held up.
     EXPECT_OK(a.receive(1000, 64, 2));
     EXPECT_OK(b.send(0, 64, 3));
@@ -264,6 +272,8 @@ TEST_F(Transfers, a_send_waits_for_its_receive)
     expect_completion(a.receives, 2);
     expect_completion(b.requests, 3);
     expect_completion(b.requests, 4);
+    // The provider looks for messages to b before it completes requests of b.
+    expect_no_event(a.requests);
     EXPECT_OK(b.receive(5000, 64, 5));
     expect_completion(b.receives, 5);
     expect_completion(a.requests, 1);
@@ -334,10 +344,13 @@ TEST_F(Transfers, disconnect_flushes_in_order_and_posts_flush_afterwards)
     expect_completion(a.requests, 8, DAT_DTO_ERR_FLUSHED);
     EXPECT_OK(a.receive(0, 8, 9));
     expect_completion(a.receives, 9, DAT_DTO_ERR_FLUSHED);
-    expect_no_event(a.connections);
+    // The next events of the connection are those of the next one.
+    EXPECT_OK(dat_ep_reset(a.ep));
+    EXPECT_OK(dat_ep_reset(b.ep));
+    b.accept_from(a);
 }
 
-TEST_F(Transfers, graceful_disconnect_carries_requests_through)
+TEST_F(TransfersInOrder, graceful_disconnect_carries_requests_through)
 {
     fill(a, 0, 20000, 4);
     EXPECT_OK(a.send(0, 20000, 1)); // no receive yet
@@ -346,7 +359,6 @@ TEST_F(Transfers, graceful_disconnect_carries_requests_through)
     EXPECT_EQ(state_of(a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
     EXPECT_DAT(bad_state(DAT_INVALID_STATE_EP_DISCPENDING), a.send(0, 8, 3));
     EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-    expect_no_event(a.connections);
     EXPECT_OK(b.receive(0, 30000, 4));
     EXPECT_EQ(expect_completion(b.receives, 4), 20000U);
     EXPECT_TRUE(holds(b, 0, 20000, 4));

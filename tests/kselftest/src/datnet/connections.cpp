@@ -172,13 +172,14 @@ TEST_F(DatNetConnections, end_flushes_on_both_sides) {
     expect_end(DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
+// One EVD: the end comes behind the completion.
 TEST_F(DatNetConnections, graceful_end_carries_requests_through) {
+    here->use_one_evd();
     connect_from_here();
     fill(part(0, 40000), 7);
     EXPECT_OK(here->send(0, 40000, 1)); // nobody receives
     EXPECT_OK(dat_ep_disconnect(here->ep, DAT_CLOSE_GRACEFUL_FLAG));
     EXPECT_EQ(state_of(here->ep), DAT_EP_STATE_DISCONNECT_PENDING);
-    expect_no_event(here->connections);
     there->receive(0, 40000, 2);
     EXPECT_EQ(there->expect_received(2), 40000U);
     EXPECT_EQ(there->differ(0, 40000, 7), 0U);

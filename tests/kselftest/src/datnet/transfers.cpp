@@ -212,6 +212,7 @@ TEST_F(DatNetTransfers, a_send_waits_for_its_receive_and_holds_up_no_answers) {
     there->expect_requested(3);
     there->read(2000, here->memory.remote(0, 500), 4);
     EXPECT_EQ(there->expect_requested(4), 500U);
+    // The partner's provider looks for messages before it completes requests of its own.
     expect_no_event(here->requests);
     there->receive(5000, 64, 5);
     there->expect_received(5);

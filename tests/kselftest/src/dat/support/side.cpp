@@ -63,6 +63,20 @@ DAT_EVD_HANDLE Adapter::make_evd(DAT_EVD_FLAGS flags, DAT_COUNT length, DAT_CNO_
     return evd;
 }
 
+// A shared receive queue without buffers is below its low watermark at once.
+void Adapter::expect_no_async_event(const Place &place) const
+{
+    const DAT_PZ_HANDLE pz = make_pz();
+    DAT_SRQ_ATTR attributes{1, 1, DAT_SRQ_LW_DEFAULT};
+    DAT_SRQ_HANDLE marker = DAT_HANDLE_NULL;
+    EXPECT_OK(dat_srq_create(ia, pz, &attributes, &marker));
+    EXPECT_OK(dat_srq_set_lw(marker, 1));
+    const DAT_EVENT event = next_event(async, place);
+    EXPECT_EQ(event.event_data.asynch_error_event_data.dat_handle, marker);
+    EXPECT_OK(dat_srq_free(marker));
+    EXPECT_OK(dat_pz_free(pz));
+}
+
 Registered::Registered(const Adapter &adapter, DAT_PZ_HANDLE pz, void *address, std::size_t bytes,
                        int privileges)
     : start(static_cast<std::byte *>(address)), length(bytes)
@@ -123,12 +137,10 @@ DAT_VLEN expect_completion(DAT_EVD_HANDLE evd, DAT_UINT64 id, DAT_DTO_COMPLETION
     return data.transfered_length;
 }
 
-void expect_no_event(DAT_EVD_HANDLE evd, int milliseconds)
+void expect_no_event(DAT_EVD_HANDLE evd)
 {
     DAT_EVENT event{};
-    DAT_COUNT more = 0;
-    EXPECT_DAT(error(DAT_TIMEOUT_EXPIRED),
-               dat_evd_wait(evd, static_cast<DAT_TIMEOUT>(milliseconds) * 1000, 1, &event, &more))
+    EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_evd_dequeue(evd, &event))
         << std::hex << event.event_number;
 }
 
@@ -168,6 +180,16 @@ Side::Side(const DAT_EP_ATTR *attributes, std::size_t bytes, int privileges)
       memory(adapter, pz, pages.data(), bytes, privileges)
 {
     EXPECT_OK(dat_ep_create(adapter, pz, receives, requests, connections, attributes, &ep));
+}
+
+void Side::use_one_evd()
+{
+    EXPECT_OK(dat_ep_free(ep));
+    for (const DAT_EVD_HANDLE evd : {receives, requests, connections})
+        EXPECT_OK(dat_evd_free(evd));
+    receives = requests = connections =
+        adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_CONNECTION_FLAG);
+    EXPECT_OK(dat_ep_create(adapter, pz, receives, requests, connections, nullptr, &ep));
 }
 
 void Side::accept_from(Side &active)
