@@ -46,6 +46,8 @@ struct rsm_watch;
  * @page: page @index, for devices that reach memory by themselves; NULL for
  *	memory that has no &struct page
  * @release: the last reference is gone: give the memory back and free @mem
+ * @release_later: the same for a caller who must not wait; NULL for memory that is given back
+ *	at once
  */
 struct rsm_mem_ops {
 	unsigned long (*pfn)(const struct rsm_mem *mem, unsigned long index);
@@ -53,6 +55,7 @@ struct rsm_mem_ops {
 	void (*unmap_page)(const struct rsm_mem *mem, void *addr);
 	struct page *(*page)(const struct rsm_mem *mem, unsigned long index);
 	void (*release)(struct rsm_mem *mem);
+	void (*release_later)(struct rsm_mem *mem);
 };
 
 /**

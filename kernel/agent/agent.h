@@ -121,6 +121,7 @@ bool rsm_link_is_listed(const struct rsm_link *link);
 /* drive.c: timer, inbox and work of a link; link.h has the state that they drive */
 void rsm_greeting_handle(struct rsm_link *link, const struct rsm_msg_hello *hello);
 bool rsm_link_is_active(struct rsm_link *link, u64 peer);
+bool rsm_link_has_unread(const struct rsm_link *link);
 bool rsm_link_answer_is_missed(struct rsm_link *link, unsigned long since, unsigned long now);
 void rsm_link_await_room(struct rsm_link *link, struct rsm_room_wait *wait);
 bool rsm_link_refuses_room(struct rsm_link *link, struct rsm_room_wait *wait, unsigned long now);

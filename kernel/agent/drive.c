@@ -47,10 +47,11 @@ static void link_change(struct rsm_link *link, const struct rsm_link_input *inpu
 }
 
 /* Has something arrived from the peer that is not handled yet? */
-static bool has_unread(const struct rsm_link *link)
+bool rsm_link_has_unread(const struct rsm_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return READ_ONCE(link->handling) || link->inbox_refused ||
+	/* A task that sees a message handled sees its effect, too. */
+	return smp_load_acquire(&link->handling) || link->inbox_refused ||
 	       link->inbox_head != link->inbox_tail;
 }
 
@@ -66,7 +67,7 @@ bool rsm_link_answer_is_missed(struct rsm_link *link, unsigned long since, unsig
 
 	spin_lock_irqsave(&link->lock, flags);
 	missed = rsm_answer_is_missed(&link->machine.silence, now, link->machine.interval, since,
-				      !has_unread(link));
+				      !rsm_link_has_unread(link));
 	spin_unlock_irqrestore(&link->lock, flags);
 	return missed;
 }
@@ -294,7 +295,8 @@ static bool handle_messages(struct rsm_link *link)
 		if (!take_message(link, &message))
 			return true;
 		rsm_message_handle(link, message.data);
-		WRITE_ONCE(link->handling, false);
+		/* Pairs with rsm_link_has_unread(): the message has had its effect. */
+		smp_store_release(&link->handling, false);
 		cond_resched();
 		/* A MOVE waits for transfers, which the peer can hold up. */
 		if (time_after(jiffies, last + READ_ONCE(link->machine.interval))) {
@@ -315,9 +317,13 @@ static bool handle_inbox(struct rsm_link *link)
 	spin_lock_irq(&link->lock);
 	refused = link->inbox_refused;
 	link->inbox_refused = false;
+	/* The controller still has messages. */
+	link->handling = refused;
 	spin_unlock_irq(&link->lock);
 	if (refused)
 		link->ops->resume(link);
+	/* Pairs with rsm_link_has_unread(): what the controller had is in the inbox. */
+	smp_store_release(&link->handling, false);
 	return emptied && !refused;
 }
 

@@ -16,6 +16,7 @@
  * @unanswered_since: when the oldest of them was sent
  * @unsent: some wait to be sent
  * @unsent_since: when the oldest of them was made
+ * @busy: they wait because the peer has enough to answer
  * @news: messages that have no answer wait to be sent, too
  * @blocked: the peer makes no room for them
  * @blocked_wait: since when
@@ -29,6 +30,7 @@ struct rsm_requests {
 	unsigned long unanswered_since;
 	bool unsent;
 	unsigned long unsent_since;
+	bool busy;
 	bool news;
 	bool blocked;
 	struct rsm_room_wait blocked_wait;

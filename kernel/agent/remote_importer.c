@@ -49,7 +49,7 @@ void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease)
 		return;
 	if (link->ops->leave)
 		link->ops->leave(link, lease->keys);
-	rsm_mem_put(lease->mem);
+	rsm_mem_put_later(lease->mem);
 	lease->mem = NULL;
 }
 
@@ -188,7 +188,7 @@ static bool place(struct rsm_remote_importer *importer)
 		rsm_lease_end(importer->link, &lease);
 	if (!done)
 		done = end_making(importer);
-	rsm_mem_put(mem);
+	rsm_mem_put_later(mem);
 	return done;
 }
 

@@ -299,7 +299,7 @@ static void detach_mem(struct rsm_link *link, struct rsm_mem *mem)
 {
 	if (mem && link->ops->detach)
 		link->ops->detach(link, mem);
-	rsm_mem_put(mem);
+	rsm_mem_put_later(mem);
 }
 
 static int send_disconnect(const struct rsm_remote_segment *remote)
@@ -314,22 +314,30 @@ static int send_disconnect(const struct rsm_remote_segment *remote)
 	return rsm_send_in_turn(remote->link, &message);
 }
 
+/* Leave the record to the link's work, which runs until the link has ended; false if it has. */
+static bool leave_to_work(struct rsm_remote_segment *remote)
+{
+	struct rsm_link *link = remote->link;
+	bool active;
+
+	spin_lock_irq(&link->lock);
+	active = link->machine.state == RSM_LINK_ACTIVE && link->machine.peer == remote->peer;
+	if (active) {
+		list_add_tail(&remote->on_link, &link->unused);
+		queue_work(rsm_link_wq, &link->work);
+	}
+	spin_unlock_irq(&link->lock);
+	return active;
+}
+
 /*
  * Notify the exporter's node that this one has no use for the segment. If there is no room, the
  * link's work does that: a process that exits must not wait for the node.
  */
 static void disconnect(struct rsm_remote_segment *remote)
 {
-	struct rsm_link *link = remote->link;
-
-	if (send_disconnect(remote) != -EAGAIN) {
+	if (send_disconnect(remote) != -EAGAIN || !leave_to_work(remote))
 		kfree(remote);
-		return;
-	}
-	spin_lock_irq(&link->lock);
-	list_add_tail(&remote->on_link, &link->unused);
-	spin_unlock_irq(&link->lock);
-	queue_work(rsm_link_wq, &link->work);
 }
 
 static struct rsm_remote_segment *first_unused(struct rsm_link *link)
@@ -409,7 +417,7 @@ static rsm_status_t ask(struct rsm_remote_segment *remote)
 		now = jiffies;
 		if (!is_connecting(remote))
 			return RSM_STS_SUCCESS;
-		if (asked && rsm_link_answer_is_missed(link, start, now))
+		if (asked && rsm_link_answer_is_missed(link, start, now) && is_connecting(remote))
 			rsm_link_fail(link, "does not answer");
 		if (rsm_send(link, remote->peer, &message))
 			return RSM_STS_REMOTE_NODE_UNREACHABLE;
@@ -830,6 +838,6 @@ void rsm_remote_segment_link_down(struct rsm_link *link)
 	mutex_lock(&rsm_agent_lock);
 	xa_for_each(&link->remotes, cookie, remote)
 		if (end_remote(remote))
-			rsm_mem_put(abort_remote(remote, RSM_REASON_NODE_DOWN));
+			rsm_mem_put_later(abort_remote(remote, RSM_REASON_NODE_DOWN));
 	mutex_unlock(&rsm_agent_lock);
 }

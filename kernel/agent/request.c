@@ -234,15 +234,24 @@ bool rsm_link_note_sent(struct rsm_link *link, int err)
 	return !err;
 }
 
-/* Send a request; false if no more requests can be sent now. */
-static bool send_request(struct rsm_remote_importer *importer)
+static int send_request(struct rsm_remote_importer *importer)
 {
 	enum rsm_message_type type = READ_ONCE(importer->machine.request);
-	struct rsm_link *link = importer->link;
-	int err;
 
-	err = type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
-	return rsm_link_note_sent(link, err);
+	return type == RSM_MSG_CONNECTED ? send_refusal(importer) : send_question(importer, type);
+}
+
+/* Send requests until no more can be sent now. */
+static void send_requests(struct rsm_link *link, struct rsm_requests *requests)
+{
+	struct rsm_remote_importer *importer;
+	int err = 0;
+
+	while (!err && (importer = next_unsent(link))) {
+		err = send_request(importer);
+		rsm_link_note_sent(link, err);
+	}
+	requests->busy = err == -EBUSY;
 }
 
 /* Tell the importer's node a mode for later connects. */
@@ -327,12 +336,13 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	struct rsm_remote_importer *importer;
 
 	spin_lock_irq(&link->lock);
-	/* The last of them has been sent, or its importer has gone. */
-	if (!rsm_link_has_unsent(link))
+	requests->news = !list_empty(&link->untold) || !list_empty(&link->unused);
+	/* All has been sent, its importer has gone, or requests await answers and not room. */
+	if (!requests->news && (requests->busy || list_empty(&link->unsent)))
 		link->blocked = false;
+	requests->drained = requests->drained && !rsm_link_has_unread(link);
 	requests->interval = link->machine.interval;
 	requests->silence = link->machine.silence;
-	requests->news = !list_empty(&link->untold) || !list_empty(&link->unused);
 	requests->blocked = link->blocked;
 	rsm_room_wait_look(&link->blocked_wait, requests->now, atomic_read(&link->sent_count));
 	requests->blocked_wait = link->blocked_wait;
@@ -356,13 +366,12 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 void rsm_requests_run(struct rsm_link *link, bool drained)
 {
 	struct rsm_requests requests = { .now = jiffies, .drained = drained };
-	struct rsm_remote_importer *importer;
 	const char *why;
 
+	/* Requests go behind answers: without this there would be no look whether there is room. */
+	rsm_answer_flush(link);
 	send_news(link);
-	while ((importer = next_unsent(link)))
-		if (!send_request(importer))
-			break;
+	send_requests(link, &requests);
 	look_at_requests(link, &requests);
 	why = rsm_requests_objection(&requests);
 	if (why)

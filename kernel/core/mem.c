@@ -39,6 +39,26 @@ void rsm_mem_put(struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_mem_put);
 
+static void mem_release_later(struct kref *ref)
+{
+	struct rsm_mem *mem = container_of(ref, struct rsm_mem, ref);
+
+	if (mem->ops->release_later)
+		mem->ops->release_later(mem);
+	else
+		mem->ops->release(mem);
+}
+
+/**
+ * rsm_mem_put_later() - rsm_mem_put() for a work for whose end a peer waits
+ * @mem: the memory, or NULL. If it is much, another work gives it back
+ */
+void rsm_mem_put_later(struct rsm_mem *mem)
+{
+	if (mem)
+		kref_put(&mem->ref, mem_release_later);
+}
+
 static size_t mem_piece(u64 offset, size_t len)
 {
 	return min_t(size_t, len, PAGE_SIZE - offset_in_page(offset));

@@ -108,15 +108,17 @@ static void release_work(struct work_struct *work)
 	pinned_give_back(container_of(work, struct rsm_pinned, release));
 }
 
-/*
- * A worker leaves much memory to another work, which may take seconds: it may be that of a link,
- * whose peer waits for answers.
- */
 static void pinned_release(struct rsm_mem *mem)
+{
+	pinned_give_back(to_pinned(mem));
+}
+
+/* The work of a link does this, whose peer waits for answers: much memory may take seconds. */
+static void pinned_release_later(struct rsm_mem *mem)
 {
 	struct rsm_pinned *pinned = to_pinned(mem);
 
-	if (!(current->flags & PF_WQ_WORKER) || mem->npages <= PIN_BATCH) {
+	if (mem->npages <= PIN_BATCH) {
 		pinned_give_back(pinned);
 		return;
 	}
@@ -130,6 +132,7 @@ static const struct rsm_mem_ops pinned_ops = {
 	.unmap_page = pinned_unmap_page,
 	.page = pinned_page,
 	.release = pinned_release,
+	.release_later = pinned_release_later,
 };
 
 static rsm_status_t pin_status(long err)

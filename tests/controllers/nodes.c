@@ -376,8 +376,10 @@ static struct miscdevice node_device = {
 
 static int set_hold(const char *val, const struct kernel_param *kp)
 {
-	int err = param_set_bool(val, kp);
+	int err;
 
+	atomic_set(&passes, 0);
+	err = param_set_bool(val, kp);
 	wake_up_all(&hold_wait);
 	return err;
 }

@@ -340,6 +340,11 @@ void rsm_mem_put(rsm_mem *mem)
     World::now_running().put(mem);
 }
 
+void rsm_mem_put_later(rsm_mem *mem)
+{
+    rsm_mem_put(mem);
+}
+
 void rsm_import_set_mem(rsm_import *imp, rsm_mem *mem)
 {
     rsm_mem *const old = imp->mem;

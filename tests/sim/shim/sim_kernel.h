@@ -46,6 +46,7 @@ typedef unsigned long vm_flags_t;
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 #define lockdep_assert_held(lock) ((void)(lock))
 #define MODULE_PARM_DESC(name, text) struct sim_unused
