@@ -2,6 +2,7 @@
 #include "command_words.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace rsmctl {
 

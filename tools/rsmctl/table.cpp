@@ -2,6 +2,7 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "schema.hpp"
 

@@ -2,6 +2,7 @@
 // rsmctl doctor on the machine that it runs on.
 #include "doctor.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>

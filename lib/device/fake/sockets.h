@@ -4,6 +4,7 @@
 
 #include "device/descriptor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

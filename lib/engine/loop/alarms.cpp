@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/loop/alarms.h"
 
+#include <utility>
+
 namespace rsmengine {
 
 std::uint64_t Alarms::add(Clock::time_point when, Work what) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/transfer/request_queue.h"
 
+#include <utility>
+
 namespace rsmengine {
 
 void RequestQueue::resize(Count capacity, Count iov) {

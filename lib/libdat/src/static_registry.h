@@ -2,6 +2,7 @@
 // The static registry: the records of dat.conf, and the libraries of providers that it loads.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "conf.h"

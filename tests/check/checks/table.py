@@ -22,7 +22,7 @@ class Depth(Enum):
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
 CHECKS = ("text", "licences", "version", "readme", "access", "shell", "python", "netlink", "sleeps", "allocations", "clock", "failnth",
-          "error-codes", "abi", "checkpatch", "structure", "structure-kernel", "kernel-doc", "tidy", "modules", "compilers", "docs")
+          "error-codes", "includes", "abi", "checkpatch", "structure", "structure-kernel", "kernel-doc", "tidy", "modules", "compilers", "docs")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
 
 # The one of tests/check/install: another would configure the build anew beside the stages that use it.

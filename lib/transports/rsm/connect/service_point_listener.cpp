@@ -8,6 +8,7 @@
 #include "wire/device.h"
 
 #include <sys/epoll.h>
+#include <tuple>
 #include <utility>
 
 namespace rsmengine {
