@@ -82,6 +82,7 @@ void rsm_mem_init(struct rsm_mem *mem, const struct rsm_mem_ops *ops,
 		  unsigned long npages);
 struct rsm_mem *rsm_mem_get(struct rsm_mem *mem);
 void rsm_mem_put(struct rsm_mem *mem);
+void rsm_mem_put_later(struct rsm_mem *mem);
 void rsm_mem_read(struct rsm_mem *mem, u64 offset, void *to, size_t len);
 void rsm_mem_write(struct rsm_mem *mem, u64 offset, const void *from, size_t len);
 

@@ -166,7 +166,7 @@ rsm_status_t rsm_lease_take(struct rsm_link *link, struct rsm_mem *mem, u32 righ
 			    struct rsm_lease *lease);
 void rsm_lease_end(struct rsm_link *link, struct rsm_lease *lease);
 int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link *link);
-u32 rsm_mode_rights(int mode);
+u32 rsm_remote_importer_rights(const struct rsm_remote_importer *importer);
 extern atomic64_t rsm_remote_importer_serial;
 
 /* request.c: requests to importing nodes, and waiting for them */

@@ -13,7 +13,7 @@
 atomic64_t rsm_remote_importer_serial = ATOMIC64_INIT(0);
 
 /* The rights that a mode gives to all users of a node together. */
-u32 rsm_mode_rights(int mode)
+static u32 node_rights(int mode)
 {
 	u32 rights = 0;
 
@@ -22,6 +22,22 @@ u32 rsm_mode_rights(int mode)
 	if (mode > 0 && mode & 0222)
 		rights |= RSM_PERM_WRITE;
 	return rights;
+}
+
+/* The mode for users of the node at the other end of @link, or -ENOENT. */
+int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
+{
+	const struct rsm_acl *acl = exp->acl;
+
+	lockdep_assert_held(&exp->importers_lock);
+	return rsm_acl_node_mode(acl ? acl->entry : NULL, acl ? acl->count : 0,
+				 exp->owner.umask, link->machine.node);
+}
+
+/* The rights that the segment's list gives to the importer's node. */
+u32 rsm_remote_importer_rights(const struct rsm_remote_importer *importer)
+{
+	return node_rights(rsm_remote_importer_mode(importer->exp, importer->link));
 }
 
 /* Let the peer reach memory. A controller without keys can't limit the peer's rights. */
@@ -108,7 +124,7 @@ static struct rsm_mem *get_wanted(struct rsm_remote_importer *importer, u32 *rig
 	struct rsm_mem *mem = NULL;
 
 	mutex_lock(&exp->importers_lock);
-	*rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	*rights = rsm_remote_importer_rights(importer);
 	if (exp->open && !importer->now.mem && rsm_importer_is_idle(&importer->machine))
 		mem = rsm_mem_get(exp->mem);
 	else
@@ -127,7 +143,7 @@ static bool is_wanted(const struct rsm_remote_importer *importer, const struct r
 
 	lockdep_assert_held(&exp->importers_lock);
 	return exp->mem == mem && rsm_importer_is_idle(&importer->machine) &&
-	       rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link)) == rights;
+	       rsm_remote_importer_rights(importer) == rights;
 }
 
 /* Send the place of @mem to the importer; false if the importer needs another by now. */
@@ -186,9 +202,10 @@ static bool place(struct rsm_remote_importer *importer)
 	done = offer(importer, mem, rights, &lease, status);
 	if (!done && !status)
 		rsm_lease_end(importer->link, &lease);
+	/* A rebind that waits for end_making() has the last reference, and gives the pages back. */
+	rsm_mem_put_later(mem);
 	if (!done)
 		done = end_making(importer);
-	rsm_mem_put_later(mem);
 	return done;
 }
 
@@ -316,7 +333,7 @@ static rsm_status_t add_importer(struct rsm_export *exp, struct rsm_link *link, 
 	if (!importer)
 		return RSM_STS_INSUFFICIENT_MEM;
 	if (!is_placed_later(link)) {
-		status = rsm_lease_take(link, exp->mem, rsm_mode_rights(mode), &importer->now);
+		status = rsm_lease_take(link, exp->mem, node_rights(mode), &importer->now);
 		if (status)
 			goto err_free;
 	}
@@ -339,16 +356,6 @@ err_end_lease:
 err_free:
 	kfree(importer);
 	return status;
-}
-
-/* The mode for users of the node at the other end of @link, or -ENOENT. */
-int rsm_remote_importer_mode(const struct rsm_export *exp, const struct rsm_link *link)
-{
-	const struct rsm_acl *acl = exp->acl;
-
-	lockdep_assert_held(&exp->importers_lock);
-	return rsm_acl_node_mode(acl ? acl->entry : NULL, acl ? acl->count : 0,
-				 exp->owner.umask, link->machine.node);
 }
 
 static void importer_describe(const struct rsm_remote_importer *importer, int mode,

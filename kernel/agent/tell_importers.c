@@ -90,7 +90,7 @@ static bool is_former(const struct rsm_remote_importer *importer, const struct r
 	lockdep_assert_held(&exp->importers_lock);
 	if (!lease->mem)
 		return false;
-	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	rights = rsm_remote_importer_rights(importer);
 	return lease->mem != exp->mem || rights & ~lease->rights;
 }
 
@@ -111,7 +111,7 @@ static bool has_stale_key(const struct rsm_remote_importer *importer)
 	lockdep_assert_held(&exp->importers_lock);
 	if (!importer->making)
 		return false;
-	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	rights = rsm_remote_importer_rights(importer);
 	return importer->making != exp->mem || importer->making_rights & ~rights;
 }
 
@@ -131,7 +131,7 @@ static bool is_offered_too_much(const struct rsm_remote_importer *importer)
 	if (READ_ONCE(machine->request) == RSM_MSG_MOVE && READ_ONCE(machine->asked) &&
 	    !READ_ONCE(machine->unpublish_next))
 		return false;
-	rights = rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+	rights = rsm_remote_importer_rights(importer);
 	return importer->next.rights & ~rights;
 }
 
@@ -157,8 +157,7 @@ static bool next_to_move(struct rsm_export *exp, struct rsm_remote_importer *cop
 	list_for_each_entry(importer, &exp->remote_importers, on_export)
 		if (rsm_importer_is_idle(&importer->machine) && is_to_move(importer)) {
 			*copy = *importer;
-			copy->now.rights |=
-				rsm_mode_rights(rsm_remote_importer_mode(exp, importer->link));
+			copy->now.rights |= rsm_remote_importer_rights(importer);
 			found = true;
 			break;
 		}

@@ -301,7 +301,6 @@ void rsm_watch_exit(void);
 u64 rsm_watch_pages_looked_at(void);
 
 /* pin.c */
-void rsm_mem_put_later(struct rsm_mem *mem);
 int rsm_pin_init(void);
 void rsm_pin_exit(void);
 rsm_status_t rsm_pin_range(u64 vaddr, u64 length, vm_flags_t refused, u32 flags,

@@ -50,7 +50,7 @@ static void mem_release_later(struct kref *ref)
 }
 
 /**
- * rsm_mem_put_later() - rsm_mem_put() for a work for whose end a peer waits
+ * rsm_mem_put_later() - rsm_mem_put() for a work for whose end others wait
  * @mem: the memory, or NULL. If it is much, another work gives it back
  */
 void rsm_mem_put_later(struct rsm_mem *mem)
@@ -58,6 +58,7 @@ void rsm_mem_put_later(struct rsm_mem *mem)
 	if (mem)
 		kref_put(&mem->ref, mem_release_later);
 }
+EXPORT_SYMBOL_GPL(rsm_mem_put_later);
 
 static size_t mem_piece(u64 offset, size_t len)
 {

@@ -21,7 +21,12 @@ static void free_done_ops(struct work_struct *work)
 	struct rsm_rdma_op *op, *next;
 
 	llist_for_each_entry_safe(op, next, all, freeing) {
+		struct rsm_mem *local = op->local;
+
+		/* Much memory takes seconds, and operations of others wait behind it. */
+		op->local = NULL;
 		rsm_rdma_op_free(op);
+		rsm_mem_put_later(local);
 		cond_resched();
 	}
 }
