@@ -61,6 +61,7 @@ void shrink(Scenario &scenario, std::vector<std::size_t> &kept, const std::strin
         }
 }
 
+// The fault with as few inputs as show it.
 void report(Scenario scenario, const std::string &fault)
 {
     std::vector<std::size_t> kept(scenario.actions.size());
@@ -162,9 +163,13 @@ int run_many(const Options &options)
     for (; goes_on(options, done, start); done++) {
         const Scenario scenario = Scenario::from(options.first + done);
         const auto outcome = run(scenario, false);
-        if (is_wanted(options, outcome.fault)) {
+        if (is_wanted(options, outcome.fault) && options.expected.empty()) {
             report(scenario, *outcome.fault);
-            return options.expected.empty() ? 1 : 0;
+            return 1;
+        }
+        if (is_wanted(options, outcome.fault)) {
+            std::cout << "seed " << scenario.seed << ": " << *outcome.fault << '\n';
+            return 0;
         }
         add(sum, outcome);
     }
@@ -221,7 +226,7 @@ int main(int argc, char **argv)
     app.add_option("--keep", options.kept, "of its actions only these, by number");
     app.add_flag("--verbose", options.verbose, "say what happens");
     app.add_option("--seconds", options.seconds, "so many seconds of seeds instead");
-    app.add_option("--find", options.expected, "succeed if a fault with these words is found; pass over others");
+    app.add_option("--find", options.expected, "succeed if a fault with these words is found, and print its seed; pass over others");
     app.add_option("--costs", options.costs, "write what other nodes cost a node, as JSON, to this file");
     CLI11_PARSE(app, argc, argv);
     if (!options.costs.empty())
