@@ -103,12 +103,11 @@ static inline bool rsm_outbox_is_empty(const struct rsm_link *link)
 	return READ_ONCE(link->outbox_head) == READ_ONCE(link->outbox_tail);
 }
 
-/* Does anything but answers wait for room, or for its turn? */
-static inline bool rsm_link_has_unsent(const struct rsm_link *link)
+/* Do messages that have no answer wait for room? */
+static inline bool rsm_link_has_news(const struct rsm_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return !list_empty(&link->unsent) || !list_empty(&link->untold) ||
-	       !list_empty(&link->unused);
+	return !list_empty(&link->untold) || !list_empty(&link->unused);
 }
 
 /* links.c: the registry of links */

@@ -241,8 +241,8 @@ static enum rsm_message_type take_tick(struct rsm_link *link)
 	lockdep_assert_held(&link->lock);
 	/* A peer of which messages are refused for want of room here is not silent. */
 	input.stirred = (link->ops->stirs && link->ops->stirs(link)) || link->inbox_refused;
-	if (!rsm_outbox_is_empty(link) || rsm_link_has_unsent(link) ||
-	    !list_empty(&link->unanswered))
+	if (!rsm_outbox_is_empty(link) || rsm_link_has_news(link) ||
+	    !list_empty(&link->unsent) || !list_empty(&link->unanswered))
 		queue_work(rsm_link_wq, &link->work);
 	return link_feed_locked(link, &input).send;
 }

@@ -336,7 +336,7 @@ static void look_at_requests(struct rsm_link *link, struct rsm_requests *request
 	struct rsm_remote_importer *importer;
 
 	spin_lock_irq(&link->lock);
-	requests->news = !list_empty(&link->untold) || !list_empty(&link->unused);
+	requests->news = rsm_link_has_news(link);
 	/* All has been sent, its importer has gone, or requests await answers and not room. */
 	if (!requests->news && (requests->busy || list_empty(&link->unsent)))
 		link->blocked = false;
