@@ -110,6 +110,7 @@ class NetNodes : public NetAdmin {
     static void change(const Peer &at, const Words &words);
     void forget_and_add(const Peer &at, const Peer &node);
     void move_away_and_back(const Peer &at, const Peer &node);
+    void expect_an_attempt_to_fail() const;
 };
 
 void NetNodes::change(const Peer &at, const Words &words) {
@@ -139,11 +140,18 @@ void NetNodes::forget_and_add(const Peer &at, const Peer &node) {
     expect_it_works(first);
 }
 
+// The node with the smaller number connects, and says why its last attempt failed.
+void NetNodes::expect_an_attempt_to_fail() const {
+    ASSERT_LT(self.node(), first.node());
+    EXPECT_TRUE(eventually([&] { return !said(first.node(), "reason").empty(); }));
+    EXPECT_NE(self.path_to(first.node()), active);
+}
+
 // Where it is said to be there is nobody, or nobody comes from there.
 void NetNodes::move_away_and_back(const Peer &at, const Peer &node) {
     change(at, {"set", id(node), "10.77.1.99"});
     EXPECT_NE(at.path_to(node.node()), active);
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    expect_an_attempt_to_fail();
     EXPECT_NE(at.path_to(node.node()), active);
     change(at, {"set", id(node), address(node)});
     EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
