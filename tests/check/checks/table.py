@@ -41,6 +41,9 @@ RDMA = ("net.Net[/NSIK]*", "net.Net*Net[KUw]*")
 # Connections, rights and events, which are the agents' business: the tests over ivshmem have them on the same kernel.
 AGENTS = "net.Net/Net[CRE][!x]*"
 
+# Hundreds of processes one after the other: minutes in a guest that is emulated. The debug kernels run them.
+MANY_PROCESSES = "dat.LifetimeKill.*_at_each_call_of_the_set_up"
+
 
 def _style():
     return [Stage(f"style-{name}", "style", SLOW_CHECKS.get(name, 3), (f"tests/static/{name}",),
@@ -119,7 +122,7 @@ def _stock(depth):
     net = f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*" if depth is Depth.CHECK else "net.*"
     rdma = f"{_patterns('net-uml-excluded')} " + (RDMA[0] if depth is Depth.FULL else "net.Net/NetBasics.* net.NetSoftIwarp.*")
     return [
-        Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests), kind="tap",
+        Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests, MANY_PROCESSES), kind="tap",
               needs=BUILT),
         Stage("selftests", "stock", 60, ("tests/check/selftests",), kind="tap", needs=BUILT),
         Stage("kselftest-verbs", "stock", 60, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*",

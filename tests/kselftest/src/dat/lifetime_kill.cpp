@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 // kill -9 of either side at any point: the other one hears BROKEN, or the error of the set-up,
-// soon; everything outstanding is flushed. That nothing stays behind is seen by whoever runs the
-// test.
+// soon; everything outstanding is flushed. The runner sees that nothing stays behind.
 #include "dat/support/doomed.hpp"
+#include "support/traced.hpp"
 
-#include <algorithm>
+#include <cstdio>
+#include <functional>
 #include <gtest/gtest.h>
 #include <list>
+#include <string>
+#include <string_view>
 #include <thread>
-#include <vector>
+#include <utility>
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
@@ -17,21 +20,13 @@ namespace {
 
 constexpr Role roles[] = {Role::ACTIVE, Role::PASSIVE};
 constexpr std::size_t large = 8U << 20;
-constexpr int messages = 4; // of that size, on their way when a process is killed
+constexpr int messages = 4; // of that size; a process is killed when 0, 1, ... of them have come
 
-void sleep_for(int milliseconds)
-{
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-}
-
-// In the middle of something: after so many milliseconds.
-const std::vector<int> moments = {0, 5, 30, 120};
-
-// A doomed process for each role and moment.
+// A doomed process of each role, twice.
 std::list<Doomed> doomed_ones(const Doomed::Body &body, std::size_t bytes)
 {
     std::list<Doomed> all;
-    for (std::size_t i = 0; i < moments.size(); i++)
+    for (int i = 0; i < messages; i++)
         all.emplace_back(roles[i % 2], body, bytes);
     return all;
 }
@@ -116,17 +111,19 @@ TEST(LifetimeKill, sender_of_large_messages)
         },
         large);
     Side survivor(nullptr, large);
-    auto moment = moments.begin();
+    int arrived = 0; // before the sender dies
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
         // One more than are sent: that one is flushed whenever the sender dies.
         for (unsigned i = 0; i < messages + 1; i++)
             EXPECT_OK(survivor.receive(0, large, i));
         doomed.receive();
-        sleep_for(*moment++);
+        for (int i = 0; i < arrived; i++)
+            expect_completion(survivor.receives, i);
         doomed.kill();
-        EXPECT_LE(expect_receives_flushed(survivor, messages + 1), messages);
+        EXPECT_LE(expect_receives_flushed(survivor, messages + 1, arrived), messages - arrived);
         expect_broken(survivor);
+        arrived++;
     }
 }
 
@@ -140,43 +137,51 @@ TEST(LifetimeKill, receiver_of_large_messages)
         },
         large);
     Side survivor(nullptr, large);
-    auto moment = moments.begin();
+    int sent = 0; // before the receiver dies
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
         doomed.receive();
         // One more than are received: that one is flushed whenever the receiver dies.
         for (unsigned i = 0; i < messages + 1; i++)
             EXPECT_OK(survivor.send(0, large, i));
-        sleep_for(*moment++);
+        for (int i = 0; i < sent; i++)
+            expect_completion(survivor.requests, i);
         doomed.kill();
-        EXPECT_LE(expect_requests_flushed(survivor, messages + 1), messages);
+        EXPECT_LE(expect_requests_flushed(survivor, messages + 1, sent), messages - sent);
         expect_broken(survivor);
+        sent++;
     }
 }
+
+namespace {
+
+// Reads and writes in turn until one of them fails; returns how. After `good` of them begins the end of the target.
+DAT_DTO_COMPLETION_STATUS copy_until_it_fails(const Side &side, Doomed &target, unsigned good)
+{
+    const DAT_RMR_TRIPLET there = heard_where(target, large);
+    std::thread killer;
+    DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
+    for (unsigned i = 0; status == DAT_DTO_SUCCESS; i++) {
+        if (i == good)
+            killer = std::thread([&] { target.kill(); });
+        EXPECT_OK(i % 2 ? side.read(0, there, i) : side.write(0, there, i));
+        status = next_event(side.requests).event_data.dto_completion_event_data.status;
+    }
+    killer.join();
+    return status;
+}
+
+} // namespace
 
 // Copies of the survivor into or out of pages of a process that goes away.
 TEST(LifetimeKill, target_of_rdma)
 {
     auto all = doomed_ones([](Side &side, Link &link) { say_where(side, link); }, large);
     Side survivor(nullptr, large);
-    auto moment = moments.begin();
+    unsigned good = 0;
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
-        const DAT_RMR_TRIPLET there = heard_where(doomed, large);
-        std::thread killer([&] {
-            sleep_for(*moment);
-            doomed.kill();
-        });
-        DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
-        for (unsigned i = 0; status == DAT_DTO_SUCCESS; i++) {
-            EXPECT_OK(i % 2 ? survivor.read(0, there, i) : survivor.write(0, there, i));
-            const DAT_EVENT event = next_event(survivor.requests);
-            ASSERT_EQ(event.event_number, DAT_DTO_COMPLETION_EVENT);
-            status = event.event_data.dto_completion_event_data.status;
-        }
-        killer.join();
-        EXPECT_EQ(status, DAT_DTO_ERR_FLUSHED);
-        moment++;
+        EXPECT_EQ(copy_until_it_fails(survivor, doomed, good++), DAT_DTO_ERR_FLUSHED);
         expect_broken(survivor);
     }
 }
@@ -193,26 +198,25 @@ TEST(LifetimeKill, initiator_of_rdma)
             for (unsigned i = 0;; i++) {
                 EXPECT_OK(i % 2 ? side.read(0, there, i) : side.write(0, there, i));
                 expect_completion(side.requests, i);
-                if (i == 0)
-                    link.send();
+                link.send();
             }
         },
         large);
     Side survivor(nullptr, large);
-    auto moment = moments.begin();
+    int good = 1; // operations before it dies
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
         EXPECT_OK(survivor.receive(0, 64, 0));
         doomed.send(survivor.memory.rmr_context);
         doomed.send(reinterpret_cast<std::uintptr_t>(survivor.memory.start));
-        doomed.receive();
-        sleep_for(*moment++);
+        for (int i = 0; i < good; i++)
+            doomed.receive();
         doomed.kill();
         EXPECT_EQ(expect_receives_flushed(survivor, 1), 0);
         expect_broken(survivor);
         survivor.memory.start[large - 1] = std::byte{0x77};
-        sleep_for(1);
-        EXPECT_EQ(survivor.memory.start[large - 1], std::byte{0x77});
+        EXPECT_EQ(std::as_const(survivor.memory.start[large - 1]), std::byte{0x77});
+        good++;
     }
 }
 
@@ -275,77 +279,122 @@ TEST(LifetimeKill, listener_before_the_answer)
     EXPECT_OK(dat_psp_free(psp));
 }
 
-// Somewhere between the request and the first messages: whatever the survivor saw of it, it ends.
-TEST(LifetimeKill, requester_at_any_moment_of_the_set_up)
+namespace {
+
+// Rounds 1, 2, ... until one returns false, each in a process of its own: a doomed process is made before the first
+// dat call.
+void rounds(const std::function<bool(int)> &round)
 {
-    std::list<Child> all;
-    for (int i = 0; i < 8; i++)
-        all.emplace_back([](Link &link) {
-            const DAT_CONN_QUAL qualifier = link.receive();
-            Side side;
-            link.send();
-            EXPECT_OK(connect(side, qualifier));
-            wait_for_the_end();
-        });
-    Side survivor;
-    const ServicePoint service(survivor);
-    int moment = 0;
-    for (Child &child : all) {
-        child.send(service.qualifier);
-        child.receive();
-        std::thread killer([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
-            child.kill();
-        });
-        DAT_EVENT event{};
-        DAT_COUNT more = 0;
-        if (dat_evd_wait(survivor.arrivals, after(500), 1, &event, &more) == DAT_SUCCESS) {
-            EXPECT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, survivor.ep,
-                                    0, nullptr));
-            event = next_event(survivor.connections);
-            if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
-                event = next_event(survivor.connections);
-            EXPECT_TRUE(is_disorderly_end(event.event_number) ||
-                        event.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR)
-                << std::hex << event.event_number;
-            EXPECT_OK(dat_ep_reset(survivor.ep));
+    for (int n = 1; n <= most_stops; n++) {
+        Child process([&](Link &link) { link.send(round(n)); });
+        const auto reached = process.link().receive_unless_ended();
+        process.expect_success();
+        if (testing::Test::HasFailure() || !*reached) {
+            std::printf("note: killed %d\n", n - 1);
+            EXPECT_GT(n, 10) << "the doomed process made hardly a call";
+            return;
         }
-        killer.join();
-        moment++;
     }
+    ADD_FAILURE() << "the doomed process made " << most_stops << " stops";
 }
 
-TEST(LifetimeKill, listener_at_any_moment_of_the_set_up)
+constexpr std::string_view marked = "marker";
+
+bool is_marker(DAT_CR_HANDLE cr)
 {
-    std::list<Child> all;
-    for (int i = 0; i < 8; i++)
-        all.emplace_back([](Link &link) {
-            link.receive();
-            Side side;
-            const ServicePoint service(side);
-            link.send(service.qualifier);
-            service.accept();
-            wait_for_the_end();
-        });
-    Side survivor;
-    int moment = 0;
-    for (Child &child : all) {
-        child.send();
-        const DAT_CONN_QUAL qualifier = child.receive();
-        std::thread killer([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(moment * 4));
-            child.kill();
-        });
-        EXPECT_OK(connect(survivor, qualifier));
-        DAT_EVENT event = next_event(survivor.connections);
-        if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
-            event = next_event(survivor.connections);
-            EXPECT_TRUE(is_disorderly_end(event.event_number)) << std::hex << event.event_number;
-        } else {
-            EXPECT_EQ(event.event_number, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-        }
-        EXPECT_OK(dat_ep_reset(survivor.ep));
-        killer.join();
-        moment++;
+    DAT_CR_PARAM param{};
+    EXPECT_OK(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+    // A provider may add zeros.
+    const auto size = static_cast<std::size_t>(param.private_data_size);
+    return std::string_view(static_cast<const char *>(param.private_data), size).starts_with(marked);
+}
+
+// The connection ends, whether or not it has begun. A process that is not killed says when it has nothing left to do.
+void expect_end_of_set_up(const Side &survivor, DAT_EVENT_NUMBER failure, Child &child, KillAtStop &killer)
+{
+    const DAT_EVENT event = next_event(survivor.connections);
+    if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
+        EXPECT_EQ(event.event_number, failure) << std::hex << event.event_number;
+        killer.await_death();
+        return;
     }
+    (void)child.link().receive_unless_ended();
+    killer.end();
+    expect_disorderly_end(survivor.connections);
+}
+
+// True: the process was killed at the n-th stop after it was told to connect.
+bool requester_dies(int n)
+{
+    Child child([](Link &link) {
+        const DAT_CONN_QUAL qualifier = link.receive();
+        Side side;
+        link.send();
+        link.receive();
+        EXPECT_OK(connect(side, qualifier));
+        expect_event(side.connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+        link.send();
+        wait_for_the_end();
+    });
+    Side survivor, other;
+    const ServicePoint service(survivor);
+    child.send(service.qualifier);
+    child.receive();
+    KillAtStop killer(child.pid(), n);
+    child.send();
+    // The request behind which none of the dead process comes.
+    std::thread marker([&] {
+        killer.await_death();
+        EXPECT_OK(connect(other, service.qualifier, std::string(marked)));
+    });
+    DAT_CR_HANDLE cr = service.request();
+    if (!is_marker(cr)) {
+        EXPECT_OK(dat_cr_accept(cr, survivor.ep, 0, nullptr));
+        expect_end_of_set_up(survivor, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, child, killer);
+        EXPECT_OK(dat_ep_reset(survivor.ep));
+        cr = service.request();
+        EXPECT_TRUE(is_marker(cr));
+    }
+    marker.join();
+    EXPECT_OK(dat_cr_reject(cr));
+    expect_event(other.connections, DAT_CONNECTION_EVENT_PEER_REJECTED);
+    return killer.end();
+}
+
+bool listener_dies(int n)
+{
+    Child child([](Link &link) {
+        Side side;
+        link.send();
+        link.receive();
+        const ServicePoint service(side);
+        link.send(service.qualifier);
+        service.accept();
+        link.send();
+        wait_for_the_end();
+    });
+    child.receive();
+    Side survivor;
+    KillAtStop killer(child.pid(), n);
+    child.send();
+    const auto qualifier = child.link().receive_unless_ended();
+    if (qualifier) {
+        EXPECT_OK(connect(survivor, *qualifier));
+        expect_end_of_set_up(survivor, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, child, killer);
+        EXPECT_OK(dat_ep_reset(survivor.ep));
+    }
+    return killer.end();
+}
+
+} // namespace
+
+// Between the request and the first messages: whatever the survivor saw of it, it ends.
+TEST(LifetimeKill, requester_at_each_call_of_the_set_up)
+{
+    rounds(requester_dies);
+}
+
+TEST(LifetimeKill, listener_at_each_call_of_the_set_up)
+{
+    rounds(listener_dies);
 }

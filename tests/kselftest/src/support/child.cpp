@@ -19,7 +19,7 @@ void Link::send(std::uint64_t value)
     EXPECT_EQ(sent, static_cast<ssize_t>(sizeof(value))) << "the other process is gone";
 }
 
-std::uint64_t Link::receive(const Place &place)
+std::optional<std::uint64_t> Link::receive_unless_ended(const Place &place)
 {
     const Waiting waiting("a word of another process", place);
     std::uint64_t value = 0;
@@ -27,11 +27,16 @@ std::uint64_t Link::receive(const Place &place)
     do {
         got = recv(end_.get(), &value, sizeof(value), 0);
     } while (got < 0 && errno == EINTR);
-    if (got != static_cast<ssize_t>(sizeof(value))) {
-        ADD_FAILURE() << "the other process ended before it said anything";
-        return ~std::uint64_t{0};
-    }
+    if (got != static_cast<ssize_t>(sizeof(value)))
+        return std::nullopt;
     return value;
+}
+
+std::uint64_t Link::receive(const Place &place)
+{
+    const auto value = receive_unless_ended(place);
+    EXPECT_TRUE(value) << "the other process ended before it said anything";
+    return value.value_or(~std::uint64_t{0});
 }
 
 bool Link::is_readable() const

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 
@@ -20,6 +21,8 @@ public:
     void send(std::uint64_t value = 1);
     // Next value from the other side.
     std::uint64_t receive(const Place &place = Place::here());
+    // Nothing if the other side has ended, which is no failure here.
+    std::optional<std::uint64_t> receive_unless_ended(const Place &place = Place::here());
     // Whether the other side has sent a value, or has ended.
     bool is_readable() const;
     void send_fd(int fd);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support/traced.hpp"
 
+#include "support/waiting.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +23,7 @@ constexpr int call_stop = SIGTRAP | 0x80;
 int wait_for(pid_t process)
 {
     int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(process, &status, __WALL) < 0 && errno == EINTR)
         ;
     return status;
 }
@@ -82,6 +87,79 @@ int killed_at_each_call(const std::function<void()> &body, const std::function<v
     }
     ADD_FAILURE() << "the body does not end after " << most_stops << " stops";
     return most_stops;
+}
+
+KillAtStop::KillAtStop(pid_t process, int n) : process_(process), tracer_([this, n] { trace(n); })
+{
+    const Waiting waiting("the threads of another process to be traced");
+    traced_.wait(false);
+}
+
+KillAtStop::~KillAtStop()
+{
+    end();
+}
+
+bool KillAtStop::end()
+{
+    const bool reached = reached_;
+    if (!reached)
+        kill(process_, SIGKILL);
+    if (tracer_.joinable())
+        tracer_.join();
+    return reached;
+}
+
+void KillAtStop::trace(int n)
+{
+    seize_threads();
+    traced_ = true;
+    traced_.notify_all();
+    follow_threads(n);
+    dead_ = true;
+    dead_.notify_all();
+}
+
+// A thread that has stopped makes no other, so that the list has no new ones in the end.
+void KillAtStop::seize_threads()
+{
+    constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
+    std::set<pid_t> threads;
+    for (std::size_t before = 1; before != threads.size();) {
+        before = threads.size();
+        for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process_) + "/task")) {
+            const pid_t thread = std::stoi(entry.path().filename());
+            if (!threads.insert(thread).second)
+                continue;
+            EXPECT_EQ(ptrace(PTRACE_SEIZE, thread, nullptr, options), 0);
+            EXPECT_EQ(ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr), 0);
+            wait_for(thread);
+        }
+    }
+    for (const pid_t thread : threads)
+        ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr);
+}
+
+void KillAtStop::follow_threads(int n)
+{
+    int stop = 0, status = 0;
+    // Only threads that this one traces; other children of this process are the business of others.
+    for (;;) {
+        const pid_t thread = waitpid(-1, &status, __WALL | __WNOTHREAD);
+        if (thread < 0 && errno == EINTR)
+            continue;
+        if (thread < 0)
+            return;
+        if (!WIFSTOPPED(status))
+            continue;
+        if (WSTOPSIG(status) == call_stop && ++stop == n) {
+            reached_ = true;
+            kill(process_, SIGKILL);
+            continue;
+        }
+        const bool is_signal = WSTOPSIG(status) != call_stop && status >> 16 == 0;
+        ptrace(PTRACE_SYSCALL, thread, nullptr, is_signal ? WSTOPSIG(status) : 0);
+    }
 }
 
 } // namespace rsmtest

@@ -2,7 +2,10 @@
 // Death at each moment that a process can see: before and after each of its system calls.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <sys/types.h>
+#include <thread>
 
 namespace rsmtest {
 
@@ -13,5 +16,29 @@ inline constexpr int most_stops = 2000;
 // before or after a system call, for n = 1, 2, ... until the body ends by itself. After each end `after`
 // gets n. Returns how often the process was killed. No clock decides: the same moments come each time.
 int killed_at_each_call(const std::function<void()> &body, const std::function<void(int)> &after);
+
+// Kills another process at its n-th stop: each of its threads stops before and after each of its system calls.
+class KillAtStop {
+public:
+    // Returns when all threads of the process are traced; the next stop is the first.
+    KillAtStop(pid_t process, int n);
+    ~KillAtStop();
+    KillAtStop(const KillAtStop &) = delete;
+    KillAtStop &operator=(const KillAtStop &) = delete;
+
+    // Returns when the process has ended.
+    void await_death() const { dead_.wait(false); }
+    // Kills the process now, if that has not come to its n-th stop. True: it had.
+    bool end();
+
+private:
+    void trace(int n);
+    void seize_threads();
+    void follow_threads(int n);
+
+    pid_t process_;
+    std::atomic<bool> traced_{false}, reached_{false}, dead_{false};
+    std::thread tracer_;
+};
 
 } // namespace rsmtest

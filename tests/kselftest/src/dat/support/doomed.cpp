@@ -63,11 +63,11 @@ namespace {
 
 constexpr DAT_UINT64 marker = 999;
 
-int expect_flush(DAT_EVD_HANDLE evd, int posted)
+int expect_flush(DAT_EVD_HANDLE evd, int end, int begin)
 {
     int succeeded = 0;
     bool flushing = false;
-    for (int i = 0; i < posted; i++) {
+    for (int i = begin; i < end; i++) {
         const DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT);
         const auto &data = event.event_data.dto_completion_event_data;
         EXPECT_EQ(data.user_cookie.as_64, static_cast<DAT_UINT64>(i));
@@ -85,17 +85,17 @@ int expect_flush(DAT_EVD_HANDLE evd, int posted)
 } // namespace
 
 // The next completion is that of a post behind them, which is flushed at once.
-int expect_receives_flushed(const Side &side, int posted)
+int expect_receives_flushed(const Side &side, int end, int begin)
 {
-    const int succeeded = expect_flush(side.receives, posted);
+    const int succeeded = expect_flush(side.receives, end, begin);
     EXPECT_OK(side.receive(0, 8, marker));
     expect_completion(side.receives, marker, DAT_DTO_ERR_FLUSHED);
     return succeeded;
 }
 
-int expect_requests_flushed(const Side &side, int posted)
+int expect_requests_flushed(const Side &side, int end, int begin)
 {
-    const int succeeded = expect_flush(side.requests, posted);
+    const int succeeded = expect_flush(side.requests, end, begin);
     EXPECT_OK(side.send(0, 8, marker));
     expect_completion(side.requests, marker, DAT_DTO_ERR_FLUSHED);
     return succeeded;

@@ -68,9 +68,9 @@ private:
 [[noreturn]] void wait_for_the_end();
 // The survivor hears of it soon, and its endpoint can be used again.
 void expect_broken(const Side &survivor);
-// As many completions as were posted, each with success or flushed, no success behind a flush.
-// How many of them succeeded.
-int expect_receives_flushed(const Side &side, int posted);
-int expect_requests_flushed(const Side &side, int posted);
+// The completions of the posts whose numbers are between these, each with success or flushed, no success behind a
+// flush. How many of them succeeded.
+int expect_receives_flushed(const Side &side, int end, int begin = 0);
+int expect_requests_flushed(const Side &side, int end, int begin = 0);
 
 } // namespace rsmtest::dat
