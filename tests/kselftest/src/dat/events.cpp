@@ -102,7 +102,7 @@ TEST_F(Events, resize_under_a_waiter)
 {
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 8);
     post(1, 4);
-    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(dat_evd_resize(evd, 100));
     post(5, 8);
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
@@ -132,7 +132,7 @@ TEST_F(Events, threshold_counts_what_is_there)
     EXPECT_EQ(more, 2);
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 4);
     post(4, 4);
-    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
     post(5, 5);
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
     expect_software(waiter.event, 2);
@@ -142,7 +142,7 @@ TEST_F(Events, threshold_counts_what_is_there)
 TEST_F(Events, endless_wait_ends_with_the_event)
 {
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
-    EXPECT_TRUE(waiter.waits_for(200));
+    EXPECT_TRUE(waiter.waits());
     post(1, 1);
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
     expect_software(waiter.event, 1);
@@ -152,7 +152,7 @@ TEST_F(Events, endless_wait_ends_with_the_event)
 TEST_F(Events, one_waiter_at_a_time)
 {
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 2);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     const Result refused = bad_state(DAT_INVALID_STATE_EVD_WAITER);
     EXPECT_DAT(refused, dat_evd_wait(evd, 0, 1, &event, &more));
     EXPECT_DAT(refused, dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more));
@@ -169,7 +169,7 @@ TEST_F(Events, signal_interrupts)
 {
     post(1, 2);
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE, 3);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     waiter.signal();
     EXPECT_EQ(waiter.result(), error(DAT_INTERRUPTED_CALL));
     EXPECT_EQ(waiter.more, 2);
@@ -182,7 +182,7 @@ TEST_F(Events, unwaitable)
     const Result refused = bad_state(DAT_INVALID_STATE_EVD_UNWAITABLE);
     EXPECT_EQ(state(), initial);
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(dat_evd_set_unwaitable(evd));
     EXPECT_EQ(waiter.result(), refused);
     EXPECT_OK(dat_evd_set_unwaitable(evd));
@@ -203,7 +203,7 @@ TEST_F(Events, disabled_is_no_matter_of_the_waiter)
     EXPECT_OK(dat_evd_disable(evd));
     EXPECT_EQ(state(), initial ^ DAT_EVD_STATE_ENABLED ^ DAT_EVD_STATE_DISABLED);
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
-    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
     post(1, 1);
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
     EXPECT_OK(dat_evd_enable(evd));
@@ -214,7 +214,7 @@ TEST_F(Events, disabled_is_no_matter_of_the_waiter)
 TEST_F(Events, abrupt_close_lets_the_waiter_go)
 {
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(dat_ia_close(adapter, DAT_CLOSE_ABRUPT_FLAG));
     adapter.ia = DAT_HANDLE_NULL;
     EXPECT_EQ(waiter.result(), error(DAT_ABORT));
@@ -226,7 +226,7 @@ TEST_F(Events, graceful_close_with_a_waiter_of_the_asynchronous_evd)
     EXPECT_OK(dat_evd_free(evd));
     EXPECT_DAT(bad_state(DAT_INVALID_STATE_EVD_IN_USE), dat_evd_free(adapter.async));
     EvdWaiter waiter(adapter.async, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(dat_ia_close(adapter, DAT_CLOSE_GRACEFUL_FLAG));
     adapter.ia = DAT_HANDLE_NULL;
     EXPECT_EQ(waiter.result(), error(DAT_ABORT));

@@ -76,21 +76,19 @@ TEST_F(EventStreams, unsignalled_completion_wakes_nobody)
     connect_unsignalled();
     const DAT_RMR_TRIPLET to = a.memory.remote(0, 8);
     EvdWaiter waiter(b.requests, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(b.write(0, to, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
-    EXPECT_TRUE(waiter.waits_for(100));
+    await_no_requests(b.ep);
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(b.write(0, to, 2));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.more, 1) << "the waiter was woken before";
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
     expect_completion(b.requests, 2);
 
     // Events that are there already are returned, whether or not they notified.
     EXPECT_OK(b.write(0, to, 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
-    EXPECT_TRUE(eventually([&] {
-        DAT_BOOLEAN idle{};
-        EXPECT_OK(dat_ep_get_status(b.ep, nullptr, nullptr, &idle));
-        return idle == DAT_TRUE;
-    }));
+    await_no_requests(b.ep);
     expect_completion(b.requests, 3);
 }
 
@@ -100,7 +98,8 @@ TEST_F(EventStreams, unsignalled_completion_triggers_nothing)
     const DAT_CNO_HANDLE cno = attach(b.requests);
     const DAT_RMR_TRIPLET to = a.memory.remote(0, 8);
     EXPECT_OK(b.write(0, to, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
-    EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 100000, &hint));
+    await_no_requests(b.ep);
+    EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 0, &hint));
     EXPECT_OK(b.write(0, to, 2));
     EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
     EXPECT_EQ(hint, b.requests);
@@ -115,7 +114,7 @@ TEST_F(EventStreams, unsignalled_failure_wakes)
     DAT_RMR_TRIPLET nowhere = a.memory.remote(0, 8);
     nowhere.rmr_context ^= 0x5a5a5a5a;
     EvdWaiter waiter(b.requests, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(b.write(0, nowhere, 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_REMOTE_ACCESS);
@@ -130,12 +129,14 @@ TEST_F(EventStreams, solicited_wait)
     for (DAT_UINT64 i = 1; i <= 3; i++)
         EXPECT_OK(b.receive(i * 8, 8, i));
     EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(a.send(0, 8, 1));
     EXPECT_OK(a.send(0, 8, 2));
-    EXPECT_TRUE(waiter.waits_for(100));
+    await_no_requests(a.ep);
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(a.send(0, 8, 3, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.more, 2) << "the waiter was woken before";
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
     expect_completion(b.receives, 2);
     expect_completion(b.receives, 3);
@@ -148,7 +149,8 @@ TEST_F(EventStreams, solicited_wait_and_cno)
     EXPECT_OK(b.receive(0, 8, 1));
     EXPECT_OK(b.receive(8, 8, 2));
     EXPECT_OK(a.send(0, 8, 1));
-    EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 100000, &hint));
+    await_no_requests(a.ep);
+    EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 0, &hint));
     EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
     EXPECT_OK(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &hint));
     EXPECT_EQ(hint, b.receives);
@@ -160,7 +162,7 @@ TEST_F(EventStreams, solicited_send_to_an_ordinary_receiver)
     b.accept_from(a);
     EXPECT_OK(b.receive(0, 8, 1));
     EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(a.send(0, 8, 1));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
 }

@@ -68,11 +68,13 @@ TEST(Flags, unsignalled_requests_do_not_wake)
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 0)); // opens the way
     expect_completion(a.requests, 0);
     EvdWaiter waiter(a.requests, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 1, DAT_COMPLETION_UNSIGNALLED_FLAG));
-    EXPECT_TRUE(waiter.waits_for());
+    await_no_requests(a.ep);
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 2));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.more, 1) << "the waiter was woken before";
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 1U);
     expect_completion(a.requests, 2);
     EXPECT_OK(a.write(0, b.memory.remote(0, 8), 3));
@@ -89,12 +91,13 @@ TEST(Flags, solicited_wait_is_the_senders_choice)
     for (unsigned i = 0; i < 3; i++)
         EXPECT_OK(b.receive(0, 64, i));
     EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(a.send(0, 8, 1));
     expect_completion(a.requests, 1);
-    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(a.send(0, 8, 2, DAT_COMPLETION_SOLICITED_WAIT_FLAG));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
+    EXPECT_EQ(waiter.more, 1) << "the waiter was woken before";
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, 0U);
     expect_completion(b.receives, 1);
     DAT_EVD_PARAM evd{};
@@ -111,7 +114,7 @@ TEST(Flags, errors_always_wake)
     b.accept_from(a);
     EXPECT_OK(b.receive(0, 64, 1));
     EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
     EXPECT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});
 }

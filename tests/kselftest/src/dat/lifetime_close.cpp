@@ -142,8 +142,8 @@ TEST_F(LifetimeClose, waiters_return)
     EXPECT_OK(dat_cno_create(side.adapter, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
     EvdWaiter waiter(side.receives, DAT_TIMEOUT_INFINITE);
     CnoWaiter cno_waiter(cno, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
-    ASSERT_TRUE(cno_waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
+    ASSERT_TRUE(cno_waiter.waits());
     close(side);
     EXPECT_EQ(waiter.result(), error(DAT_ABORT));
     cno_waiter.result();
@@ -195,12 +195,12 @@ TEST(LifetimeCancel, waits_end_with_their_event)
     const DAT_EVD_HANDLE with_cno = side.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG, 8, cno);
     EvdWaiter waiter(evd, DAT_TIMEOUT_INFINITE);
     CnoWaiter cno_waiter(cno, DAT_TIMEOUT_INFINITE);
-    ASSERT_TRUE(waiter.waits_for());
-    ASSERT_TRUE(cno_waiter.waits_for());
+    ASSERT_TRUE(waiter.waits());
+    ASSERT_TRUE(cno_waiter.waits());
     waiter.cancel();
     cno_waiter.cancel();
-    EXPECT_TRUE(waiter.waits_for());
-    EXPECT_TRUE(cno_waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
+    EXPECT_TRUE(cno_waiter.waits());
     EXPECT_OK(post_software(evd, 1));
     EXPECT_OK(post_software(with_cno, 2));
     EXPECT_EQ(waiter.result(), Result{DAT_SUCCESS});

@@ -303,13 +303,13 @@ TEST_F(Opens, waiter_in_an_evd_that_another_feeds)
 {
     b.accept_from(a);
     EvdWaiter waiter(b.receives, DAT_TIMEOUT_INFINITE);
-    EXPECT_TRUE(waiter.waits_for(1));
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(b.receive(0, 64, 1));
     EXPECT_OK(a.send(0, 64, 2));
     EXPECT_EQ(Result{DAT_SUCCESS}, waiter.result());
     expect_completion(a.requests, 2);
     EvdWaiter last(b.connections, DAT_TIMEOUT_INFINITE);
-    EXPECT_TRUE(last.waits_for(1));
+    EXPECT_TRUE(last.waits());
     close(other.ia);
     EXPECT_EQ(error(DAT_ABORT), last.result());
     expect_disorderly_end(a.connections);

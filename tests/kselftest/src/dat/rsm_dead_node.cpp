@@ -100,7 +100,7 @@ void exchange(const Side &from, const Side &to, DAT_UINT64 id)
 {
     EXPECT_OK(to.receive(0, 64, id));
     EvdWaiter waiter(to.receives, DAT_TIMEOUT_INFINITE);
-    EXPECT_TRUE(waiter.waits_for());
+    EXPECT_TRUE(waiter.waits());
     EXPECT_OK(from.send(0, 64, id));
     EXPECT_EQ(waiter.result(), Result(DAT_SUCCESS));
     EXPECT_EQ(waiter.event.event_data.dto_completion_event_data.user_cookie.as_64, id);

@@ -158,6 +158,16 @@ DAT_EP_STATE state_of(DAT_EP_HANDLE ep)
     return state;
 }
 
+void await_no_requests(DAT_EP_HANDLE ep, const Place &place)
+{
+    const Waiting waiting("the completion of all requests", place);
+    EXPECT_TRUE(eventually([ep] {
+        DAT_BOOLEAN idle{};
+        EXPECT_OK(dat_ep_get_status(ep, nullptr, nullptr, &idle));
+        return idle == DAT_TRUE;
+    }));
+}
+
 DAT_EP_ATTR default_attributes(const Adapter &adapter)
 {
     const DAT_PZ_HANDLE pz = adapter.make_pz();

@@ -79,6 +79,8 @@ void expect_no_event(DAT_EVD_HANDLE evd);
 
 DAT_DTO_COOKIE cookie(DAT_UINT64 value);
 DAT_EP_STATE state_of(DAT_EP_HANDLE ep);
+// Waits until the endpoint has no requests under way: all of them have their completions.
+void await_no_requests(DAT_EP_HANDLE ep, const Place &place = Place::here());
 // The provider's defaults, to be changed before an endpoint is made.
 DAT_EP_ATTR default_attributes(const Adapter &adapter);
 

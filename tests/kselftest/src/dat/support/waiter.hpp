@@ -18,10 +18,10 @@ public:
     Waiter(const Waiter &) = delete;
     Waiter &operator=(const Waiter &) = delete;
 
-    bool waits_for(int milliseconds = 50); // it sleeps, and does so after that time
-    Result result();                       // once it has come back
-    void signal();                         // SIGUSR1, which does nothing but interrupt
-    void cancel();                         // pthread_cancel()
+    bool waits();    // it sleeps, also after all that this thread has done to wake it; false: it has come back
+    Result result(); // once it has come back
+    void signal();   // SIGUSR1, which does nothing but interrupt
+    void cancel();   // pthread_cancel()
 
 protected:
     Waiter() = default;
