@@ -214,7 +214,7 @@ struct Calls {
 
 class AgentTest : public CnoTest {
   protected:
-    Calls calls; // outlives the IA
+    Calls calls, others; // outlive the IA
     void SetUp() override {
         CnoTest::SetUp();
         ASSERT_EQ(rsmdat::cno_modify_agent(cno, calls.agent()), DAT_SUCCESS);
@@ -249,7 +249,10 @@ TEST_F(AgentTest, IsNotReplacedWhileItRuns) {
     EXPECT_EQ(calls.ended, 1);
     post(evd);
     EXPECT_EQ(wait(evd, 0), DAT_SUCCESS);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // The thread that calls agents has nothing for the former one when it calls another.
+    EXPECT_EQ(rsmdat::cno_modify_agent(cno, others.agent()), DAT_SUCCESS);
+    post(evd);
+    others.reaches(1);
     EXPECT_EQ(calls.count, 1);
 }
 

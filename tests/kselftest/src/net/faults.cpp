@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <thread>
 
 using namespace rsmtest;
 using namespace rsmtest::net;
 
 namespace {
 
-using std::chrono::milliseconds;
 constexpr std::size_t pages = 64;
 
 class NetFaults : public NetTest {
@@ -94,8 +92,7 @@ TEST_P(NetKill, machine_in_the_middle_of_transfers) {
     for (int round = 0; round < rounds && !HasFailure(); round++) {
         for (const unsigned node : nodes) {
             Traffic traffic(self.node(), node, pages);
-            ASSERT_TRUE(traffic.flows());
-            std::this_thread::sleep_for(milliseconds(7 * (round + GetParam())));
+            ASSERT_TRUE(traffic.flows(static_cast<std::uint64_t>(2 + round + GetParam())));
             Vm::kill(node);
             traffic.expect_cut();
         }

@@ -21,8 +21,8 @@ std::vector<RemoteHammer *> Traffic::all() {
     return {&put_, &get_, &post_, &store_, &their_put_, &their_post_};
 }
 
-bool Traffic::flows() {
-    return std::ranges::all_of(all(), [](RemoteHammer *hammer) { return hammer->succeeds(2); });
+bool Traffic::flows(std::uint64_t times) {
+    return std::ranges::all_of(all(), [times](RemoteHammer *hammer) { return hammer->succeeds(times); });
 }
 
 void Traffic::expect_errors() {

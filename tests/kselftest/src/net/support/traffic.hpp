@@ -14,8 +14,8 @@ class Traffic {
   public:
     // `pages`: the size of each segment.
     Traffic(unsigned here, unsigned there, std::size_t pages);
-    // Waits until all of them are under way; false if one does nothing but fail.
-    bool flows();
+    // Waits until each of them has succeeded that often; false if one does nothing but fail.
+    bool flows(std::uint64_t times = 2);
     // Waits until all of them fail. Needs a controller without mappings: a store into the mapping of an
     // ended connection does not fail.
     void expect_errors();
