@@ -81,8 +81,9 @@ struct rsm_place {
  * @address: write the peer's address as text. NULL for a controller that has only numbers.
  *	Process context.
  * @complaint: why this node can't reach the peer, a constant string, or NULL. The agent calls this
- *	for a link that is down and has not been up. Process context. NULL for a controller that
- *	reaches all that it knows.
+ *	for a link that is down. end: why the link went down, or NULL if it has not been up; a
+ *	controller returns it unless a later attempt to reach the peer has failed. Process
+ *	context. NULL for a controller that reaches all that it knows.
  */
 struct rsm_link_ops {
 	int (*send)(struct rsm_link *link, const void *message, size_t len);
@@ -97,7 +98,7 @@ struct rsm_link_ops {
 	void (*detach)(struct rsm_link *link, struct rsm_mem *mem);
 	bool (*stirs)(struct rsm_link *link);
 	void (*address)(struct rsm_link *link, char *text, size_t size);
-	const char *(*complaint)(struct rsm_link *link);
+	const char *(*complaint)(struct rsm_link *link, const char *end);
 };
 
 /**

@@ -10,7 +10,7 @@
  * @hwaddr: address on the interconnect
  * @incarnation: 0 if it is not known
  * @state: of the link
- * @why: reason of its end, of a refusal while it greets, or why it has not begun, or NULL
+ * @why: reason of its end, of a refusal while it greets, or why it does not begin, or NULL
  */
 struct node_view {
 	u32 node;
@@ -42,8 +42,8 @@ static struct node_view node_look_at(struct rsm_link *link)
 	spin_unlock_irq(&link->lock);
 	if (node.state == RSM_LINK_ACTIVE)
 		node.why = NULL;
-	if (node.state == RSM_LINK_DOWN && !node.why && link->ops->complaint)
-		node.why = link->ops->complaint(link);
+	if (node.state == RSM_LINK_DOWN && link->ops->complaint)
+		node.why = link->ops->complaint(link, node.why);
 	return node;
 }
 

@@ -207,13 +207,13 @@ void rsm_rdma_address(struct rsm_link *link, char *text, size_t size)
 }
 
 /* &rsm_link_ops.complaint */
-const char *rsm_rdma_complaint(struct rsm_link *link)
+const char *rsm_rdma_complaint(struct rsm_link *link, const char *end)
 {
 	struct rsm_rdma_node *node = to_rdma_node(link);
 	const char *why;
 
 	spin_lock_irq(&node->lock);
-	why = rsm_reconnect_complaint(&node->reconnect);
+	why = rsm_reconnect_complaint(&node->reconnect, end);
 	spin_unlock_irq(&node->lock);
 	return why;
 }

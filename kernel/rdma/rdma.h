@@ -243,7 +243,7 @@ const char *rsm_rdma_address_read(const char *text, u16 port, struct sockaddr_st
 const char *rsm_rdma_node_objection(u32 id, const struct sockaddr_storage *address);
 bool rsm_rdma_node_is_at(struct rsm_rdma_node *node, const struct sockaddr_storage *address);
 void rsm_rdma_address(struct rsm_link *link, char *text, size_t size);
-const char *rsm_rdma_complaint(struct rsm_link *link);
+const char *rsm_rdma_complaint(struct rsm_link *link, const char *end);
 void rsm_rdma_nodes_free(void);
 struct rsm_rdma_node *rsm_rdma_node(u32 id);
 struct sockaddr *rsm_rdma_own_address(sa_family_t family);

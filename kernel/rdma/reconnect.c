@@ -93,14 +93,18 @@ static struct rsm_reconnect_output reconnect_failed(struct rsm_reconnect *machin
 /**
  * rsm_reconnect_complaint() - why the nodes are not connected
  * @machine: the state
+ * @end: why the last link has ended, a constant string, or NULL if there was none
  *
- * Return: the reason, a constant string, or NULL: they are, or no attempt has ended yet.
+ * Return: why the last attempt since that end has failed; else @end; else what is missing. NULL: an
+ * attempt goes on.
  */
-const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine)
+const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine, const char *end)
 {
 	if (machine->linked)
-		return NULL;
-	return machine->complaint ?: machine->connects ? NULL : "it has not connected to this node";
+		return end;
+	if (machine->complaint)
+		return machine->complaint;
+	return end ?: machine->connects ? NULL : "it has not connected to this node";
 }
 
 /**
@@ -132,6 +136,8 @@ struct rsm_reconnect_output rsm_reconnect_step(struct rsm_reconnect *machine, un
 		break;
 	case RSM_RECONNECT_DOWN:
 		machine->linked = false;
+		/* A request beside the link may have failed: that is older than the end. */
+		machine->complaint = NULL;
 		return reconnect_later(machine, now, input->random);
 	case RSM_RECONNECT_HURRY:
 		return reconnect_at_once(machine, now);

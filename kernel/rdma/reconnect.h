@@ -55,7 +55,7 @@ struct rsm_reconnect_input {
  * @other_secret: the first of the two secrets that this node accepts was refused: try the second
  * @pause_ms: the pause after the next failure, in milliseconds, without its random part
  * @due: the time of the next attempt, in jiffies
- * @complaint: reason of the last failure that was logged, NULL since the last success
+ * @complaint: reason of the last failure that was logged, NULL since a link began or ended
  */
 struct rsm_reconnect {
 	bool connects;
@@ -96,7 +96,7 @@ struct rsm_reconnect_output {
 void rsm_reconnect_init(struct rsm_reconnect *machine, unsigned long now, bool connects);
 struct rsm_reconnect_output rsm_reconnect_step(struct rsm_reconnect *machine, unsigned long now,
 					       const struct rsm_reconnect_input *input);
-const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine);
+const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine, const char *end);
 
 /* Is the pause longer than the shortest, so that ACTIVE changes it? Any context. */
 static inline bool rsm_reconnect_has_waited(const struct rsm_reconnect *machine)

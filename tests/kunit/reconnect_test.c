@@ -239,16 +239,40 @@ static void nodes_that_are_not_connected_have_a_complaint(struct kunit *test)
 	struct node active = begin(true);
 	struct node passive = begin(false);
 
-	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine));
-	KUNIT_EXPECT_NOT_NULL(test, rsm_reconnect_complaint(&passive.machine));
+	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine, NULL));
+	KUNIT_EXPECT_NOT_NULL(test, rsm_reconnect_complaint(&passive.machine, NULL));
 	fail(&active, refused);
-	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine), &refused[0]);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine, NULL), &refused[0]);
 	look(&passive, true);
 	fail(&passive, refused);
-	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&passive.machine), &refused[0]);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&passive.machine, NULL), &refused[0]);
 	run(&active);
 	succeed(&active);
-	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine));
+	KUNIT_EXPECT_NULL(test, rsm_reconnect_complaint(&active.machine, NULL));
+}
+
+static void a_failed_attempt_is_a_later_complaint_than_the_end_of_the_link(struct kunit *test)
+{
+	static const char end[] = "no heartbeat";
+	struct node active = begin(true);
+	struct node passive = begin(false);
+
+	run(&active);
+	succeed(&active);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine, end), &end[0]);
+	event(&active, RSM_RECONNECT_DOWN);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine, end), &end[0]);
+	fail(&active, refused);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine, end), &refused[0]);
+	event(&active, RSM_RECONNECT_LEAVE);
+	event(&active, RSM_RECONNECT_BEGIN);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&active.machine, end), &end[0]);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&passive.machine, end), &end[0]);
+	succeed(&passive);
+	look(&passive, true);
+	fail(&passive, refused);
+	event(&passive, RSM_RECONNECT_DOWN);
+	KUNIT_EXPECT_PTR_EQ(test, rsm_reconnect_complaint(&passive.machine, end), &end[0]);
 }
 
 static void a_refused_secret_is_replaced_by_the_other_one(struct kunit *test)
@@ -401,6 +425,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(nodes_that_leave_begin_nothing),
 	KUNIT_CASE(a_reason_is_logged_once),
 	KUNIT_CASE(nodes_that_are_not_connected_have_a_complaint),
+	KUNIT_CASE(a_failed_attempt_is_a_later_complaint_than_the_end_of_the_link),
 	KUNIT_CASE(a_refused_secret_is_replaced_by_the_other_one),
 	KUNIT_CASE(all_short_sequences),
 	{}

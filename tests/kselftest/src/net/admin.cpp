@@ -104,13 +104,13 @@ class NetNodes : public NetAdmin {
                 rsmctl({"node", "set", id(peer), address(peer)});
         NetAdmin::TearDown();
     }
+    static constexpr const char *nobody = "10.77.1.99"; // has this address
     static std::string id(const Peer &peer) { return std::to_string(peer.node()); }
     static std::string address(const Peer &peer) { return "10.77.1." + id(peer); }
     // A change at this node or another one.
     static void change(const Peer &at, const Words &words);
     void forget_and_add(const Peer &at, const Peer &node);
-    void move_away_and_back(const Peer &at, const Peer &node);
-    void expect_an_attempt_to_fail() const;
+    void come_back(const Peer &at, const Peer &node);
 };
 
 void NetNodes::change(const Peer &at, const Words &words) {
@@ -140,19 +140,8 @@ void NetNodes::forget_and_add(const Peer &at, const Peer &node) {
     expect_it_works(first);
 }
 
-// The node with the smaller number connects, and says why its last attempt failed.
-void NetNodes::expect_an_attempt_to_fail() const {
-    ASSERT_LT(self.node(), first.node());
-    EXPECT_TRUE(eventually([&] { return !said(first.node(), "reason").empty(); }));
-    EXPECT_NE(self.path_to(first.node()), active);
-}
-
-// Where it is said to be there is nobody, or nobody comes from there.
-void NetNodes::move_away_and_back(const Peer &at, const Peer &node) {
-    change(at, {"set", id(node), "10.77.1.99"});
-    EXPECT_NE(at.path_to(node.node()), active);
-    expect_an_attempt_to_fail();
-    EXPECT_NE(at.path_to(node.node()), active);
+// To where it is.
+void NetNodes::come_back(const Peer &at, const Peer &node) {
     change(at, {"set", id(node), address(node)});
     EXPECT_TRUE(eventually([&] { return all_connected(); })) << "does not come back";
     expect_it_works(first);
@@ -295,9 +284,29 @@ TEST_F(NetNodes, are_forgotten_and_added_by_who_is_connected_to) {
     forget_and_add(first, self);
 }
 
+// The marker is the failure of an attempt to connect, which is told instead of the link's end.
 TEST_F(NetNodes, move_away_and_back) {
-    move_away_and_back(self, first);
-    move_away_and_back(first, self);
+    change(self, {"set", id(first), nobody});
+    EXPECT_NE(self.path_to(first.node()), active);
+    EXPECT_TRUE(eventually([&] {
+        const auto reason = said(first.node(), "reason");
+        return !reason.empty() && reason != "leaving";
+    }));
+    EXPECT_NE(self.path_to(first.node()), active) << "there is nobody";
+    come_back(self, first);
+}
+
+TEST_F(NetNodes, are_refused_from_an_address_that_is_not_theirs) {
+    ASSERT_LT(self.node(), first.node()) << "the node with the smaller number connects";
+    change(first, {"set", id(self), nobody});
+    EXPECT_NE(first.path_to(self.node()), active);
+    // From here on this node knows no reason of before, and connects at once.
+    change(self, {"set", id(first), nobody});
+    change(self, {"set", id(first), address(first)});
+    EXPECT_TRUE(eventually([&] { return said(first.node(), "reason") == "refused"; }));
+    EXPECT_NE(self.path_to(first.node()), active);
+    EXPECT_NE(first.path_to(self.node()), active);
+    come_back(first, self);
 }
 
 TEST_F(NetNodes, are_shown_where_they_are_said_to_be) {
