@@ -41,7 +41,8 @@ RDMA = ("net.Net[/NSIK]*", "net.Net*Net[KUw]*")
 # Connections, rights and events, which are the agents' business: the tests over ivshmem have them on the same kernel.
 AGENTS = "net.Net/Net[CRE][!x]*"
 
-# Hundreds of processes one after the other: minutes in a guest that is emulated. The debug kernels run them.
+# Hundreds of processes one after the other: minutes in a guest that is emulated. The debug kernel that is a process
+# runs them, and "--only rdma" over soft RoCE.
 MANY_PROCESSES = "dat.LifetimeKill.*_at_each_call_of_the_set_up"
 
 
@@ -170,7 +171,7 @@ def _debug():
         # In two guests: one emulates its processors in one thread.
         Stage("kselftest-debug", "debug", 700,
               ("tests/check/kselftest", "debug", "[!d]*"), kind="tap", needs=DEBUG),
-        Stage("kselftest-udapl-debug", "debug", 700, ("tests/check/kselftest", "debug", "d*"), kind="tap",
+        Stage("kselftest-udapl-debug", "debug", 700, ("tests/check/kselftest", "debug", "d*", MANY_PROCESSES), kind="tap",
               needs=DEBUG),
         Stage("kselftest-dat-debug", "debug", 140, ("tests/check/kselftest-dat", "debug"), kind="tap",
               needs=DEBUG),

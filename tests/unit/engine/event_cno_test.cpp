@@ -252,7 +252,7 @@ TEST_F(AgentTest, IsNotReplacedWhileItRuns) {
     // The thread that calls agents has nothing for the former one when it calls another.
     EXPECT_EQ(rsmdat::cno_modify_agent(cno, others.agent()), DAT_SUCCESS);
     post(evd);
-    others.reaches(1);
+    EXPECT_TRUE(others.reaches(1));
     EXPECT_EQ(calls.count, 1);
 }
 

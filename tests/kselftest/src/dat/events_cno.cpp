@@ -50,7 +50,7 @@ protected:
         EXPECT_OK(dat_cno_create(adapter, agent, &cno));
         return cno;
     }
-    // A wait that finds nothing: events of the software kind trigger at once.
+    // A software event triggers before its post returns, so one look shows that there is no trigger.
     void expect_quiet()
     {
         EXPECT_DAT(error(DAT_QUEUE_EMPTY), dat_cno_wait(cno, 0, &hint));

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 using namespace rsmtest;
 using namespace rsmtest::dat;
@@ -165,9 +164,16 @@ DAT_DTO_COMPLETION_STATUS copy_until_it_fails(const Side &side, Doomed &target, 
         if (i == good)
             killer = std::thread([&] { target.kill(); });
         EXPECT_OK(i % 2 ? side.read(0, there, i) : side.write(0, there, i));
-        status = next_event(side.requests).event_data.dto_completion_event_data.status;
+        const DAT_EVENT event = next_event(side.requests);
+        if (event.event_number != DAT_DTO_COMPLETION_EVENT) {
+            ADD_FAILURE() << std::hex << event.event_number;
+            break;
+        }
+        status = event.event_data.dto_completion_event_data.status;
     }
-    killer.join();
+    EXPECT_TRUE(killer.joinable()) << "a copy fails before the target is killed";
+    if (killer.joinable())
+        killer.join();
     return status;
 }
 
@@ -202,10 +208,14 @@ TEST(LifetimeKill, initiator_of_rdma)
             }
         },
         large);
-    Side survivor(nullptr, large);
+    Side survivor(nullptr, large), witness;
+    constexpr std::byte own{0x77};
+    std::byte &last = survivor.memory.start[large - 1];
+    last = own;
     int good = 1; // operations before it dies
     for (Doomed &doomed : all) {
         doomed.handshake(survivor);
+        EXPECT_EQ(last, own) << "a dead process has written";
         EXPECT_OK(survivor.receive(0, 64, 0));
         doomed.send(survivor.memory.rmr_context);
         doomed.send(reinterpret_cast<std::uintptr_t>(survivor.memory.start));
@@ -214,10 +224,11 @@ TEST(LifetimeKill, initiator_of_rdma)
         doomed.kill();
         EXPECT_EQ(expect_receives_flushed(survivor, 1), 0);
         expect_broken(survivor);
-        survivor.memory.start[large - 1] = std::byte{0x77};
-        EXPECT_EQ(std::as_const(survivor.memory.start[large - 1]), std::byte{0x77});
+        last = own;
         good++;
     }
+    witness.accept_from(survivor);
+    EXPECT_EQ(last, own) << "a dead process has written";
 }
 
 TEST(LifetimeKill, requester_before_the_answer)
@@ -323,7 +334,15 @@ void expect_end_of_set_up(const Side &survivor, DAT_EVENT_NUMBER failure, Child 
     expect_disorderly_end(survivor.connections);
 }
 
-// True: the process was killed at the n-th stop after it was told to connect.
+// In the end: was the process killed at its n-th stop?
+bool is_killed(Child &child, KillAtStop &killer)
+{
+    const bool reached = killer.end();
+    child.abandon(); // the tracer has waited for its end
+    return reached;
+}
+
+// True: the process was killed at the n-th stop from the moment on when it was told to connect.
 bool requester_dies(int n)
 {
     Child child([](Link &link) {
@@ -340,8 +359,7 @@ bool requester_dies(int n)
     const ServicePoint service(survivor);
     child.send(service.qualifier);
     child.receive();
-    KillAtStop killer(child.pid(), n);
-    child.send();
+    KillAtStop killer(child.pid(), n, [&] { child.send(); });
     // The request behind which none of the dead process comes.
     std::thread marker([&] {
         killer.await_death();
@@ -358,7 +376,7 @@ bool requester_dies(int n)
     marker.join();
     EXPECT_OK(dat_cr_reject(cr));
     expect_event(other.connections, DAT_CONNECTION_EVENT_PEER_REJECTED);
-    return killer.end();
+    return is_killed(child, killer);
 }
 
 bool listener_dies(int n)
@@ -375,15 +393,14 @@ bool listener_dies(int n)
     });
     child.receive();
     Side survivor;
-    KillAtStop killer(child.pid(), n);
-    child.send();
+    KillAtStop killer(child.pid(), n, [&] { child.send(); });
     const auto qualifier = child.link().receive_unless_ended();
     if (qualifier) {
         EXPECT_OK(connect(survivor, *qualifier));
         expect_end_of_set_up(survivor, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, child, killer);
         EXPECT_OK(dat_ep_reset(survivor.ep));
     }
-    return killer.end();
+    return is_killed(child, killer);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
+#include <system_error>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,17 @@ bool killed_at(int n, const std::function<void()> &body)
     return false;
 }
 
+// A list of threads; empty if the process has ended.
+std::set<pid_t> threads_of(pid_t process)
+{
+    std::set<pid_t> threads;
+    std::error_code error;
+    for (const auto &entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error))
+        threads.insert(std::stoi(entry.path().filename()));
+    return threads;
+}
+
 } // namespace
 
 int killed_at_each_call(const std::function<void()> &body, const std::function<void(int)> &after)
@@ -89,7 +101,8 @@ int killed_at_each_call(const std::function<void()> &body, const std::function<v
     return most_stops;
 }
 
-KillAtStop::KillAtStop(pid_t process, int n) : process_(process), tracer_([this, n] { trace(n); })
+KillAtStop::KillAtStop(pid_t process, int n, const std::function<void()> &start)
+    : process_(process), tracer_([this, n, &start] { trace(n, start); })
 {
     const Waiting waiting("the threads of another process to be traced");
     traced_.wait(false);
@@ -103,16 +116,19 @@ KillAtStop::~KillAtStop()
 bool KillAtStop::end()
 {
     const bool reached = reached_;
-    if (!reached)
+    if (!reached && !dead_)
         kill(process_, SIGKILL);
     if (tracer_.joinable())
         tracer_.join();
     return reached;
 }
 
-void KillAtStop::trace(int n)
+void KillAtStop::trace(int n, const std::function<void()> &start)
 {
-    seize_threads();
+    const std::set<pid_t> threads = stop_threads();
+    start();
+    for (const pid_t thread : threads)
+        ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr);
     traced_ = true;
     traced_.notify_all();
     follow_threads(n);
@@ -121,23 +137,22 @@ void KillAtStop::trace(int n)
 }
 
 // A thread that has stopped makes no other, so that the list has no new ones in the end.
-void KillAtStop::seize_threads()
+std::set<pid_t> KillAtStop::stop_threads()
 {
     constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
-    std::set<pid_t> threads;
-    for (std::size_t before = 1; before != threads.size();) {
-        before = threads.size();
-        for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process_) + "/task")) {
-            const pid_t thread = std::stoi(entry.path().filename());
-            if (!threads.insert(thread).second)
+    std::set<pid_t> stopped;
+    for (std::size_t before = 1; before != stopped.size();) {
+        before = stopped.size();
+        for (const pid_t thread : threads_of(process_)) {
+            if (!stopped.insert(thread).second)
                 continue;
             EXPECT_EQ(ptrace(PTRACE_SEIZE, thread, nullptr, options), 0);
             EXPECT_EQ(ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr), 0);
             wait_for(thread);
         }
     }
-    for (const pid_t thread : threads)
-        ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr);
+    EXPECT_FALSE(stopped.empty()) << "the process to be killed has ended";
+    return stopped;
 }
 
 void KillAtStop::follow_threads(int n)

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <set>
 #include <sys/types.h>
 #include <thread>
 
@@ -20,8 +21,9 @@ int killed_at_each_call(const std::function<void()> &body, const std::function<v
 // Kills another process at its n-th stop: each of its threads stops before and after each of its system calls.
 class KillAtStop {
 public:
-    // Returns when all threads of the process are traced; the next stop is the first.
-    KillAtStop(pid_t process, int n);
+    // Calls `start` while all threads of the process stand still, traced; the next stop is the first. So `start`
+    // always meets a process that lives.
+    KillAtStop(pid_t process, int n, const std::function<void()> &start);
     ~KillAtStop();
     KillAtStop(const KillAtStop &) = delete;
     KillAtStop &operator=(const KillAtStop &) = delete;
@@ -32,8 +34,8 @@ public:
     bool end();
 
 private:
-    void trace(int n);
-    void seize_threads();
+    void trace(int n, const std::function<void()> &start);
+    std::set<pid_t> stop_threads();
     void follow_threads(int n);
 
     pid_t process_;

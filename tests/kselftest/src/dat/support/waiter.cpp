@@ -56,7 +56,7 @@ void Waiter::join()
         thread_.join();
 }
 
-// A thread that was woken runs for the kernel from then on, so it is not taken for one that sleeps.
+// The kernel shows a thread as running from the moment that another thread wakes it, even before it gets a processor.
 bool Waiter::waits()
 {
     EXPECT_TRUE(eventually([this] { return back_ || sleeps(); }));

@@ -18,7 +18,7 @@ public:
     Waiter(const Waiter &) = delete;
     Waiter &operator=(const Waiter &) = delete;
 
-    bool waits();    // it sleeps, also after all that this thread has done to wake it; false: it has come back
+    bool waits();    // it sleeps: nothing that the caller has done so far has woken it; false: it has come back
     Result result(); // once it has come back
     void signal();   // SIGUSR1, which does nothing but interrupt
     void cancel();   // pthread_cancel()
