@@ -244,6 +244,15 @@ TEST_F(DatDispatch, AWildAddressIsRefused) {
     expect_reaches_slot(functions[0], &object);
 }
 
+// The program's mistake, of which the library learns by its return code; a sanitizer reports nothing.
+TEST_F(DatDispatch, FreedMemoryIsRefused) {
+    const Registered registered(table);
+    auto *const memory = new std::array<std::uint64_t, 64>{};
+    volatile auto address = reinterpret_cast<std::uintptr_t>(memory); // unknown to the compiler
+    delete memory;
+    expect_refused(reinterpret_cast<DAT_HANDLE>(address), ": freed");
+}
+
 TEST_F(DatDispatch, AnObjectOfNobodyIsRefused) {
     expect_refused(&object, ": not registered");
     object.provider = nullptr;
