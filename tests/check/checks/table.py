@@ -90,8 +90,8 @@ def _host():
     return [
         Stage("unit", "unit", 80, ("tests/check/unit",), kind="ctest", needs=("build-user",)),
         Stage("host", "unit", 120, ("tests/check/host",), kind="tap", needs=("build-user",)),
-        # Some twenty seconds of each target, and a build with clang of its own. "unit" takes the corpora without it.
-        Stage("fuzz-host", "unit", 500, ("env", "JOBS=1", "tests/fuzz/host/run", "--inputs"), kind="tap",
+        # Some five seconds of each target, and a build with clang of its own. "unit" takes the corpora without it.
+        Stage("fuzz-host", "unit", 300, ("env", "JOBS=1", "tests/fuzz/host/run", "--inputs"), kind="tap",
               needs=("build-user",)),
         Stage("vm-runner", "unit", 120, ("tests/vm/run",), kind="tap", needs=BUILT),
         Stage("install", "install", 60, ("tests/check/install",), needs=BUILT),
