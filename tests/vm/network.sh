@@ -72,8 +72,8 @@ test_paused_node_holds_up_nobody() {
 test_lost_packets() {
 	up=$network'say "@1 up"; sleep 1000'
 	on_network 0 2 --on 2 "$up" -- "$network"'hear >/dev/null
-		/usr/sbin/tc qdisc add dev eth0 root netem loss 100%; misses 2
-		/usr/sbin/tc qdisc del dev eth0 root; reaches 2' && prints 'misses 2' 'reaches 2'
+		/usr/sbin/tc qdisc change dev eth0 root netem loss 100%; misses 2
+		/usr/sbin/tc qdisc change dev eth0 root netem; reaches 2' && prints 'misses 2' 'reaches 2'
 }
 
 # Node 2 of one run is not there for another.

@@ -14,7 +14,7 @@ from .service import Service
 CARD = ["virtio_net"]
 # rdma_rxe wants crc32 at once, which nothing in a guest would load for it, where that is a module.
 CHECKSUM = ["crc32_generic"]
-# In this order.  sch_netem is there for tests that lose packets.
+# In this order.  sch_netem is there for tests that lose packets or delay them.
 MODULES = ["rdma_rxe", "ib_uverbs", "rdma_ucm", "sch_netem"]
 # A device that rsm_rdma refuses: soft-iWARP, which wants crc32c in the same way.
 OPTIONAL = ["crc32c_generic", "siw"]

@@ -17,7 +17,8 @@ and "@vm stall MS" (all nodes at once) for rsm-vm; "@N TEXT" from node N and "@v
 "@vm error REASON" are read there.  A node killed so does not count as failed.
 With --controller rdma the guests are on one Ethernet, also a single one: eth0 with 10.77.1.K
 and rxe0 on it, with ip, tc and rdma of iproute2 in /usr/sbin (their shell prefers busybox's ip
-and tc to them, unless the path is given).
+and tc to them, unless the path is given).  The queue of eth0 is a netem without effect, which
+"tc qdisc change dev eth0 root netem limit 10000 delay 400ms" changes.
 Exit status: that of CMD; 125 if another command failed, a guest died or the kernel log
 holds a report; 124 after --timeout; 2 if something needed is missing.
 Environment: RSM_CACHE, RSM_BUILD, RSM_VM_ACCEL=kvm|tcg, RSM_VM_NO_MODULES=1 (no rsm.ko),

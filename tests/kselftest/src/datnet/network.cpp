@@ -194,10 +194,11 @@ TEST_F(DatNetNetwork, device_of_the_partner_goes_under_load) {
     expect_service();
 }
 
-// The shell would take busybox's tc, which has no netem.
+// The shell would take busybox's tc, which has no netem. A queue that is exchanged refuses packets meanwhile, which
+// soft RoCE takes for a failure: the queue that is there is changed.
 TEST_F(DatNetNetwork, one_percent_of_the_packets_is_lost) {
-    constexpr const char *lose = "/usr/sbin/tc qdisc add dev eth0 root netem loss 1%";
-    constexpr const char *lose_no_more = "/usr/sbin/tc qdisc del dev eth0 root";
+    constexpr const char *lose = "/usr/sbin/tc qdisc change dev eth0 root netem limit 10000 loss 1%";
+    constexpr const char *lose_no_more = "/usr/sbin/tc qdisc change dev eth0 root netem limit 10000";
     const std::size_t size = bytes / 2;
     connect_from_here();
     run_there(lose);

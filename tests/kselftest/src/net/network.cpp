@@ -2,6 +2,7 @@
 // Networks under a controller that fail: links, devices, packets. Data is right or there is an
 // error in bounded time; nothing hangs, and it works again afterwards.
 #include "net/support/net_test.hpp"
+#include "net/support/netem.hpp"
 #include "net/support/traffic.hpp"
 
 #include <thread>
@@ -37,20 +38,6 @@ class Outage {
   private:
     unsigned node_;
     bool over_ = false;
-};
-
-// One percent of what a node sends is lost. The shell would take busybox's tc, which has no netem.
-class Loss {
-  public:
-    explicit Loss(unsigned node) : node_(node) {
-        run(node_, "/usr/sbin/tc qdisc add dev eth0 root netem loss 1%");
-    }
-    ~Loss() { run(node_, "/usr/sbin/tc qdisc del dev eth0 root"); }
-    Loss(const Loss &) = delete;
-    Loss &operator=(const Loss &) = delete;
-
-  private:
-    unsigned node_;
 };
 
 class NetNetwork : public NetTest {
@@ -127,8 +114,8 @@ TEST_F(NetNetwork, one_percent_of_the_packets_is_lost) {
     Session exporter(first.node());
     RemoteExport exported(exporter, pages);
     ASSERT_EQ(exported.publish(), RSM_SUCCESS);
-    const Loss theirs(first.node());
-    const Loss ours(self.node());
+    const Netem theirs(first.node(), "loss 1%");
+    const Netem ours(self.node(), "loss 1%");
     int good = 0;
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         Session session(self.node());

@@ -2,6 +2,7 @@
 // Data between nodes, however long and wherever it lies, while segments move and go away, and
 // with barriers that have something to wait for.
 #include "net/support/net_test.hpp"
+#include "net/support/netem.hpp"
 #include "net/support/pattern.hpp"
 
 #include <array>
@@ -42,25 +43,6 @@ class NetTransfers : public NetPairTest {
 };
 
 NET_BOTH_WAYS(NetTransfers);
-
-// Messages of a node are late.
-class Delay {
-  public:
-    Delay(unsigned node, milliseconds by) : node_(node) {
-        tc("add", " netem limit 10000 delay " + std::to_string(by.count()) + "ms");
-    }
-    ~Delay() { tc("del", ""); }
-    Delay(const Delay &) = delete;
-    Delay &operator=(const Delay &) = delete;
-
-  private:
-    void tc(const std::string &what, const std::string &how) {
-        const Answer answer =
-            Session(node_).call("sh /usr/sbin/tc qdisc " + what + " dev eth0 root" + how);
-        EXPECT_EQ(answer.status, 0) << answer.text;
-    }
-    unsigned node_;
-};
 
 // The words around a piece are those that were there.
 void NetTransfers::shuttle(const char *kind, std::size_t pad, std::size_t offset,
@@ -153,7 +135,7 @@ TEST_P(NetTransfers, explicit_mode_does_not_wait_for_the_network) {
     constexpr milliseconds late{400};
     set_mode(RSM_BARRIER_MODE_EXPLICIT);
     EXPECT_EQ(imported->get(0, size, 1).status, RSM_SUCCESS) << "all keys are known now";
-    const Delay delay(importer_node().node(), late);
+    const Netem delay(importer_node().node(), "delay " + std::to_string(late.count()) + "ms");
     const Waiting waiting("a put that does not wait for the network");
     bool at_once = false;
     // The machine may do something else for so long, but not each time.
