@@ -32,9 +32,10 @@ add_executable(dat-conf-tests
     known_provider_test.cpp
     matching_test.cpp
 )
-target_compile_definitions(dat-conf-tests PRIVATE
-    LIBDAT="$<TARGET_FILE:dat>" FAKE_PROVIDER="$<TARGET_FILE:dat_fake>"
+# Paths only where they are used: ccache remembers the other objects for each folder.
+set(dat_conf_paths LIBDAT="$<TARGET_FILE:dat>" FAKE_PROVIDER="$<TARGET_FILE:dat_fake>"
     PACKAGED_DAT_CONF="${PROJECT_SOURCE_DIR}/packaging/dat.conf")
+set_source_files_properties(beside_test.cpp conf_file_test.cpp PROPERTIES COMPILE_DEFINITIONS "${dat_conf_paths}")
 target_precompile_headers(dat-conf-tests REUSE_FROM unit-tests)
 target_link_libraries(dat-conf-tests PRIVATE
     dat-objects GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
@@ -53,8 +54,9 @@ add_executable(dat-registry-tests
     registry_test.cpp
 )
 set_target_properties(dat-registry-tests PROPERTIES ENABLE_EXPORTS ON)
-target_compile_definitions(dat-registry-tests PRIVATE
-    FAKE_PROVIDERS="${dat_fake_directory}" DAT_LIST="$<TARGET_FILE:dat-list>")
+set(dat_registry_paths FAKE_PROVIDERS="${dat_fake_directory}" DAT_LIST="$<TARGET_FILE:dat-list>")
+set_source_files_properties(environment_test.cpp registry_fixture.cpp PROPERTIES
+    COMPILE_DEFINITIONS "${dat_registry_paths}")
 target_precompile_headers(dat-registry-tests REUSE_FROM unit-tests)
 target_link_libraries(dat-registry-tests PRIVATE
     dat dat_late GTest::gtest_main Threads::Threads)
