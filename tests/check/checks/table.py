@@ -118,9 +118,11 @@ def _patterns(name):
 
 def _stock(depth):
     # A little of all, and what the debug kernels can't say.
-    tests = "*" if depth is Depth.QUICK else f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
+    tests = f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
     # A debug kernel runs the others.
-    net = f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*" if depth is Depth.CHECK else "net.*"
+    net = {Depth.QUICK: "net.Net/NetBasics.* net.NetWindow.*",
+           Depth.CHECK: f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*",
+           Depth.FULL: "net.*"}[depth]
     rdma = f"{_patterns('net-uml-excluded')} " + (RDMA[0] if depth is Depth.FULL else "net.Net/NetBasics.* net.NetSoftIwarp.*")
     return [
         Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests, MANY_PROCESSES), kind="tap",
@@ -203,7 +205,8 @@ FULL_ONLY = {"debug-kernel", "build-debug", "kselftest-debug", "kselftest-udapl-
              "kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
-THOROUGH = {"style-modules", "fuzz-host", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-rdma-stock"}
+THOROUGH = {"style-modules", "fuzz-host", "small", "demo-vms", "demo-dat-vms", "install", "kselftest-verbs", "kselftest-dat-stock",
+            "kselftest-rdma-stock"}
 
 
 def _belongs(stage, depth):
