@@ -18,8 +18,8 @@ inline bool is_handle(DAT_HANDLE handle) noexcept {
 }
 
 // The first word of an object. Handles are only known to be aligned to four bytes. A program may pass
-// the address of memory that it has freed since, which AddressSanitizer is not to take for this library's mistake.
-__attribute__((no_sanitize("address"))) inline const DAT_PROVIDER *first_word(DAT_HANDLE handle) noexcept {
+// the address of memory that it has freed since, which a sanitizer is not to take for this library's mistake.
+__attribute__((no_sanitize("address", "thread"))) inline const DAT_PROVIDER *first_word(DAT_HANDLE handle) noexcept {
     struct [[gnu::packed, gnu::may_alias]] Word {
         const DAT_PROVIDER *provider;
     };
