@@ -174,6 +174,7 @@ DAT_DTO_COMPLETION_STATUS copy_until_it_fails(const Side &side, Doomed &target, 
     EXPECT_TRUE(killer.joinable()) << "a copy fails before the target is killed";
     if (killer.joinable())
         killer.join();
+    target.kill();
     return status;
 }
 
