@@ -117,9 +117,8 @@ def _patterns(name):
 
 
 def _stock(depth):
-    # A little of all, and what the debug kernels can't say.
+    # A little of all, and what the debug kernels can't say. Debug kernels, which a quick run does not take, run the others.
     tests = f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
-    # A debug kernel runs the others.
     net = {Depth.QUICK: "net.Net/NetBasics.* net.NetWindow.*",
            Depth.CHECK: f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*",
            Depth.FULL: "net.*"}[depth]
