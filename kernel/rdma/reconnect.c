@@ -95,8 +95,8 @@ static struct rsm_reconnect_output reconnect_failed(struct rsm_reconnect *machin
  * @machine: the state
  * @end: why the last link has ended, a constant string, or NULL if there was none
  *
- * Return: why the last attempt since that end has failed; else @end; else what is missing. NULL: an
- * attempt goes on.
+ * Return: why the last attempt since that end has failed; else @end; else what is missing. NULL:
+ * the nodes are connected for the first time, or the first attempt goes on.
  */
 const char *rsm_reconnect_complaint(const struct rsm_reconnect *machine, const char *end)
 {
