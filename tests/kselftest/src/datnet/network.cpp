@@ -2,10 +2,12 @@
 // Networks under an IA that fail: links, devices, packets. A posted request is carried out or
 // completes with an error in bounded time, the connection ends, and a new one works.
 #include "datnet/support/dat_net_test.hpp"
+#include "net/support/netem.hpp"
 
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -29,8 +31,8 @@ bool has_device() {
 }
 
 // A command on this node.
-void run_here(const char *command) {
-    EXPECT_EQ(std::system(command), 0) << command;
+void run_here(const std::string &command) {
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 
 class DatNetNetwork : public DatNetPair {
@@ -194,11 +196,9 @@ TEST_F(DatNetNetwork, device_of_the_partner_goes_under_load) {
     expect_service();
 }
 
-// The shell would take busybox's tc, which has no netem. A queue that is exchanged refuses packets meanwhile, which
-// soft RoCE takes for a failure: the queue that is there is changed.
 TEST_F(DatNetNetwork, one_percent_of_the_packets_is_lost) {
-    constexpr const char *lose = "/usr/sbin/tc qdisc change dev eth0 root netem limit 10000 loss 1%";
-    constexpr const char *lose_no_more = "/usr/sbin/tc qdisc change dev eth0 root netem limit 10000";
+    const std::string lose = net::netem("loss 1%");
+    const std::string lose_no_more = net::netem();
     const std::size_t size = bytes / 2;
     connect_from_here();
     run_there(lose);
