@@ -119,9 +119,8 @@ def _patterns(name):
 def _stock(depth):
     # A little of all, and what the debug kernels can't say. Debug kernels, which a quick run does not take, run the others.
     tests = f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
-    net = {Depth.QUICK: "net.Net/NetBasics.* net.NetWindow.*",
-           Depth.CHECK: f"{_patterns('net-uml-excluded')} net.Net/NetBasics.* net.NetWindow.*",
-           Depth.FULL: "net.*"}[depth]
+    little = "net.Net/NetBasics.* net.NetWindow.*"
+    net = {Depth.QUICK: little, Depth.CHECK: f"{_patterns('net-uml-excluded')} {little}", Depth.FULL: "net.*"}[depth]
     rdma = f"{_patterns('net-uml-excluded')} " + (RDMA[0] if depth is Depth.FULL else "net.Net/NetBasics.* net.NetSoftIwarp.*")
     return [
         Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests, MANY_PROCESSES), kind="tap",
