@@ -21,7 +21,11 @@ template <auto slot, DAT_RETURN_SUBTYPE bad_handle, class... Arguments>
     const auto function = provider->*slot;
     if (function == nullptr)
         return error(DAT_NOT_IMPLEMENTED);
-    return function(handle, arguments...);
+    const DAT_RETURN result = function(handle, arguments...);
+    // Memory that only looks like an object is the program's, which may unmap it.
+    if (DAT_GET_TYPE(result) != DAT_INVALID_HANDLE)
+        known_pages.add(handle);
+    return result;
 }
 
 template <auto slot, DAT_RETURN_SUBTYPE bad_handle, class... Arguments>

@@ -32,10 +32,7 @@ inline const DAT_PROVIDER *provider_of(DAT_HANDLE handle) noexcept {
     if (!is_handle(handle) || (!known_pages.contains(handle) && !is_readable(handle)))
         return nullptr;
     const DAT_PROVIDER *provider = first_word(handle);
-    if (!known_provider(provider))
-        return nullptr;
-    known_pages.add(handle);
-    return provider;
+    return known_provider(provider) ? provider : nullptr;
 }
 
 // The same for the usual case, in a few instructions: NULL does not mean that the handle is

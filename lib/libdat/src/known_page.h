@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages in which objects of registered providers have been found. The first word of an object may
+// Pages in which registered providers have taken an object for theirs. The first word of an object may
 // be read there without asking the kernel first whether anything is mapped.
 #pragma once
 

@@ -244,6 +244,22 @@ TEST_F(DatDispatch, AWildAddressIsRefused) {
     expect_reaches_slot(functions[0], &object);
 }
 
+// Its first word is a provider's, and the program may unmap it nevertheless.
+TEST_F(DatDispatch, WhatAProviderRefusesIsReadWithCareEachTime) {
+    DAT_PROVIDER refusing = complete_table("refusing");
+    refusing.get_consumer_context_func = [](DAT_HANDLE, DAT_CONTEXT *) -> DAT_RETURN {
+        return dat::error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    };
+    const Registered registered(refusing);
+    void *memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    *static_cast<const DAT_PROVIDER **>(memory) = &refusing;
+    DAT_CONTEXT context{};
+    EXPECT_EQ(DAT_GET_TYPE(dat_get_consumer_context(memory, &context)), DAT_INVALID_HANDLE);
+    ASSERT_EQ(::munmap(memory, 4096), 0);
+    EXPECT_EQ(DAT_GET_TYPE(dat_get_consumer_context(memory, &context)), DAT_INVALID_HANDLE);
+}
+
 // The program's mistake, of which the library learns by its return code; a sanitizer reports nothing.
 TEST_F(DatDispatch, FreedMemoryIsRefused) {
     const Registered registered(table);
