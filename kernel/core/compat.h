@@ -7,6 +7,7 @@
 #define RSM_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/timer.h>
 #include <linux/userfaultfd_k.h>
 #include <linux/version.h>
@@ -56,6 +57,16 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
 #define system_dfl_wq	system_unbound_wq
 #endif
+
+/* Newer kernels have module_is_coming(). Kernels without modules have no state of one. */
+static inline bool rsm_module_is_coming(const struct module *owner)
+{
+#ifdef CONFIG_MODULES
+	return owner->state == MODULE_STATE_COMING;
+#else
+	return false;
+#endif
+}
 
 /* For a local variable that is not to be zeroed by CONFIG_INIT_STACK_ALL_ZERO. */
 #ifndef __uninitialized

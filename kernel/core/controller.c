@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The registry of controllers. */
 
+#include "compat.h"
 #include "internal.h"
 
 #include <linux/ctype.h>
@@ -90,10 +91,19 @@ int rsm_unregister_controller(struct rsm_controller *ctl)
 }
 EXPORT_SYMBOL_GPL(rsm_unregister_controller);
 
-/* Take a use of the controller and of its module; false if either is about to go. */
+/*
+ * Does the module still initialize itself? If that fails, the kernel frees the module however many
+ * references there are. The core lets users in by the last of its steps that can fail.
+ */
+static bool may_fail_to_load(struct module *owner)
+{
+	return owner && owner != THIS_MODULE && rsm_module_is_coming(owner);
+}
+
+/* Take a use of the controller and of its module; false if either is about to go or to come. */
 static bool controller_use(struct rsm_controller *ctl)
 {
-	if (!try_module_get(ctl->ops->owner))
+	if (may_fail_to_load(ctl->ops->owner) || !try_module_get(ctl->ops->owner))
 		return false;
 	if (refcount_inc_not_zero(&ctl->users))
 		return true;

@@ -72,8 +72,13 @@ static int __init testctl_init(void)
 	err = testctl_hanging_init();
 	if (err)
 		goto err_exit_nodes;
+	err = testctl_end_init();
+	if (err)
+		goto err_exit_hanging;
 	return 0;
 
+err_exit_hanging:
+	testctl_hanging_exit();
 err_exit_nodes:
 	testctl_nodes_exit();
 err_exit_linked:

@@ -56,6 +56,10 @@ static atomic_t held = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 static bool hold_keys;
 static bool hold_attach;
+static bool hold_init;
+static bool fail_init;
+module_param(fail_init, bool, 0400);
+MODULE_PARM_DESC(fail_init, "Loading fails, when all has been registered");
 static atomic_t passes = ATOMIC_INIT(0);
 static bool impatient;
 module_param(impatient, bool, 0600);
@@ -392,6 +396,8 @@ module_param_cb(hold_keys, &hold_ops, &hold_keys, 0600);
 MODULE_PARM_DESC(hold_keys, "Whoever makes keys for an importer of nodes0 waits until this is 0");
 module_param_cb(hold_attach, &hold_ops, &hold_attach, 0600);
 MODULE_PARM_DESC(hold_attach, "Likewise for memory of a node of nodes0 that is attached");
+module_param_cb(hold_init, &hold_ops, &hold_init, 0600);
+MODULE_PARM_DESC(hold_init, "Loading waits until this is 0, when all has been registered");
 
 static int let_pass(const char *val, const struct kernel_param *kp)
 {
@@ -405,6 +411,14 @@ static const struct kernel_param_ops pass_ops = {
 };
 module_param_cb(pass, &pass_ops, NULL, 0200);
 MODULE_PARM_DESC(pass, "Anything written here lets one go on that is held");
+
+/* The last step of loading: 0, or an error if the module is to fail. */
+int testctl_end_init(void)
+{
+	if (READ_ONCE(hold_init))
+		stay_at(&hold_init);
+	return fail_init ? -ECANCELED : 0;
+}
 
 static struct rsm_controller nodes_controller;
 

@@ -23,6 +23,7 @@ int testctl_linked_init(void);
 void testctl_linked_exit(void);
 int testctl_nodes_init(void);
 void testctl_nodes_exit(void);
+int testctl_end_init(void);
 int testctl_hanging_init(void);
 void testctl_hanging_exit(void);
 
