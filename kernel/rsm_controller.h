@@ -39,6 +39,7 @@ struct rsm_watch;
 
 /**
  * struct rsm_mem_ops - how to reach the pages of an &struct rsm_mem
+ * @owner: module that has these functions; the memory holds it. NULL for memory of the core
  * @pfn: page frame of page @index, for mapping into importers
  * @map_page: kernel address of page @index, valid until @unmap_page; called
  *	and used in the same context without sleeping in between
@@ -50,6 +51,7 @@ struct rsm_watch;
  *	at once
  */
 struct rsm_mem_ops {
+	struct module *owner;
 	unsigned long (*pfn)(const struct rsm_mem *mem, unsigned long index);
 	void *(*map_page)(const struct rsm_mem *mem, unsigned long index);
 	void (*unmap_page)(const struct rsm_mem *mem, void *addr);

@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/string.h>
 
 void rsm_mem_init(struct rsm_mem *mem, const struct rsm_mem_ops *ops,
@@ -14,6 +15,8 @@ void rsm_mem_init(struct rsm_mem *mem, const struct rsm_mem_ops *ops,
 	mem->written = false;
 	mem->lost = false;
 	mem->ops = ops;
+	/* The caller runs in that module. */
+	__module_get(ops->owner);
 }
 EXPORT_SYMBOL_GPL(rsm_mem_init);
 
@@ -25,11 +28,20 @@ struct rsm_mem *rsm_mem_get(struct rsm_mem *mem)
 }
 EXPORT_SYMBOL_GPL(rsm_mem_get);
 
+/* Let @release free @mem. The caller is outside the owner, which may be unloaded on return. */
+static void mem_free(struct rsm_mem *mem, void (*release)(struct rsm_mem *mem))
+{
+	struct module *owner = mem->ops->owner;
+
+	release(mem);
+	module_put(owner);
+}
+
 static void mem_release(struct kref *ref)
 {
 	struct rsm_mem *mem = container_of(ref, struct rsm_mem, ref);
 
-	mem->ops->release(mem);
+	mem_free(mem, mem->ops->release);
 }
 
 void rsm_mem_put(struct rsm_mem *mem)
@@ -43,10 +55,7 @@ static void mem_release_later(struct kref *ref)
 {
 	struct rsm_mem *mem = container_of(ref, struct rsm_mem, ref);
 
-	if (mem->ops->release_later)
-		mem->ops->release_later(mem);
-	else
-		mem->ops->release(mem);
+	mem_free(mem, mem->ops->release_later ?: mem->ops->release);
 }
 
 /**

@@ -111,6 +111,7 @@ static void window_mem_release(struct rsm_mem *mem)
 }
 
 static const struct rsm_mem_ops window_mem_ops = {
+	.owner = THIS_MODULE,
 	.pfn = window_pfn,
 	.map_page = window_map_page,
 	.unmap_page = window_unmap_page,
@@ -125,8 +126,14 @@ static struct window_mem *mem_alloc(struct window *w, u64 length)
 		return NULL;
 	m->w = w;
 	m->count = DIV_ROUND_UP_ULL(length, 1ULL << w->layout.chunk_shift);
-	rsm_mem_init(&m->mem, &window_mem_ops, length >> PAGE_SHIFT);
 	return m;
+}
+
+/* Nothing can fail any more: the memory holds its window and this module from now on. */
+static void mem_complete(struct window_mem *m, u64 length)
+{
+	kref_get(&m->w->ref);
+	rsm_mem_init(&m->mem, &window_mem_ops, length >> PAGE_SHIFT);
 }
 
 static u32 segment_percent_of(const struct window *w, unsigned int percent)
@@ -184,7 +191,7 @@ static rsm_status_t take_mem(struct window *w, u64 length, struct window_mem **m
 				      (u64)refusal.most << w->layout.chunk_shift, &w->ctl);
 		return err == -ENOMEM ? RSM_STS_INSUFFICIENT_MEM : RSM_STS_INSUFFICIENT_RESOURCES;
 	}
-	kref_get(&w->ref);
+	mem_complete(m, length);
 	*mem = m;
 	return RSM_STS_SUCCESS;
 }
@@ -268,7 +275,7 @@ rsm_status_t window_attach(struct rsm_link *link, u64 length, const struct rsm_p
 		kfree(m);
 		goto bad_place;
 	}
-	kref_get(&w->ref);
+	mem_complete(m, length);
 	*mem = &m->mem;
 	return RSM_STS_SUCCESS;
 

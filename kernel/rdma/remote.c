@@ -24,18 +24,17 @@ static void memory_release(struct rsm_mem *mem)
 
 /* The CPU can't reach the pages, so the memory has no operation to map or copy them. */
 static const struct rsm_mem_ops memory_ops = {
+	.owner = THIS_MODULE,
 	.release = memory_release,
 };
 
 /* The size of this does not depend on the length of the segment, which the peer chooses. */
-static struct rsm_rdma_memory *memory_alloc(struct rsm_link *link, u64 length,
-					    unsigned int shift)
+static struct rsm_rdma_memory *memory_alloc(unsigned int shift)
 {
 	struct rsm_rdma_memory *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
 
 	if (!remote)
 		return NULL;
-	rsm_mem_init(&remote->mem, &memory_ops, length >> PAGE_SHIFT);
 	remote->chunk_shift = shift;
 	xa_init_flags(&remote->keys, XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&remote->idle);
@@ -62,7 +61,7 @@ rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm
 
 	if (!is_good_place(place, length, shift))
 		return RSM_STS_CONN_ABORTED;
-	remote = memory_alloc(link, length, shift);
+	remote = memory_alloc(shift);
 	if (!remote)
 		return RSM_STS_INSUFFICIENT_MEM;
 	remote->rights = FIELD_GET(RSM_RDMA_PLACE_RIGHTS, place->word[0]) << RSM_RDMA_RIGHTS_SHIFT;
@@ -72,6 +71,7 @@ rsm_status_t rsm_rdma_attach(struct rsm_link *link, u64 length, const struct rsm
 		kfree(remote);
 		return RSM_STS_CONN_ABORTED;
 	}
+	rsm_mem_init(&remote->mem, &memory_ops, length >> PAGE_SHIFT);
 	*mem = &remote->mem;
 	return RSM_STS_SUCCESS;
 }

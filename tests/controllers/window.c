@@ -79,6 +79,7 @@ static void window_release(struct rsm_mem *mem)
 }
 
 static const struct rsm_mem_ops window_mem_ops = {
+	.owner = THIS_MODULE,
 	.pfn = window_pfn,
 	.map_page = window_map_page,
 	.unmap_page = window_unmap_page,

@@ -3,8 +3,12 @@
 #include "interconnects/testctl.hpp"
 #include "support/hanging.hpp"
 
+#include <atomic>
+#include <cstdlib>
+#include <string>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace rsmtest;
@@ -88,4 +92,55 @@ TEST_F(Removal, an_import_is_aborted_when_the_node_of_its_handle_is_gone)
     EXPECT_EQ(umount(dir.c_str()), 0);
     rmdir(dir.c_str());
     EXPECT_TRUE(keep_import("abort"));
+}
+
+// A transfer that hangs keeps the memory of a local handle that is closed, and the module whose functions reach it.
+TEST_F(Removal, memory_in_a_transfer_holds_its_module)
+{
+    const auto holders = [] { return std::stoi(read_line("/sys/module/rsm_testctl/refcnt").value()); };
+    const HangingPage page;
+    const Pages hanging = page.map(), pages(1);
+    const raw::Published published(2);
+    const Fd imported = raw::open_segment();
+    ASSERT_EQ(raw::connect(imported.get(), published.id), success);
+    const int before = holders();
+    Fd local = raw::open_segment();
+    ASSERT_EQ(bind(local.get(), pages), success);
+    rsm_transfer_entry entries[] = {raw::entry(hanging.data(), 0, 8), raw::entry(nullptr, 8, 8)};
+    entries[1].type = RSM_HANDLE_TYPE;
+    entries[1].fd = local.get();
+    raw::Outcome outcome;
+    std::thread caller([&] { outcome = raw::transfer(imported.get(), RSM_IOC_PUTV, entries, 0); });
+    page.wait();
+    local.reset();
+    EXPECT_EQ(holders(), before + 1);
+    page.give();
+    caller.join();
+    EXPECT_EQ(outcome, success);
+    EXPECT_EQ(holders(), before);
+}
+
+// The kernel frees a module whose initialization fails, whoever has a reference.
+TEST(Loading, controller_of_a_module_that_may_fail_to_load_has_no_users)
+{
+    std::atomic<bool> over = false;
+    std::thread loader([&] {
+        EXPECT_NE(std::system("modprobe rsm_testctl hold_init=1 fail_init=1 2>/dev/null"), 0);
+        over = true;
+    });
+    EXPECT_TRUE(eventually([] { return access("/sys/module/rsm_testctl/parameters/held", F_OK) == 0; }));
+    await_held();
+    {
+        const Pages pages(1);
+        const Fd handle = raw::open_segment();
+        auto argument = raw::bind_argument(pages.data(), pages.size(), 0, -1, "window0");
+        EXPECT_EQ(raw::call(handle.get(), RSM_IOC_BIND, argument), status(RSMERR_CTLR_NOT_PRESENT));
+    }
+    // Busybox tries again by the older system call.
+    eventually([&] {
+        set_parameter("hold_init", "0");
+        return over.load();
+    });
+    loader.join();
+    EXPECT_NE(access("/sys/module/rsm_testctl", F_OK), 0);
 }
