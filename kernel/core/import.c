@@ -116,12 +116,15 @@ void rsm_import_abort(struct rsm_import *imp, enum rsm_reason reason)
 	down_write(&imp->map_lock);
 	old = imp->mem;
 	if (!imp->aborted) {
-		/* First: a process that sees another generation must not be able to post. */
-		WRITE_ONCE(imp->aborted, true);
+		WRITE_ONCE(imp->reason, reason);
+		/*
+		 * Before the generation: a process that sees another one must not be able to post.
+		 * Pairs with import_put_visible(), which reads the reason without map_lock.
+		 */
+		smp_store_release(&imp->aborted, true);
 		/* Pairs with the importer's read barrier before it calls rsm_post(). */
 		smp_wmb();
 		bump_generation(imp);
-		imp->reason = reason;
 	}
 	imp->mem = NULL;
 	rsm_import_zap(imp);

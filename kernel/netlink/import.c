@@ -3,9 +3,9 @@
 
 #include "netlink.h"
 
-static int put_peer(struct sk_buff *skb, const struct rsm_import *imp)
+static int put_peer(struct sk_buff *skb, const struct rsm_import *imp, bool aborted)
 {
-	bool here = imp->exporter && !imp->aborted;
+	bool here = imp->exporter && !aborted;
 
 	if (nla_put_string(skb, RSM_A_IMPORT_CONTROLLER, imp->seg.ctl->name) ||
 	    nla_put_u32(skb, RSM_A_IMPORT_NODE_ID, imp->node) ||
@@ -28,36 +28,46 @@ static int import_put_counters(struct sk_buff *skb, struct rsm_import *imp)
 	return 0;
 }
 
-/* Put all attributes but the reason. Takes the import's map_lock for reading. */
-int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
+/* Put all attributes but the reason. */
+static int import_put(struct rsm_reply *reply, struct rsm_import *imp, bool aborted)
 {
 	const struct rsm_viewer *viewer = reply->viewer;
 	struct sk_buff *skb = reply->skb;
 
-	lockdep_assert_held(&imp->map_lock);
 	if (nla_put_u32(skb, RSM_A_IMPORT_NUMBER, imp->seg.number) ||
-	    put_peer(skb, imp) ||
+	    put_peer(skb, imp, aborted) ||
 	    nla_put_u32(skb, RSM_A_IMPORT_UID, rsm_view_uid(viewer, imp->owner.uid)) ||
 	    nla_put_u32(skb, RSM_A_IMPORT_PID, rsm_view_pid(viewer, imp->owner.tgid)) ||
 	    nla_put_u32(skb, RSM_A_IMPORT_RIGHTS, imp->rights) ||
 	    nla_put_u64_64bit(skb, RSM_A_IMPORT_LENGTH, imp->length, RSM_A_IMPORT_PAD) ||
-	    nla_put_u8(skb, RSM_A_IMPORT_ABORTED, imp->aborted))
+	    nla_put_u8(skb, RSM_A_IMPORT_ABORTED, aborted))
 		return -EMSGSIZE;
 	return import_put_counters(skb, imp);
 }
 
-/* Put what the viewer may see; -ENOENT if that is nothing. */
+/* Put all attributes but the reason, for an event. */
+int rsm_import_put_all(struct rsm_reply *reply, struct rsm_import *imp)
+{
+	lockdep_assert_held(&imp->map_lock);
+	return import_put(reply, imp, imp->aborted);
+}
+
+/*
+ * Put what the viewer may see; -ENOENT if that is nothing. Without map_lock, which the end of an
+ * import holds for as long as its mappings are many: generic netlink's lock, which commands of all
+ * families may need, is held here.
+ */
 static int import_put_visible(struct rsm_reply *reply, struct rsm_import *imp)
 {
+	/* Pairs with rsm_import_abort(). */
+	bool aborted = smp_load_acquire(&imp->aborted);
 	int err;
 
 	if (!rsm_views_owner(reply->viewer, imp->owner.uid))
 		return -ENOENT;
-	down_read(&imp->map_lock);
-	err = rsm_import_put_all(reply, imp);
-	if (!err && imp->aborted)
-		err = nla_put_u32(reply->skb, RSM_A_IMPORT_REASON, imp->reason);
-	up_read(&imp->map_lock);
+	err = import_put(reply, imp, aborted);
+	if (!err && aborted)
+		err = nla_put_u32(reply->skb, RSM_A_IMPORT_REASON, READ_ONCE(imp->reason));
 	return err;
 }
 
