@@ -48,7 +48,7 @@ struct rsm_watch;
  *	memory that has no &struct page
  * @release: the last reference is gone: give the memory back and free @mem
  * @release_later: the same for a caller who must not wait; NULL for memory that is given back
- *	at once
+ *	at once, and for memory with an @owner, which is not held any more when this returns
  */
 struct rsm_mem_ops {
 	struct module *owner;

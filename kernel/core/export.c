@@ -234,12 +234,19 @@ rsm_status_t rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_tab
 	return status;
 }
 
+/* Has the export ended, or will it when export_death() has come to it? */
+static bool export_is_over(const struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	return exp->state == RSM_DEAD || rsm_export_lost_range(exp);
+}
+
 static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
 	rsm_status_t status;
 
 	lockdep_assert_held(&exp->lock);
-	if (exp->state == RSM_DEAD)
+	if (export_is_over(exp))
 		return RSM_STS_BAD_SEG_HNDL;
 	status = exp->ops->rebind(exp, prepared);
 	if (status)
@@ -247,6 +254,19 @@ static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_
 	WRITE_ONCE(exp->vaddr, vaddr);
 	rsm_notify_rebind(exp);
 	return RSM_STS_SUCCESS;
+}
+
+/* A rebind to where the export is. Other memory at the same address is no part of the export. */
+static rsm_status_t rebind_in_place(struct rsm_export *exp)
+{
+	rsm_status_t status = RSM_STS_SUCCESS;
+
+	if (mutex_lock_interruptible(&exp->lock))
+		return RSM_STS_INTERRUPTED;
+	if (export_is_over(exp))
+		status = RSM_STS_BAD_SEG_HNDL;
+	mutex_unlock(&exp->lock);
+	return status;
 }
 
 /* Another thread may kill or rebind the export while this one prepares the new memory. */
@@ -330,7 +350,7 @@ rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg)
 	if (READ_ONCE(exp->state) == RSM_DEAD)
 		return RSM_STS_BAD_SEG_HNDL;
 	if (arg->vaddr == READ_ONCE(exp->vaddr))
-		return RSM_STS_SUCCESS;
+		return rebind_in_place(exp);
 	if (!PAGE_ALIGNED(arg->vaddr) || !rsm_range_ok(arg->vaddr, exp->length, TASK_SIZE))
 		return RSM_STS_BAD_ADDR;
 	status = old_memory_get(exp, &old);

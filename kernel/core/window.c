@@ -199,14 +199,13 @@ EXPORT_SYMBOL_GPL(rsm_window_bind);
  * ordinary memory over the old range. If the exporter maps the segment at the new range
  * already, nothing is copied: this is how it goes back after a failure.
  *
- * Return: RSM_SUCCESS, or RSMERR_BAD_SEG_HNDL (the old range is gone);
- * on failure nothing has changed.
+ * The caller has found the old range to be there.
+ *
+ * Return: RSM_SUCCESS.
  */
 rsm_status_t rsm_window_rebind(struct rsm_export *exp, struct rsm_prepared *prepared)
 {
 	lockdep_assert_held(&exp->lock);
-	if (rsm_window_range_is_gone(exp))
-		return RSM_STS_BAD_SEG_HNDL;
 	if (prepared->in_view)
 		rsm_window_seen_at(exp, prepared->vaddr);
 	else

@@ -4,6 +4,7 @@
 #include "support/unchanged.hpp"
 
 #include <atomic>
+#include <sched.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -122,6 +123,35 @@ TEST_F(ExportRebind, E11_rebind)
     memory.release();
     EXPECT_EQ(copying.put64(16, 201), RSM_SUCCESS);
     EXPECT_EQ(ImportSegment(ctl, seg.id()).status(), RSM_SUCCESS);
+}
+
+// Although the worker that ends the export has not come to it: on one processor a task of the real-time class does not
+// let it run meanwhile.
+TEST_F(ExportRebind, E11_rebind_finds_the_export_dead_once_its_range_is_gone)
+{
+    const Pages other(page_count);
+    const sched_param first{1};
+    ASSERT_EQ(sched_setscheduler(0, SCHED_FIFO, &first), 0);
+    for (int round = 0; round < 100; round++) {
+        Pages old(page_count);
+        const ExportSegment exported(ctl, old, RSM_ALLOW_REBIND);
+        old.release();
+        ASSERT_EQ(rsm_memseg_export_rebind(exported, other.data(), 0, other.size()),
+                  RSMERR_BAD_SEG_HNDL)
+            << "round " << round;
+    }
+}
+
+// New memory where the old one was is not the segment's.
+TEST_F(ExportRebind, E11_rebind_finds_the_export_dead_once_its_range_is_replaced)
+{
+    const sched_param first{1};
+    ASSERT_EQ(sched_setscheduler(0, SCHED_FIFO, &first), 0);
+    const Pages old(page_count);
+    const ExportSegment exported(ctl, old, RSM_ALLOW_REBIND);
+    ASSERT_EQ(mmap(old.data(), old.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              old.data());
+    EXPECT_EQ(rsm_memseg_export_rebind(exported, old.data(), 0, old.size()), RSMERR_BAD_SEG_HNDL);
 }
 
 TEST_F(ExportRebind, E11_rebind_a_bound_segment)
