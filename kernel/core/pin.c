@@ -208,6 +208,8 @@ static unsigned long kept_pages(const struct rsm_pinned *pinned)
 		if (folio != last)
 			kept += folio_nr_pages(folio);
 		last = folio;
+		if (!(i % PIN_BATCH))
+			cond_resched();
 	}
 	return kept;
 }
