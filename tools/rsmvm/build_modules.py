@@ -175,10 +175,12 @@ def make(kernel, root, folder, options):
 
 def cache_of_objects():
     """What ccache finds in its environment: the directory that the Makefile gives it. Objects that are in it are
-    those of trees in the same place, as Kbuild names sources by their absolute paths."""
-    if "CCACHE_DIR" in os.environ:
-        return {}
-    return {"CCACHE_DIR": str(paths.cache_dir() / "ccache"), "CCACHE_MAXSIZE": os.environ.get("CCACHE_MAXSIZE", "1G")}
+    those of trees in the same place, as Kbuild names sources by their absolute paths. The kernel's headers are read
+    once for their checksums, not for each source."""
+    found = {"CCACHE_INODECACHE": "1"}
+    if "CCACHE_DIR" not in os.environ:
+        found |= {"CCACHE_DIR": str(paths.cache_dir() / "ccache"), "CCACHE_MAXSIZE": os.environ.get("CCACHE_MAXSIZE", "1G")}
+    return found
 
 
 def make_for(kernel, root):
