@@ -18,6 +18,26 @@ guest() {
 	}
 }
 
+# Runs a command with a limit; again with twice as much when the guest did not come to write to the file meanwhile: a
+# slow machine takes long to boot it.
+times_out() {
+	written=$1
+	shift
+	limit=12
+	until
+		before=$(date +%s)
+		"$@" || return 1
+		echo "# $limit s were over after $(($(date +%s) - before)) s"
+		[ -s "$written" ]
+	do
+		[ $limit -lt 800 ] || {
+			echo "the guest has written nothing within $limit s" >&2
+			return 1
+		}
+		limit=$((2 * limit))
+	done
+}
+
 prints() {
 	printf '%s\n' "$@" | cmp -s - "$out" || {
 		echo "unexpected output:" >&2

@@ -22,9 +22,19 @@ class WaitTest : public fake::Adapter {
         await_waiter(evd);
         return result;
     }
-    static bool still_waits(const std::future<DAT_RETURN> &result) {
-        return result.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout;
+    // A waiter that takes one event of two or more says how many it has left: that many were there when it woke.
+    static std::future<DAT_COUNT> start_to_count(DAT_EVD_HANDLE evd, DAT_COUNT threshold = 1) {
+        auto left = std::async(std::launch::async, [=] {
+            DAT_EVENT event;
+            DAT_COUNT more = -1;
+            EXPECT_EQ(rsmdat::evd_wait(evd, DAT_TIMEOUT_INFINITE, threshold, &event, &more), DAT_SUCCESS);
+            return more;
+        });
+        await_waiter(evd);
+        return left;
     }
+    // Time for a waiter that should sleep on to wake, and to take what is there.
+    static void let_wake() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 };
 
 TEST_F(WaitTest, ChecksItsArguments) {
@@ -62,22 +72,22 @@ TEST_F(WaitTest, LastsAsLongAsItShould) {
 
 TEST_F(WaitTest, EndsWhenTheThresholdIsReached) {
     const auto evd = make_evd();
-    auto waiter = start(evd, 3);
+    auto waiter = start_to_count(evd, 3);
     post(evd);
     post(evd);
-    EXPECT_TRUE(still_waits(waiter));
+    let_wake();
     post(evd);
-    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), 2) << "the waiter woke before the third";
     EXPECT_EQ(dequeue(evd), DAT_SUCCESS);
 }
 
 TEST_F(WaitTest, SleepsOnWhenAnEventDoesNotNotify) {
     const auto evd = make_evd();
-    auto waiter = start(evd);
+    auto waiter = start_to_count(evd);
     deliver(evd, false);
-    EXPECT_TRUE(still_waits(waiter));
+    let_wake();
     deliver(evd, true);
-    EXPECT_EQ(waiter.get(), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), 1) << "the waiter woke before the notification";
     EXPECT_EQ(wait(evd, 0), DAT_SUCCESS);
     deliver(evd, false);
     EXPECT_EQ(wait(evd, DAT_TIMEOUT_INFINITE), DAT_SUCCESS) << "queued before: returned at once";
@@ -109,7 +119,7 @@ TEST_F(WaitTest, EndsWhenTheQueueDies) {
     const auto evd = make_evd(1);
     auto waiter = start(evd);
     deliver(evd, false);
-    EXPECT_TRUE(still_waits(waiter));
+    let_wake();
     deliver(evd, false);
     EXPECT_EQ(waiter.get(), DAT_SUCCESS) << "the one that fitted";
     EXPECT_EQ(wait(evd, 0), rsmdat::invalid_state());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -18,8 +19,6 @@
 namespace ivshmem::test {
 
 namespace {
-
-constexpr int soon_ms = 150;
 
 std::int64_t decode(const std::array<std::uint8_t, 8> &bytes) {
     std::uint64_t number = 0;
@@ -98,10 +97,6 @@ Greeting Client::greeting(std::size_t vectors) {
     return greeting;
 }
 
-bool Client::silent() const {
-    return !readable(connection(), soon_ms);
-}
-
 bool Client::closed() {
     return !receive();
 }
@@ -117,6 +112,11 @@ std::vector<Descriptor> expect_joined(Client &client, std::int64_t peer, std::si
         doorbells.push_back(std::move(message->descriptor));
     }
     return doorbells;
+}
+
+void expect_nothing(Server &server, Client &client) {
+    EXPECT_EQ(server.end(SIGTERM), 0);
+    EXPECT_TRUE(client.closed());
 }
 
 void ring(const Descriptor &doorbell) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "process.hpp"
 
 namespace ivshmem::test {
 
@@ -37,8 +38,8 @@ class Client {
     // Everything up to the last of so many doorbells of its own.
     Greeting greeting(std::size_t vectors = 1);
 
-    // A message that is there or comes soon; for "nothing comes".
-    bool silent() const;
+    // Takes the next message; true if there is none, and the server has closed the connection. Behind the server's
+    // end it shows that nothing had come.
     bool closed();
 
     int connection() const { return connection_.get(); }
@@ -50,6 +51,9 @@ class Client {
 
 // Expects so many messages about a peer whose id is new, each with a doorbell.
 std::vector<Descriptor> expect_joined(Client &client, std::int64_t peer, std::size_t vectors = 1);
+
+// Ends the server: nothing more had come to the client from it.
+void expect_nothing(Server &server, Client &client);
 
 void ring(const Descriptor &doorbell);
 bool has_rung(const Descriptor &doorbell);

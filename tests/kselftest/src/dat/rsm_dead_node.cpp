@@ -2,7 +2,7 @@
 // A node that does not go on delays nobody else who uses the same adapter.
 #include "dat/support/doomed.hpp"
 #include "dat/support/waiter.hpp"
-#include "interconnects/node.hpp"
+#include "interconnects/scene.hpp"
 #include "interconnects/testctl.hpp"
 
 #include "connect/listener.h"
@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -142,28 +143,32 @@ TEST_F(RsmDeadNode, delays_nobody)
 // A service point that ends tells the node that has read its label, and waits for the answer.
 TEST_F(RsmDeadNode, that_knows_a_service_point_delays_its_end_only)
 {
-    Side one, other;
-    other.accept_from(one);
-    DAT_CONN_QUAL qualifier = 0;
-    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
-    ASSERT_OK(dat_psp_create_any(one.adapter, &qualifier, one.arrivals, DAT_PSP_CONSUMER_FLAG,
-                                 &psp));
-    const std::uint32_t handle = node->import(rsmengine::label_id(qualifier), 1);
-    ASSERT_NE(handle, 0U);
-    std::atomic<bool> freed = false;
-    std::thread thread([&] {
-        EXPECT_OK(dat_psp_free(psp));
-        freed = true;
+    node.reset();
+    std::deque<TestNode> played;
+    play(played, 1, [&] {
+        TestNode &importer = played[0];
+        Side one, other;
+        other.accept_from(one);
+        DAT_CONN_QUAL qualifier = 0;
+        DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+        ASSERT_OK(dat_psp_create_any(one.adapter, &qualifier, one.arrivals, DAT_PSP_CONSUMER_FLAG, &psp));
+        const std::uint32_t handle = importer.import(rsmengine::label_id(qualifier), 1);
+        ASSERT_NE(handle, 0U);
+        std::atomic<bool> freed = false;
+        std::thread thread([&] {
+            EXPECT_OK(dat_psp_free(psp));
+            freed = true;
+        });
+        const auto request = importer.next();
+        EXPECT_TRUE(request && request->type() == RSM_MSG_UNPUBLISH);
+        // The call is no cancellation point.
+        EXPECT_EQ(pthread_cancel(thread.native_handle()), 0);
+        exchange(other, one, 1);
+        EXPECT_FALSE(freed);
+        EXPECT_TRUE(importer.send_connection(RSM_MSG_DISCONNECT, 1, handle));
+        thread.join();
+        EXPECT_TRUE(freed);
     });
-    const auto request = node->next();
-    EXPECT_TRUE(request && request->type() == RSM_MSG_UNPUBLISH);
-    // The call is no cancellation point.
-    EXPECT_EQ(pthread_cancel(thread.native_handle()), 0);
-    exchange(other, one, 1);
-    EXPECT_FALSE(freed);
-    EXPECT_TRUE(node->send_connection(RSM_MSG_DISCONNECT, 1, handle));
-    thread.join();
-    EXPECT_TRUE(freed);
 }
 
 // A server that begins to listen there a moment later is found.

@@ -124,8 +124,8 @@ void attack(Link &link, std::uint64_t seed)
     if (segment.empty())
         _exit(2);
     Scribbler scribbler(segment, seed);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
-    for (DAT_UINT64 turn = 0; std::chrono::steady_clock::now() < end; turn++) {
+    constexpr DAT_UINT64 turns = 1000;
+    for (DAT_UINT64 turn = 1; turn <= turns; turn++) {
         work(side, there, turn);
         for (std::uint64_t i = 0; i < turn % 5; i++)
             scribbler.scribble();

@@ -119,7 +119,7 @@ TEST_F(DatNetConnections, nobody_listens) {
 // One node has an address but is not there, the other has none.
 TEST_F(DatNetConnections, nobody_is_there) {
     for (const unsigned host : {4U, 99U}) {
-        ASSERT_OK(call(*here, htonl(0x0a4d0000 | host), 4242, 0, after(10000)));
+        ASSERT_OK(call(*here, htonl(0x0a4d0000 | host), 4242, 0, time_for_nobody()));
         expect_failed(DAT_CONNECTION_EVENT_UNREACHABLE);
     }
     connect_from_here();

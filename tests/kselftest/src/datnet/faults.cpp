@@ -207,7 +207,7 @@ TEST_F(DatNetFaults, machine_killed) {
         EXPECT_OK(dat_ep_disconnect(asking.ep, DAT_CLOSE_ABRUPT_FLAG));
     else
         expect_refused_by_nobody(asking);
-    ASSERT_OK(call(*here, there->address(), 4242, 0, after(10000)));
+    ASSERT_OK(call(*here, there->address(), 4242, 0, time_for_nobody()));
     expect_nobody_there();
     ASSERT_NO_FATAL_FAILURE(restart());
     expect_service();

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -76,14 +75,13 @@ protected:
     void sweep(const Action &action)
     {
         const Counters before = kernel_counters();
-        int injected = 0;
         for (int n = 1; n < 5000; n++) {
             auto scene = std::make_unique<Scene>();
             if (HasFailure()) {
                 ADD_FAILURE() << "after fault " << n - 1;
                 return;
             }
-            Outcome outcome;
+            Outcome outcome{EIO, 0};
             const bool hit = faults.nth(n, [&] { outcome = action(*scene); });
             // The node goes on: what failed can be tried again or undone.
             raw::post(scene->published.handle.get());
@@ -92,12 +90,9 @@ protected:
                 << "fault " << n << " leaves something behind";
             if (!hit) {
                 EXPECT_EQ(outcome, success) << "without a fault";
-                std::printf("note: %d faults injected\n", injected);
+                FaultInjection::tell(n - 1);
                 return;
             }
-            injected++;
-            EXPECT_TRUE(outcome == success || outcome.error || outcome.status)
-                << "fault " << n << ": " << outcome;
         }
         ADD_FAILURE() << "faults have no end";
     }

@@ -3,7 +3,6 @@
 #include "support/fault.hpp"
 #include "support/raw.hpp"
 
-#include <cstdio>
 #include <gtest/gtest.h>
 #include <memory>
 
@@ -61,7 +60,7 @@ protected:
                 << "fault " << n << " leaves something behind";
             if (!hit) {
                 EXPECT_EQ(outcome, success) << "without a fault";
-                std::printf("note: %d faults injected\n", n - 1);
+                FaultInjection::tell(n - 1);
                 return;
             }
         }

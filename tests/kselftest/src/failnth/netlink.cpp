@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <optional>
@@ -91,13 +90,13 @@ protected:
         ASSERT_FALSE(round(100000, make, flags, expected));
         EXPECT_EQ(expected == 0, succeeds) << expected;
         for (int n = 1; n < 5000 && !HasFailure(); n++) {
-            int error = 0;
+            int error = -1;
             const bool hit = round(n, make, flags, error);
             EXPECT_TRUE(eventually([&] { return kernel_counters() == before; }))
                 << "fault " << n << " leaves something behind";
             if (!hit) {
                 EXPECT_EQ(error, expected);
-                std::printf("note: %d faults injected\n", n - 1);
+                FaultInjection::tell(n - 1);
                 return;
             }
         }

@@ -6,7 +6,6 @@
 #include "support/raw.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 
 using namespace rsmtest;
@@ -96,7 +95,7 @@ protected:
                 << "fault " << n << " leaves something behind";
             if (!hit) {
                 EXPECT_EQ(result, RSM_SUCCESS) << "without a fault";
-                std::printf("note: %d faults injected\n", n - 1);
+                FaultInjection::tell(n - 1);
                 return;
             }
         }
@@ -141,7 +140,7 @@ TEST_F(FailNthWindow, raw_map_and_destroy)
         auto argument = raw::bind_argument(memory.data(), memory.size(), 0, -1, "window0");
         ASSERT_EQ(raw::call(exporter.get(), RSM_IOC_BIND, argument), success);
         void *view = nullptr;
-        Outcome outcome;
+        Outcome outcome{EIO, 0};
         const bool hit = faults.nth(n, [&] {
             view = raw::map(exporter.get(), memory.size());
             outcome = raw::destroy(exporter.get());
@@ -154,7 +153,7 @@ TEST_F(FailNthWindow, raw_map_and_destroy)
         if (!hit) {
             EXPECT_EQ(outcome, success);
             EXPECT_NE(view, nullptr);
-            std::printf("note: %d faults injected\n", n - 1);
+            FaultInjection::tell(n - 1);
             return;
         }
     }

@@ -69,6 +69,12 @@ public:
         pollfd entry{fd_.get(), POLLIN, 0};
         return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
     }
+    // The link has been lost.
+    bool has_ended() const
+    {
+        pollfd entry{fd_.get(), 0, 0};
+        return poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
+    }
     bool send(const Message &message)
     {
         return write(fd_.get(), message.data(), message.size()) ==

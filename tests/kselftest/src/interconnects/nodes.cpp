@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Messages between this node and one that the test plays.
 #include "interconnects/node.hpp"
+#include "interconnects/scene.hpp"
 #include "interconnects/testctl.hpp"
 #include "netlink/support/client.hpp"
 #include "support/child.hpp"
@@ -740,7 +741,8 @@ protected:
     {
         ASSERT_TRUE(set_parameter("hold_attach", "1"));
         ASSERT_TRUE(move_segment(node, cookie));
-        await_held();
+        ASSERT_TRUE(eventually([&] { return held() != 0 || node.has_ended(); }));
+        ASSERT_NE(held(), 0) << "the node has been given up";
     }
     // A peer that is at fault would be given up by then.
     static void outlast_patience()
@@ -748,126 +750,139 @@ protected:
         const int interval = std::stoi(read_line("/sys/module/rsm/parameters/heartbeat_ms").value());
         std::this_thread::sleep_for(3 * std::chrono::milliseconds(interval));
     }
+    // The scene has two nodes, and leaves nothing held.
+    template <class Scene> void play_held(Scene scene)
+    {
+        play(nodes, 2, [&] {
+            scene(nodes[0], nodes[1]);
+            EXPECT_TRUE(set_parameter("hold_attach", "0"));
+        });
+    }
     void TearDown() override { set_parameter("hold_attach", "0"); }
+
+    std::deque<TestNode> nodes;
 };
 
 // The way was full once, and this node has not sent what waits since.
 TEST_F(NodesHeldWork, does_not_blame_a_peer_that_has_room)
 {
-    TestNode node(0);
-    ASSERT_TRUE(node.valid());
-    Connecting importer(node);
-    const std::uint32_t cookie = admit(node);
-    ASSERT_EQ(importer.outcome(), raw::success);
-    constexpr unsigned room = 256, more = 8;
-    for (std::uint32_t i = 0; i < room + more; i++)
-        ASSERT_TRUE(node.connect(0x7fff00, 100 + i));
-    ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
-    for (unsigned i = 0; i < room; i++)
-        ASSERT_TRUE(node.next());
-    std::thread poster([&] { EXPECT_EQ(raw::post(importer.fd.get()), raw::success); });
-    outlast_patience();
-    EXPECT_TRUE(set_parameter("hold_attach", "0"));
-    for (unsigned i = 0; i < more + 2; i++)
-        EXPECT_TRUE(node.next()) << "the node has been given up";
-    poster.join();
-    catch_up(node);
+    play_held([](TestNode &node, TestNode &) {
+        Connecting importer(node);
+        const std::uint32_t cookie = admit(node);
+        ASSERT_EQ(importer.outcome(), raw::success);
+        constexpr unsigned room = 256, more = 8;
+        for (std::uint32_t i = 0; i < room + more; i++)
+            ASSERT_TRUE(node.connect(0x7fff00, 100 + i));
+        ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
+        for (unsigned i = 0; i < room; i++)
+            ASSERT_TRUE(node.next());
+        const std::jthread poster([&] { EXPECT_EQ(raw::post(importer.fd.get()), raw::success); });
+        outlast_patience();
+        EXPECT_TRUE(set_parameter("hold_attach", "0"));
+        for (unsigned i = 0; i < more + 2; i++)
+            EXPECT_TRUE(node.next()) << "the node has been given up";
+    });
 }
 
 TEST_F(NodesHeldWork, does_not_miss_an_answer_that_has_come)
 {
-    TestNode node(0), other(1);
-    ASSERT_TRUE(node.valid() && other.valid());
-    Connecting importer(node);
-    const std::uint32_t cookie = admit(node);
-    ASSERT_EQ(importer.outcome(), raw::success);
-    Connecting connecting(other);
-    const auto request = other.next();
-    ASSERT_TRUE(request);
-    ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
-    EXPECT_TRUE(refuse(other, *request));
-    outlast_patience();
-    EXPECT_TRUE(set_parameter("hold_attach", "0"));
-    EXPECT_EQ(connecting.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+    play_held([](TestNode &node, TestNode &other) {
+        Connecting importer(node);
+        const std::uint32_t cookie = admit(node);
+        ASSERT_EQ(importer.outcome(), raw::success);
+        Connecting connecting(other);
+        const auto request = other.next();
+        ASSERT_TRUE(request);
+        ASSERT_NO_FATAL_FAILURE(hold(node, cookie));
+        EXPECT_TRUE(refuse(other, *request));
+        outlast_patience();
+        EXPECT_TRUE(set_parameter("hold_attach", "0"));
+        EXPECT_EQ(connecting.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+    });
 }
 
 // A peer whose MOVEs take long does not hold up what this node asks of it.
 TEST_F(NodesHeldWork, sends_requests_between_messages)
 {
-    TestNode node(0);
-    ASSERT_TRUE(node.valid());
-    const NodesExport exported({{first_node, 0600}});
-    const std::uint32_t known_as = node.import(exported.id, 1);
-    Connecting importer(node), other(node, segment + 1);
-    const std::uint32_t cookies[] = {admit(node), admit(node)};
-    ASSERT_EQ(importer.outcome(), raw::success);
-    ASSERT_EQ(other.outcome(), raw::success);
-    ASSERT_NO_FATAL_FAILURE(hold(node, cookies[0]));
-    Unpublishing unpublishing(exported);
-    unpublishing.await_wait();
-    ASSERT_NO_FATAL_FAILURE(hold(node, cookies[1]));
-    outlast_patience();
-    EXPECT_TRUE(set_parameter("pass", "1"));
-    for (const unsigned type : {RSM_MSG_MOVED, RSM_MSG_UNPUBLISH}) {
-        const auto message = node.next();
-        ASSERT_TRUE(message);
-        EXPECT_EQ(message->type(), type);
-    }
-    EXPECT_TRUE(set_parameter("hold_attach", "0"));
-    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    play_held([](TestNode &node, TestNode &) {
+        const NodesExport exported({{first_node, 0600}});
+        const std::uint32_t known_as = node.import(exported.id, 1);
+        Connecting importer(node), other(node, segment + 1);
+        const std::uint32_t cookies[] = {admit(node), admit(node)};
+        ASSERT_EQ(importer.outcome(), raw::success);
+        ASSERT_EQ(other.outcome(), raw::success);
+        ASSERT_NO_FATAL_FAILURE(hold(node, cookies[0]));
+        Unpublishing unpublishing(exported);
+        unpublishing.await_wait();
+        ASSERT_NO_FATAL_FAILURE(hold(node, cookies[1]));
+        outlast_patience();
+        EXPECT_TRUE(set_parameter("pass", "1"));
+        for (const unsigned type : {RSM_MSG_MOVED, RSM_MSG_UNPUBLISH}) {
+            const auto message = node.next();
+            ASSERT_TRUE(message);
+            EXPECT_EQ(message->type(), type);
+        }
+        EXPECT_TRUE(set_parameter("hold_attach", "0"));
+        EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    });
 }
 
 // A thread that waits for one segment sleeps on while others get their answers.
 class NodesSleepers : public Nodes {
 protected:
-    static constexpr unsigned rounds = 100;
+    static constexpr unsigned rounds = 50;
 
     static long switches_of(pid_t thread) { return switches("/proc/self/task/" + std::to_string(thread)); }
+
+    std::deque<TestNode> nodes;
 };
 
 TEST_F(NodesSleepers, wait_for_the_importers_of_one_segment)
 {
-    const std::vector<rsm_acl_entry> list{{first_node, 0600}};
-    TestNode node(0);
-    const NodesExport exported(list);
-    const std::uint32_t known_as = node.import(exported.id, 1);
-    Unpublishing unpublishing(exported);
-    unpublishing.await_wait();
-    ASSERT_TRUE(node.next());
-    const long before = switches_of(unpublishing.thread());
-    for (std::uint32_t i = 0; i < rounds; i++) {
-        const NodesExport other(list);
-        const std::uint32_t handle_there = node.import(other.id, 2 + i);
-        ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2 + i, handle_there));
-    }
-    catch_up(node);
-    EXPECT_LT(switches_of(unpublishing.thread()) - before, static_cast<long>(rounds / 2));
-    EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    play(nodes, 1, [&] {
+        const std::vector<rsm_acl_entry> list{{first_node, 0600}};
+        TestNode &node = nodes[0];
+        const NodesExport exported(list);
+        const std::uint32_t known_as = node.import(exported.id, 1);
+        Unpublishing unpublishing(exported);
+        unpublishing.await_wait();
+        ASSERT_TRUE(node.next());
+        const long before = switches_of(unpublishing.thread());
+        for (std::uint32_t i = 0; i < rounds; i++) {
+            const NodesExport other(list);
+            const std::uint32_t handle_there = node.import(other.id, 2 + i);
+            ASSERT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 2 + i, handle_there));
+        }
+        ASSERT_NO_FATAL_FAILURE(catch_up(node));
+        EXPECT_LT(switches_of(unpublishing.thread()) - before, static_cast<long>(rounds / 2));
+        EXPECT_TRUE(node.send_connection(RSM_MSG_DISCONNECT, 1, known_as));
+    });
 }
 
-// It also wakes after each interval, of which a slow machine needs many, and asks again.
+// It also wakes after each interval, and asks again.
 TEST_F(NodesSleepers, wait_for_one_answer)
 {
-    TestNode node(0);
-    ASSERT_TRUE(node.valid());
-    Connecting other(node, segment + 1);
-    const std::uint32_t cookie = admit(node);
-    ASSERT_EQ(other.outcome(), raw::success);
-    Connecting importer(node);
-    const auto request = node.next();
-    ASSERT_TRUE(request);
-    const long before = switches_of(importer.thread());
-    long asked_again = 0;
-    for (unsigned i = 0; i < rounds; i++) {
-        ASSERT_TRUE(move_segment(node, cookie));
-        auto answer = node.next();
-        for (; answer && answer->type() == RSM_MSG_CONNECT; asked_again++)
-            answer = node.next();
-        ASSERT_TRUE(answer && answer->type() == RSM_MSG_MOVED);
-    }
-    EXPECT_LT(switches_of(importer.thread()) - before - asked_again, static_cast<long>(rounds / 2));
-    EXPECT_TRUE(refuse(node, *request));
-    EXPECT_EQ(importer.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+    play(nodes, 1, [&] {
+        TestNode &node = nodes[0];
+        Connecting other(node, segment + 1);
+        const std::uint32_t cookie = admit(node);
+        ASSERT_EQ(other.outcome(), raw::success);
+        Connecting importer(node);
+        const auto request = node.next();
+        ASSERT_TRUE(request);
+        const long before = switches_of(importer.thread());
+        long asked_again = 0;
+        for (unsigned i = 0; i < rounds; i++) {
+            ASSERT_TRUE(move_segment(node, cookie));
+            auto answer = node.next();
+            for (; answer && answer->type() == RSM_MSG_CONNECT; asked_again++)
+                answer = node.next();
+            ASSERT_TRUE(answer && answer->type() == RSM_MSG_MOVED);
+        }
+        EXPECT_LT(switches_of(importer.thread()) - before - asked_again, static_cast<long>(rounds / 2));
+        EXPECT_TRUE(refuse(node, *request));
+        EXPECT_EQ(importer.outcome(), raw::status(RSMERR_SEG_NOT_PUBLISHED));
+    });
 }
 
 // N7, the exporter: keys used to be made while the link did nothing else, for everybody who asked.

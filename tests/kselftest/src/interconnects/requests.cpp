@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // Requests of an exporter to many importing nodes that are silent, and that go on living.
-#include "interconnects/node.hpp"
+#include "interconnects/scene.hpp"
 #include "interconnects/testctl.hpp"
 #include "support/child.hpp"
 #include "support/raw.hpp"
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -21,15 +23,17 @@ protected:
     void SetUp() override
     {
         ASSERT_TRUE(module.loaded());
-        open_nodes();
     }
-    void open_nodes()
+    // A scene with the crowd.
+    template <class Scene> void play(Scene scene)
     {
-        for (unsigned i = 0; i < crowd; i++) {
-            nodes.push_back(std::make_unique<TestNode>(i));
-            ASSERT_TRUE(nodes.back()->valid()) << i;
-        }
+        rsmtest::play(nodes, crowd, [&] {
+            handles.clear();
+            before = ends();
+            scene();
+        });
     }
+    void expect_no_end() const { EXPECT_EQ(ends(), before) << "links have ended"; }
     static int ends()
     {
         return std::stoi(read_line("/sys/module/rsm_testctl/parameters/ends").value_or("-1"));
@@ -38,16 +42,16 @@ protected:
     void import_all(std::uint32_t id)
     {
         for (auto &node : nodes) {
-            handles.push_back(node->import(id, cookie));
+            handles.push_back(node.import(id, cookie));
             ASSERT_NE(handles.back(), 0u);
-            ASSERT_TRUE(node->place(cookie, handles.back()));
+            ASSERT_TRUE(node.place(cookie, handles.back()));
         }
     }
     // The next message to each node is such a request.
     void expect_all_asked(unsigned type)
     {
         for (auto &node : nodes) {
-            const auto message = node->next();
+            const auto message = node.next();
             ASSERT_TRUE(message);
             EXPECT_EQ(message->type(), type);
         }
@@ -55,11 +59,12 @@ protected:
     void answer_all(unsigned type)
     {
         for (std::size_t i = 0; i < nodes.size(); i++)
-            EXPECT_TRUE(nodes[i]->send_connection(type, cookie, handles[i]));
+            EXPECT_TRUE(nodes[i].send_connection(type, cookie, handles[i]));
     }
 
     TestControllers module;
-    std::vector<std::unique_ptr<TestNode>> nodes;
+    std::deque<TestNode> nodes;
+    int before = 0; // how many links have ended before the scene
     std::vector<std::uint32_t> handles;
 };
 
@@ -86,26 +91,26 @@ struct Export {
 // all others had failed, one after the other.
 TEST_F(Requests, unpublish_asks_all_silent_nodes_at_once)
 {
-    Export exported;
-    ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
-    const int before = ends();
-    raw::Outcome outcome;
-    std::thread exporter([&] { outcome = raw::unpublish(exported.handle.get()); });
-    expect_all_asked(RSM_MSG_UNPUBLISH);
-    EXPECT_EQ(ends(), before) << "links that had failed when the last node was asked";
-    answer_all(RSM_MSG_DISCONNECT);
-    exporter.join();
-    EXPECT_EQ(outcome, raw::success);
-    EXPECT_EQ(ends(), before);
+    play([&] {
+        Export exported;
+        ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
+        raw::Outcome outcome;
+        std::thread exporter([&] { outcome = raw::unpublish(exported.handle.get()); });
+        expect_all_asked(RSM_MSG_UNPUBLISH);
+        answer_all(RSM_MSG_DISCONNECT);
+        exporter.join();
+        EXPECT_EQ(outcome, raw::success);
+        expect_no_end();
+    });
 }
 
 // The same, and none ever answers: the call ends when the time of all of them is over.
 TEST_F(Requests, unpublish_ends_without_any_answer)
 {
-    nodes.clear();
-    const int before = ends();
-    ASSERT_TRUE(write_text("/sys/module/rsm_testctl/parameters/impatient", "1"));
-    open_nodes();
+    before = ends();
+    ASSERT_TRUE(set_parameter("impatient", "1"));
+    for (unsigned i = 0; i < crowd; i++)
+        ASSERT_TRUE(nodes.emplace_back(i).valid()) << i;
     Export exported;
     ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
     EXPECT_EQ(raw::unpublish(exported.handle.get()), raw::success);
@@ -119,85 +124,69 @@ TEST_F(Requests, unpublish_ends_without_any_answer)
 // one before it was over.
 TEST_F(Requests, the_end_of_all_exports_asks_all_silent_nodes_at_once)
 {
-    std::vector<std::unique_ptr<Export>> exports;
-    for (auto &node : nodes) {
-        exports.push_back(std::make_unique<Export>());
-        handles.push_back(node->import(exports.back()->id, cookie));
-        ASSERT_NE(handles.back(), 0u);
-    }
-    const int before = ends();
-    std::thread end([] {
-        EXPECT_TRUE(write_text("/sys/module/rsm_testctl/parameters/abort_nodes", "1"));
+    play([&] {
+        std::vector<std::unique_ptr<Export>> exports;
+        for (auto &node : nodes) {
+            exports.push_back(std::make_unique<Export>());
+            handles.push_back(node.import(exports.back()->id, cookie));
+            ASSERT_NE(handles.back(), 0u);
+        }
+        std::thread end([] { EXPECT_TRUE(set_parameter("abort_nodes", "1")); });
+        expect_all_asked(RSM_MSG_UNPUBLISH);
+        answer_all(RSM_MSG_DISCONNECT);
+        end.join();
+        for (const auto &each : exports) {
+            std::uint32_t id = 0;
+            EXPECT_EQ(raw::publish(each->handle.get(), id), raw::status(RSMERR_BAD_SEG_HNDL));
+        }
+        expect_no_end();
     });
-    expect_all_asked(RSM_MSG_UNPUBLISH);
-    answer_all(RSM_MSG_DISCONNECT);
-    end.join();
-    EXPECT_EQ(ends(), before) << "links that had failed when the last node was asked";
-    for (const auto &each : exports) {
-        std::uint32_t id = 0;
-        EXPECT_EQ(raw::publish(each->handle.get(), id), raw::status(RSMERR_BAD_SEG_HNDL));
-    }
 }
 
 TEST_F(Requests, rebind_asks_all_silent_nodes_at_once)
 {
-    Export exported;
-    ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
-    const int before = ends();
-    Pages other(4);
-    raw::Outcome outcome;
-    std::thread exporter(
-        [&] { outcome = raw::rebind(exported.handle.get(), other.data(), other.size()); });
-    expect_all_asked(RSM_MSG_MOVE);
-    EXPECT_EQ(ends(), before) << "links that had failed when the last node was asked";
-    answer_all(RSM_MSG_MOVED);
-    exporter.join();
-    EXPECT_EQ(outcome, raw::success);
-    EXPECT_EQ(ends(), before);
+    play([&] {
+        Export exported;
+        ASSERT_NO_FATAL_FAILURE(import_all(exported.id));
+        Pages other(4);
+        raw::Outcome outcome;
+        std::thread exporter(
+            [&] { outcome = raw::rebind(exported.handle.get(), other.data(), other.size()); });
+        expect_all_asked(RSM_MSG_MOVE);
+        answer_all(RSM_MSG_MOVED);
+        exporter.join();
+        EXPECT_EQ(outcome, raw::success);
+        expect_no_end();
+    });
 }
 
 // A process that is killed in the call, or that just exits, is gone while all nodes are still
-// being asked. One whose machine was too busy for that tries again.
+// being asked.
 class RequestsEnd : public Requests {
 protected:
-    // Whether the process was gone before the first link had failed.
-    bool ends_first(const std::function<void(Export &)> &body, bool killed)
-    {
-        const int before = ends();
-        handles.clear();
-        Child child([&](Link &link) {
-            Export exported;
-            link.send(exported.id);
-            link.receive();
-            body(exported);
-        });
-        import_all(static_cast<std::uint32_t>(child.receive()));
-        child.send();
-        if (killed) {
-            expect_all_asked(RSM_MSG_UNPUBLISH);
-            child.kill();
-        } else {
-            child.wait();
-        }
-        const bool first = ends() == before;
-        if (!killed)
-            expect_all_asked(RSM_MSG_UNPUBLISH);
-        answer_all(RSM_MSG_DISCONNECT);
-        return first;
-    }
-    void renew()
-    {
-        nodes.clear();
-        open_nodes();
-    }
+    // The process is gone before the first link has failed.
     void expect_first(const std::function<void(Export &)> &body, bool killed)
     {
-        for (int round = 0; round < 4; round++) {
-            if (ends_first(body, killed))
-                return;
-            renew();
-        }
-        ADD_FAILURE() << "the process waits until links have failed";
+        play([&] {
+            Child child([&](Link &link) {
+                Export exported;
+                link.send(exported.id);
+                link.receive();
+                body(exported);
+            });
+            ASSERT_NO_FATAL_FAILURE(import_all(static_cast<std::uint32_t>(child.receive())));
+            child.send();
+            if (killed) {
+                expect_all_asked(RSM_MSG_UNPUBLISH);
+                child.kill();
+            } else {
+                child.wait();
+                expect_no_end();
+                expect_all_asked(RSM_MSG_UNPUBLISH);
+            }
+            answer_all(RSM_MSG_DISCONNECT);
+            expect_no_end();
+        });
     }
 };
 

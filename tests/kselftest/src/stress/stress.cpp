@@ -4,6 +4,9 @@
 #include "support/raw.hpp"
 #include "support/unchanged.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <random>
 #include <sys/resource.h>
@@ -22,8 +25,11 @@ constexpr std::uint32_t first_id = 0x610000;
 constexpr std::uint32_t id_count = 4;
 constexpr auto duration = std::chrono::seconds(4);
 
+// How often a role has done all that it has to do, in whichever process.
+using Successes = std::atomic<unsigned>;
+
 // Publishes, unpublishes, rebinds and dies, again and again.
-void exporter(unsigned seed)
+void exporter(unsigned seed, Successes &successes)
 {
     std::minstd_rand random(seed);
     Pages pages(8);
@@ -34,8 +40,12 @@ void exporter(unsigned seed)
             continue;
         for (unsigned i = 0; i < random() % 8; i++) {
             std::uint32_t id = first_id + random() % id_count;
-            raw::publish(handle.get(), id);
-            raw::rebind(handle.get(), (random() % 2 ? pages : other).data(), pages.size());
+            const bool published = raw::publish(handle.get(), id) == success;
+            // One of the two is where the segment is not.
+            bool rebound = true;
+            for (const Pages *each : {&other, &pages})
+                rebound &= raw::rebind(handle.get(), each->data(), each->size()) == success;
+            successes += published && rebound;
             raw::post(handle.get());
             pages.at(random() % pages.size() & ~7ul) = seed;
             raw::republish(handle.get());
@@ -55,7 +65,7 @@ void exporter(unsigned seed)
 }
 
 // Connects, maps, moves data, waits and lets go.
-void importer(unsigned seed)
+void importer(unsigned seed, Successes &successes)
 {
     std::minstd_rand random(seed);
     Pages local(8);
@@ -68,8 +78,9 @@ void importer(unsigned seed)
         void *base = raw::map(handle.get(), connect.length);
         const rsm_transfer_entry entry = raw::entry(local.data(), 0, local.size() / 4);
         for (unsigned i = 0; i < random() % 32; i++) {
-            raw::transfer(handle.get(), random() % 2 ? RSM_IOC_PUTV : RSM_IOC_GETV, {&entry, 1},
-                          random() % 4);
+            const auto command = random() % 2 ? RSM_IOC_PUTV : RSM_IOC_GETV;
+            const bool moved = raw::transfer(handle.get(), command, {&entry, 1}, random() % 4) == success;
+            successes += moved && base;
             raw::post(handle.get(), random() % 2 ? 0 : RSM_SIGPOST_NO_ACCUMULATE);
             raw::wait(handle.get(), 1000);
             if (base) {
@@ -84,7 +95,7 @@ void importer(unsigned seed)
 }
 
 // The same through the library, with threads and forks.
-void library_user(unsigned seed)
+void library_user(unsigned seed, Successes &successes)
 {
     Controller controller;
     const auto work = [&](unsigned own_seed) {
@@ -99,8 +110,9 @@ void library_user(unsigned seed)
             h.init_barrier();
             for (int i = 0; i < 20; i++) {
                 std::uint64_t value = 0;
-                h.put64(8 * (random() % 64), i);
-                h.get64(8 * (random() % 64), &value);
+                const bool put = h.put64(8 * (random() % 64), i) == RSM_SUCCESS;
+                const bool got = h.get64(8 * (random() % 64), &value) == RSM_SUCCESS;
+                successes += put && got;
                 rsm_intr_signal_post(static_cast<rsm_memseg_import_handle_t>(h), 0);
                 rsm_intr_signal_wait(static_cast<rsm_memseg_import_handle_t>(h), 0);
             }
@@ -112,24 +124,29 @@ void library_user(unsigned seed)
 
 class Stress : public testing::Test {
 protected:
-    using Role = void (*)(unsigned);
+    using Role = void (*)(unsigned, Successes &);
 
-    // Keeps the roles running for a while; every now and then one is killed
-    // and starts again.
+    // Keeps the roles running for a while, and until each has been successful; every now and then
+    // one is killed and starts again.
     static void run(const std::vector<Role> &roles, bool kill_some)
     {
         Unchanged unchanged;
         std::minstd_rand random(static_cast<unsigned>(getpid()));
         std::vector<std::unique_ptr<Child>> children(roles.size());
+        const Pages shared(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+        auto *successes = shared.pointer<Successes>();
         unsigned seed = 0;
         const auto start = [&](std::size_t i) {
             seed++;
-            children[i] = std::make_unique<Child>([&](Link &) { roles[i](seed); });
+            children[i] = std::make_unique<Child>([&](Link &) { roles[i](seed, successes[i]); });
         };
         for (std::size_t i = 0; i < roles.size(); i++)
             start(i);
         const auto end = Clock::now() + duration;
-        while (Clock::now() < end) {
+        const auto all_successful = [&] {
+            return std::all_of(successes, successes + roles.size(), [](const Successes &each) { return each > 0; });
+        };
+        while (Clock::now() < end || !all_successful()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20 * slow_factor()));
             for (std::size_t i = 0; i < roles.size(); i++)
                 EXPECT_EQ(waitpid(children[i]->pid(), nullptr, WNOHANG), 0) << "role " << i << " died";
@@ -177,44 +194,46 @@ TEST_F(Stress, many_segments)
     }
 }
 
+// Each of the calls succeeds at times.
 TEST_F(Stress, one_handle_from_many_threads)
 {
     raw::Published published(4, RSM_ALLOW_REBIND);
     ASSERT_TRUE(published.ok);
     Pages other(4);
     const auto end = Clock::now() + duration / 2;
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < 6; i++) {
+    const int fd = published.handle.get();
+    const auto connect = [] {
+        const Fd handle = raw::open_segment();
+        return raw::connect(handle.get(), first_id) == success && raw::post(handle.get()) == success;
+    };
+    const auto publish = [&] {
+        std::uint32_t id = first_id;
+        return raw::publish(fd, id) == success;
+    };
+    const std::vector<std::function<bool()>> calls{
+        [&] { return publish(); },
+        [&] { return raw::unpublish(fd) == success; },
+        [&] { return raw::republish(fd) == success; },
+        [&] {
+            // One of the two is where the segment is not.
+            return raw::rebind(fd, other.data(), other.size()) == success &&
+                   raw::rebind(fd, published.memory.data(), other.size()) == success;
+        },
+        [&] { return raw::post(fd) == success; },
+        [&] { return raw::wait(fd, 1000) == success; },
+        [&] { return connect(); },
+    };
+    std::vector<Successes> successes(calls.size());
+    const auto all_successful = [&] {
+        return std::all_of(successes.begin(), successes.end(), [](const Successes &each) { return each > 0; });
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < 6; i++)
         threads.emplace_back([&, i] {
             std::minstd_rand random(i + 1);
-            const int fd = published.handle.get();
-            while (Clock::now() < end) {
-                std::uint32_t id = first_id;
-                switch (random() % 6) {
-                case 0:
-                    raw::publish(fd, id);
-                    break;
-                case 1:
-                    raw::unpublish(fd);
-                    break;
-                case 2:
-                    raw::republish(fd);
-                    break;
-                case 3:
-                    raw::rebind(fd, (random() % 2 ? other : published.memory).data(), other.size());
-                    break;
-                case 4:
-                    raw::post(fd);
-                    break;
-                default: {
-                    const Fd handle = raw::open_segment();
-                    raw::connect(handle.get(), id);
-                    raw::wait(fd, 1000);
-                }
-                }
+            while (Clock::now() < end || !all_successful()) {
+                const std::size_t call = random() % calls.size();
+                successes[call] += calls[call]();
             }
         });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
 }

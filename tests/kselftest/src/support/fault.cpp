@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -17,19 +18,21 @@ namespace {
 
 void configure(const char *probability)
 {
-    const std::string root = "/sys/kernel/debug/";
+    const auto set = [](const std::string &file, const char *value) {
+        EXPECT_TRUE(write_text("/sys/kernel/debug/" + file, value)) << file << ": " << std::strerror(errno);
+    };
     for (const std::string injector : {"failslab", "fail_page_alloc", "fail_usercopy"}) {
-        const std::string directory = root + injector + "/";
-        write_text(directory + "task-filter", "N");
-        write_text(directory + "times", "-1");
-        write_text(directory + "interval", "1");
-        write_text(directory + "verbose", "0");
-        write_text(directory + "ignore-gfp-wait", "N");
-        write_text(directory + "ignore-gfp-highmem", "N");
-        write_text(directory + "min-order", "0");
+        set(injector + "/task-filter", "N");
+        set(injector + "/times", "-1");
+        set(injector + "/interval", "1");
+        set(injector + "/verbose", "0");
         // fail-nth needs no probability: any other would hit everybody.
-        write_text(directory + "probability", probability);
+        set(injector + "/probability", probability);
     }
+    set("failslab/ignore-gfp-wait", "N");
+    set("fail_page_alloc/ignore-gfp-wait", "N");
+    set("fail_page_alloc/ignore-gfp-highmem", "N");
+    set("fail_page_alloc/min-order", "0");
 }
 
 // Whenever a thread was preempted, the kernel writes its processor to the
@@ -65,8 +68,10 @@ FaultInjection::~FaultInjection()
 bool FaultInjection::nth(int n, const std::function<void()> &action)
 {
     const std::string text = std::to_string(n);
-    if (pwrite(file_.get(), text.data(), text.size(), 0) < 0)
+    if (pwrite(file_.get(), text.data(), text.size(), 0) < 0) {
+        ADD_FAILURE() << "fail-nth: " << std::strerror(errno);
         return false;
+    }
     action();
     // The rest of the count tells whether it was used up.
     char left[16] = {};
@@ -74,6 +79,12 @@ bool FaultInjection::nth(int n, const std::function<void()> &action)
     if (pwrite(file_.get(), "0", 1, 0) < 0)
         return false;
     return got > 0 && std::atoi(left) == 0;
+}
+
+void FaultInjection::tell(int injected)
+{
+    EXPECT_GT(injected, 0) << "no fault has reached the call";
+    std::printf("note: %d faults injected\n", injected);
 }
 
 } // namespace rsmtest

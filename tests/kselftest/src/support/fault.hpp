@@ -19,8 +19,12 @@ public:
     // False on kernels without /proc/self/fail-nth.
     bool available() const { return file_.valid(); }
 
-    // Runs the action with the nth chance to fail failing. True if one did.
+    // Runs the action with the nth chance to fail failing. True if one did. Where the injectors can't be
+    // armed, the test has failed and the action has not run.
     bool nth(int n, const std::function<void()> &action);
+
+    // Says how many faults a sweep has injected. All sweeps reach at least the copy of the argument.
+    static void tell(int injected);
 
 private:
     Fd file_;

@@ -27,6 +27,11 @@ const Differences &differences()
     return found;
 }
 
+DAT_TIMEOUT time_for_nobody()
+{
+    return differences().hosts_die_in_silence ? after(10000) : DAT_TIMEOUT_INFINITE;
+}
+
 bool is_disorderly_end(DAT_EVENT_NUMBER event)
 {
     return event == DAT_CONNECTION_EVENT_BROKEN || event == differences().vague_end;

@@ -32,6 +32,10 @@ struct Differences {
 
 const Differences &differences();
 
+// The time for a request to a host that may not be there. It is over on a slow machine before the provider has looked,
+// so a provider that is told of such hosts gets all that it needs.
+DAT_TIMEOUT time_for_nobody();
+
 // The event of a connection that the peer did not end in order.
 bool is_disorderly_end(DAT_EVENT_NUMBER event);
 void expect_disorderly_end(DAT_EVD_HANDLE connections, const Place &place = Place::here());

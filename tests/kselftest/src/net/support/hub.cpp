@@ -112,13 +112,13 @@ Answer Hub::receive(const std::string &tag, const Place &place) {
 
 bool Hub::answered(const std::string &tag, std::chrono::milliseconds at_most) {
     const auto end = Clock::now() + at_most;
-    while (!answers_[tag]) {
+    // Messages that have come are read when no time is left, too.
+    for (bool over = false; !answers_[tag] && !over;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-        if (left.count() <= 0)
-            return false;
-        pump(static_cast<int>(left.count()));
+        over = left.count() <= 0;
+        pump(over ? 0 : static_cast<int>(left.count()));
     }
-    return true;
+    return answers_[tag].has_value();
 }
 
 void Hub::tell_vm(const std::string &order) {

@@ -91,6 +91,8 @@ class Peer {
     void reset() const;
     // Waits until it has no handle, pinned page or published id.
     void await_empty(const Place &place = Place::here()) const;
+    // How many pages its exports have pinned.
+    std::uint64_t pinned_pages() const { return ask("0 stats").value(1); }
     // State of the path from there to another node: 0 if there is none, 3 if it is usable.
     unsigned path_to(unsigned node) const;
 
