@@ -15,6 +15,8 @@ from .types import Types
 RETURN = "Return: "
 # Begins the paragraph that names a program of the tree to be shown.
 EXAMPLE = "Example: "
+# Marks a function of uDAPL that several threads may not call at once, also where a line breaks within it.
+UNSAFE = re.compile(r"\s*\bMT:\s+unsafe\.")
 LIVE = "no live handle of the right kind"
 
 # Errors that RSMAPI's functions have for the handles that they take.
@@ -212,7 +214,7 @@ def dat_handles(function):
 
 
 def dat_threads(function):
-    if "MT: unsafe" in " ".join(function.paragraphs):
+    if any(map(UNSAFE.search, function.paragraphs)):
         return "Unless the provider is thread-safe (DAT_THREADSAFE), not to be called by several threads at " \
                "once on the same object."
     return "Several threads may call it at once, on the same object, too."

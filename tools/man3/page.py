@@ -6,6 +6,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from .library import UNSAFE
+
 SPDX = '.\\" SPDX-License-Identifier: MIT\n.\\" Made by tools/make-man3 out of <{}>: change that.\n'
 CONSTANT = re.compile(r"\b_?(?:RSMERR|RSM|DAT|RLIMIT)_[A-Z0-9_]+\*?|\bPOLLRD(?:NORM|HUP)\b|\bNULL\b")
 
@@ -108,7 +110,7 @@ class Page:
 
     @staticmethod
     def without_threads(text):
-        return re.sub(r"\s*MT: unsafe\.", "", text)
+        return UNSAFE.sub("", text)
 
     def parameters(self):
         return "".join(f".TP\n.I {each.name}\n{self.paragraph(each.text)}" for each in self.function.parameters)

@@ -329,8 +329,8 @@ DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mas
  *
  * The EP becomes DAT_EP_STATE_ACTIVE_CONNECTION_PENDING. Later, its connection EVD gets
  * DAT_CONNECTION_EVENT_ESTABLISHED with the private data of the peer, or one of _PEER_REJECTED,
- * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect(). MT:
- * unsafe.
+ * _NON_PEER_REJECTED, _UNREACHABLE, _TIMED_OUT, or _DISCONNECTED after dat_ep_disconnect().
+ * MT: unsafe.
  *
  * Example: examples/demo-dat-client.c
  *
