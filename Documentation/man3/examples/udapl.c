@@ -34,7 +34,7 @@ DAT_RETURN tend(DAT_SRQ_HANDLE srq, DAT_LMR_TRIPLET *buffer);
 DAT_RETURN call_service(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR server,
 			DAT_EVD_HANDLE evd);
 DAT_RETURN connect_again(DAT_EP_HANDLE ep, DAT_EP_HANDLE like_this_one);
-DAT_RETURN hang_up(DAT_EP_HANDLE ep);
+DAT_RETURN hang_up(DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd);
 void show_endpoint(DAT_EP_HANDLE ep);
 DAT_RETURN serve(DAT_IA_HANDLE ia, DAT_EVD_HANDLE requests, DAT_EP_HANDLE ep);
 DAT_RETURN judge(DAT_CR_HANDLE request, DAT_EP_HANDLE ep, DAT_COUNT load);
@@ -337,12 +337,22 @@ DAT_RETURN connect_again(DAT_EP_HANDLE ep, DAT_EP_HANDLE like_this_one)
 }
 
 /* example: dat_ep_disconnect dat_ep_reset dat_ep_free */
-DAT_RETURN hang_up(DAT_EP_HANDLE ep)
+DAT_RETURN hang_up(DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd)
 {
 	DAT_RETURN status = dat_ep_disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG);
+	DAT_EVENT event;
+	DAT_COUNT left;
 
-	/* ... after DAT_CONNECTION_EVENT_DISCONNECTED it can connect again; else: dat_ep_free(ep) */
-	return status == DAT_SUCCESS ? dat_ep_reset(ep) : dat_ep_free(ep);
+	/* The EVD has the events of this EP alone. Completions come before the end. */
+	while (status == DAT_SUCCESS) {
+		status = dat_evd_wait(evd, 10 * 1000 * 1000, 1, &event, &left);
+		if (status == DAT_SUCCESS &&
+		    (event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+		     event.event_number == DAT_CONNECTION_EVENT_BROKEN))
+			return dat_ep_reset(ep); /* the EP can connect again */
+	}
+	dat_ep_free(ep); /* no end so far: this call ends the connection */
+	return status;
 }
 
 /* example: dat_ep_get_status dat_ep_query */
