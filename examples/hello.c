@@ -31,6 +31,7 @@ int main(void)
 	DO(rsm_memseg_export_publish(exported, &id, NULL, 0));
 	DO(rsm_memseg_import_connect(loopback, topology->topology_hdr.local_nodeid, id,
 				     RSM_PERM_RDWR, &imported));
+	rsm_free_interconnect_topology(topology);
 	DO(rsm_memseg_import_init_barrier(imported, RSM_BAR_DEFAULT, &barrier));
 	DO(rsm_memseg_import_put64(imported, 0, &word, 1));
 	printf("segment %#x holds %llu\n", id, (unsigned long long)memory[0]);
