@@ -10,7 +10,10 @@
 #include <fcntl.h>
 #include <mutex>
 #include <pthread.h>
+#include <string_view>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 namespace rsmfake {
@@ -177,7 +180,19 @@ void start_serving() {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+// Once for each process. The program sees an error that the kernel has other reasons for.
+void tell_not_shared() noexcept {
+    static std::atomic_flag told;
+    constexpr std::string_view text =
+        "rsm-fake: the heap, the stack, static variables and shared memory can't be registered over "
+        "the fake: register private memory of mmap()\n";
+    if (!told.test_and_set())
+        (void)::syscall(SYS_write, STDERR_FILENO, text.data(), text.size());
+}
+
 void *refused(int error) noexcept {
+    if (error == EOPNOTSUPP)
+        tell_not_shared();
     errno = error;
     return MAP_FAILED;
 }

@@ -15,6 +15,39 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[3]
 
 
+# Registers a page of the heap, and then one of mmap(): prints both types of status.
+REGISTER = """
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <dat/udat.h>
+
+static DAT_IA_HANDLE ia;
+static DAT_PZ_HANDLE pz;
+
+static unsigned int register_page(void *memory)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+
+	return DAT_GET_TYPE(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, 4096, pz, DAT_MEM_PRIV_ALL_FLAG,
+					   NULL, NULL, NULL, NULL, NULL));
+}
+
+int main(void)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+
+	if (dat_ia_open("rsm0", 8, &async, &ia) != DAT_SUCCESS || dat_pz_create(ia, &pz) != DAT_SUCCESS)
+		return 1;
+	for (int each = 0; each < 2; each++)
+		printf("%#x ", register_page(aligned_alloc(4096, 4096)));
+	printf("%#x\\n", register_page(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+	return 0;
+}
+"""
+
+
 def run(*words):
     """Its output goes through a pipe, which ends when all processes that it has started have ended."""
     return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -73,6 +106,19 @@ class OverTheFake(unittest.TestCase):
             answer = run("env", f"LD_LIBRARY_PATH={library}", FAKE, program)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertRegex(answer.stdout, r"segment 0x[0-9a-f]+ holds 42")
+
+    def test_a_program_of_udapl_runs_and_hears_once_which_memory_the_fake_takes(self):
+        library = FAKE.parents[2] / "libdat"
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "prog")
+            source = Path(folder, "prog.c")
+            source.write_text(REGISTER)
+            subprocess.run(["cc", "-o", program, "-Ilib/libdat/include", source, f"-L{library}", "-ldat"],
+                           cwd=TREE, check=True)
+            answer = run("env", f"DAT_OVERRIDE={TREE}/packaging/dat.conf", f"LD_LIBRARY_PATH={library}", FAKE, program)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(answer.stdout, "0x30000 0x30000 0\n")
+        self.assertEqual(answer.stderr.count("register private memory of mmap()"), 1, answer.stderr)
 
 
 class Installing(unittest.TestCase):
