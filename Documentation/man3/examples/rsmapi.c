@@ -71,8 +71,8 @@ void show_nodes(void)
 /* example: rsm_get_segmentid_range rsm_memseg_export_publish */
 int publish_in_reserved_range(rsm_memseg_export_handle_t segment)
 {
-	rsmapi_access_entry_t readers[] = { { 1, RSM_PERM_READ },
-					    { 2, RSM_PERM_READ } };
+	/* Nodes 1 and 2, over ivshmem or rdma: all users may read. Loopback takes one entry. */
+	rsmapi_access_entry_t readers[] = { { 1, 0444 }, { 2, 0444 } };
 	rsm_memseg_id_t id;
 	uint32_t length;
 	int status = rsm_get_segmentid_range("myapp", &id, &length);
@@ -85,8 +85,8 @@ int publish_in_reserved_range(rsm_memseg_export_handle_t segment)
 /* example: rsm_memseg_export_republish */
 int share_with_one_node(rsm_memseg_export_handle_t segment, rsm_node_id_t node)
 {
-	rsmapi_access_entry_t only = { .ae_node = node,
-				       .ae_permission = RSM_PERM_RDWR };
+	/* Owner and group read and write, others nothing. RSM_PERM_RDWR is the owner's digit alone. */
+	rsmapi_access_entry_t only = { .ae_node = node, .ae_permission = 0660 };
 
 	/* Connections of other nodes stay; new ones need the new rights. */
 	return rsm_memseg_export_republish(segment, &only, 1);
