@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -31,10 +32,19 @@ bool same_file(const struct stat &one, const struct stat &other) {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+Descriptor open_lock(const std::string &name) {
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    const int lock = open(name.c_str(), flags, nobody_yet);
+    if (lock < 0 && errno == ENOENT) {
+        const auto directory = std::filesystem::path(name).parent_path().string();
+        throw std::runtime_error("the directory of the socket is not there: mkdir -p " + directory);
+    }
+    return Descriptor(check_errno(lock, name));
+}
+
 Descriptor try_lock(const std::string &path) {
     const auto name = lock_path(path);
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-    Descriptor lock(check_errno(open(name.c_str(), flags, nobody_yet), name));
+    auto lock = open_lock(name);
     if (flock(lock.get(), LOCK_EX | LOCK_NB) < 0) {
         if (errno == EWOULDBLOCK) {
             fail_in_use(path);

@@ -288,5 +288,13 @@ TEST(IvshmemServerStart, TellsSystemdAtAnAbstractAddress) {
     EXPECT_EQ(next_datagram(socket), "READY=1");
 }
 
+TEST(IvshmemServerStart, NamesTheDirectoryThatIsMissing) {
+    const Directory directory;
+    Process server(server_command({"--socket", directory.file("missing/s")}));
+    EXPECT_EQ(server.wait(), 1);
+    EXPECT_NE(server.said().find("mkdir -p " + directory.file("missing") + "\n"), std::string::npos)
+        << server.said();
+}
+
 } // namespace
 } // namespace ivshmem::test
