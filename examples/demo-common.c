@@ -80,6 +80,12 @@ void demo_expect(int status, int expected, const char *call)
 	exit(1);
 }
 
+static _Noreturn void fail(const char *why)
+{
+	fprintf(stderr, "[%s] FAILED: %s\n", role_name, why);
+	exit(1);
+}
+
 void demo_assert(int condition, const char *what)
 {
 	if (condition)
@@ -97,8 +103,9 @@ void demo_become(uid_t user, gid_t group)
 		return;
 	/* Exported memory is locked memory, of which users may have little. In a container root may not change that. */
 	if (setrlimit(RLIMIT_MEMLOCK, &no_limit) != 0)
-		demo_say("the limit of locked memory stays (%s); -m 4 exports little", strerror(errno));
-	demo_assert(stat("/dev/rsm", &device) == 0, "/dev/rsm exists (modprobe rsm)");
+		demo_say("cannot raise the limit of locked memory (%s): use -m 4", strerror(errno));
+	if (stat("/dev/rsm", &device) != 0)
+		fail("/dev/rsm does not exist: run modprobe rsm");
 	demo_assert(setgroups(1, &device.st_gid) == 0 && setgid(group) == 0 && setuid(user) == 0,
 		    "root can become another user");
 }

@@ -16,7 +16,8 @@ int main() try {
     mapping.as<std::uint64_t>()[1] = 43;
 
     const auto words = memory.as<std::uint64_t>();
-    std::cout << "segment " << segment.id() << " holds " << words[0] << " and " << words[1] << '\n';
+    std::cout << "segment 0x" << std::hex << segment.id() << std::dec << " holds " << words[0]
+              << " and " << words[1] << '\n';
     return words[0] == 42 && words[1] == 43 ? 0 : 1;
 } catch (const rsm::Error &error) {
     std::cerr << error.what() << '\n';
