@@ -43,7 +43,12 @@ void fail_dat(DAT_RETURN status, const char *call) {
 
 DatAdapter::DatAdapter(std::string name) {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-    check_dat(dat_ia_open(name.data(), 8, &async, &ia_), "dat_ia_open");
+    const DAT_RETURN status = dat_ia_open(name.data(), 8, &async, &ia_);
+    if (DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND) {
+        throw std::runtime_error("no usable adapter " + name +
+                                 " in /etc/dat/dat.conf (or the file that DAT_OVERRIDE names)");
+    }
+    check_dat(status, "dat_ia_open");
     check_dat(dat_pz_create(ia_, &pz_), "dat_pz_create");
 }
 

@@ -10,10 +10,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attempt.hpp"
 #include "compare.hpp"
+#include "dat_side.hpp"
 #include "native.hpp"
 #include "rdma_service.hpp"
 #include "report.hpp"
@@ -214,12 +216,36 @@ void expect_device() {
     (void)close(descriptor);
 }
 
+[[noreturn]] void try_adapter() {
+    try {
+        const DatAdapter adapter;
+        _exit(0);
+    } catch (const std::exception &error) {
+        (void)std::fprintf(stderr, "rsmperf: %s\n", error.what());
+        _exit(NOT_MEASURED);
+    }
+}
+
+// Each figure would fail for the same reason. The processes that measure begin without libdat.
+bool has_adapter() {
+    const auto child = check_errno(fork(), "fork");
+    if (child == 0) {
+        try_adapter();
+    }
+    int status = 0;
+    check_errno(waitpid(child, &status, 0), "waitpid");
+    return status == 0;
+}
+
 int measure_and_report(const Options &options) {
     const auto earlier = earlier_of(options);
     const auto rows = chosen(options);
     const auto by_librsm = [](const Row &row) { return !row.name.starts_with("verbs_"); };
     if (!options.dat && std::ranges::any_of(rows, by_librsm)) {
         expect_device();
+    }
+    if (options.dat && !has_adapter()) {
+        return NOT_MEASURED;
     }
     const auto results = run_all(options.settings, rows);
     report(options, results);

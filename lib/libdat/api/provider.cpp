@@ -3,10 +3,12 @@
 
 #include "device/uncancelled.h"
 #include "engine/core/object.h"
+#include "engine/core/options.h"
 #include "engine/transport.h"
 #include "libdat/api/functions.h"
 
 #include <array>
+#include <cstdio>
 #include <mutex>
 #include <pthread.h>
 #include <string_view>
@@ -172,10 +174,22 @@ Record *record_of(const DAT_PROVIDER_INFO &info) noexcept {
     return nullptr;
 }
 
-std::optional<std::string> options_of(std::string_view params) {
-    if (!transport_kind.accepts(params))
-        return std::nullopt;
-    return std::string(params);
+// Each parameter stands for itself, so the first one that is refused alone is the reason.
+std::string_view refused_of(std::string_view params) {
+    for (auto word = rsmengine::next_word(params); !word.empty(); word = rsmengine::next_word(params))
+        if (!transport_kind.accepts(word))
+            return word;
+    return {};
+}
+
+// ia_open() reports the lack of options by an error that has other reasons, too.
+std::optional<std::string> options_of(const char *adapter, std::string_view params) {
+    if (transport_kind.accepts(params))
+        return std::string(params);
+    const auto word = refused_of(params);
+    (void)std::fprintf(stderr, "DAT: %s: dat.conf has an unknown or invalid parameter: %.*s\n", adapter,
+                       static_cast<int>(word.size()), word.data());
+    return std::nullopt;
 }
 
 Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
@@ -187,7 +201,7 @@ Record *new_record(const DAT_PROVIDER_INFO &info, const char *params) {
         all[i].table.device_name = all[i].info.ia_name;
         all[i].table.extension = &all[i];
         all[i].table.ia_open_func = OPENS[i];
-        all[i].options = options_of(params ? params : "");
+        all[i].options = options_of(info.ia_name, params ? params : "");
         fill(all[i].table);
         return &all[i];
     }

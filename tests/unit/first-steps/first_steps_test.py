@@ -87,6 +87,11 @@ class Usage(unittest.TestCase):
                 self.assertEqual(run(RSMPERF, *words).returncode, 2)
         self.assertEqual(run(RSMPERF, "--help").returncode, 0)
 
+    def test_rsmperf_names_the_missing_adapter_once(self):
+        answer = run("env", "DAT_OVERRIDE=/nowhere/dat.conf", RSMPERF, "--native", "--dat")
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertEqual(answer.stderr.count("no usable adapter rsm0 in /etc/dat/dat.conf"), 1, answer.stderr)
+
     def test_rsm_fake_has_help(self):
         answer = run(FAKE, "--help")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
@@ -107,15 +112,24 @@ class OverTheFake(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertRegex(answer.stdout, r"segment 0x[0-9a-f]+ holds 42")
 
-    def test_a_program_of_udapl_runs_and_hears_once_which_memory_the_fake_takes(self):
+    def test_a_provider_names_the_parameter_that_it_does_not_know(self):
+        answer = self.register_memory('rsm0 u1.2 threadsafe default libdaplrsm.so.1 rsm.1.0 "contoller=loopback" ""\n')
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("rsm0: dat.conf has an unknown or invalid parameter: contoller=loopback\n", answer.stderr)
+
+    @staticmethod
+    def register_memory(configuration):
         library = FAKE.parents[2] / "libdat"
         with tempfile.TemporaryDirectory() as folder:
-            program = Path(folder, "prog")
-            source = Path(folder, "prog.c")
+            program, source, file = (Path(folder, name) for name in ("prog", "prog.c", "dat.conf"))
             source.write_text(REGISTER)
+            file.write_text(configuration)
             subprocess.run(["cc", "-o", program, "-Ilib/libdat/include", source, f"-L{library}", "-ldat"],
                            cwd=TREE, check=True)
-            answer = run("env", f"DAT_OVERRIDE={TREE}/packaging/dat.conf", f"LD_LIBRARY_PATH={library}", FAKE, program)
+            return run("env", f"DAT_OVERRIDE={file}", f"LD_LIBRARY_PATH={library}", FAKE, program)
+
+    def test_a_program_of_udapl_runs_and_hears_once_which_memory_the_fake_takes(self):
+        answer = self.register_memory((TREE / "packaging/dat.conf").read_text())
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(answer.stdout, "0x30000 0x30000 0\n")
         self.assertEqual(answer.stderr.count("register private memory of mmap()"), 1, answer.stderr)
