@@ -147,15 +147,26 @@ std::vector<Row> rows_of(const Options &options) {
 }
 
 // A list of sizes, say, chooses the figures that have sizes.
-std::vector<Row> chosen(const Options &options) {
+std::vector<Row> named(const Options &options) {
     auto rows = rows_of(options);
     std::erase_if(rows, [&](const Row &row) {
         const bool named = options.only.empty() || std::ranges::count(options.only, row.name) > 0;
-        const bool possible = !options.settings.native || row.needs == Needs::processor;
-        return !named || !possible || !knows(row.axes, options.axes);
+        return !named || !knows(row.axes, options.axes);
     });
     if (rows.empty()) {
         throw std::runtime_error("no figure has all that; rsmperf --list shows what each has");
+    }
+    return rows;
+}
+
+std::vector<Row> chosen(const Options &options) {
+    auto rows = named(options);
+    if (options.settings.native) {
+        std::erase_if(rows, [](const Row &row) { return row.needs != Needs::processor; });
+    }
+    if (rows.empty()) {
+        throw std::runtime_error("--native leaves out figures that need the kernel; "
+                                 "rsmperf --native --list shows the others");
     }
     for (auto &row : rows) {
         row.axes = chosen_axes(row.axes, options.axes);

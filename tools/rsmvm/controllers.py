@@ -57,7 +57,8 @@ class Loopback(Controller):
 
     def __init__(self, options):
         if options.nodes != 1:
-            raise UsageError("--controller loopback joins a node to itself only: use --nodes 1")
+            raise UsageError("--controller loopback joins a node to itself only: use --nodes 1, or "
+                             f"--controller ivshmem (up to {Ivshmem.max_nodes} nodes) or rdma (up to {Rdma.max_nodes})")
         _refuse_ivshmem(options)
 
 

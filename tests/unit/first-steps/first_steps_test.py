@@ -87,6 +87,11 @@ class Usage(unittest.TestCase):
                 self.assertEqual(run(RSMPERF, *words).returncode, 2)
         self.assertEqual(run(RSMPERF, "--help").returncode, 0)
 
+    def test_rsmperf_knows_what_native_leaves_out(self):
+        answer = run(RSMPERF, "--native", "--only", "connect")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--native leaves out figures that need the kernel", answer.stderr)
+
     def test_rsmperf_names_the_missing_adapter_once(self):
         answer = run("env", "DAT_OVERRIDE=/nowhere/dat.conf", RSMPERF, "--native", "--dat")
         self.assertEqual((answer.returncode, answer.stdout), (2, ""))
