@@ -183,9 +183,9 @@ void start_serving() {
 // Once for each process. The program sees an error that the kernel has other reasons for.
 void tell_not_shared() noexcept {
     static std::atomic_flag told;
-    constexpr std::string_view text =
-        "rsm-fake: the heap, the stack, static variables and shared memory can't be registered over "
-        "the fake: register private memory of mmap()\n";
+    constexpr std::string_view text = "rsm-fake: the heap, the stack, static variables and shared "
+                                      "memory can't be registered over "
+                                      "the fake: register private memory of mmap()\n";
     if (!told.test_and_set())
         (void)::syscall(SYS_write, STDERR_FILENO, text.data(), text.size());
 }
@@ -229,8 +229,8 @@ void enter_view(std::uint64_t handle, int descriptor, const View &view, bool is_
 
 } // namespace
 
-void *map_handle(std::uint64_t handle, int descriptor, void *address, std::size_t length, int protection,
-                 int flags, off_t offset) noexcept {
+void *map_handle(std::uint64_t handle, int descriptor, void *address, std::size_t length,
+                 int protection, int flags, off_t offset) noexcept {
     Request request = request_for(Operation::MAP);
     request.handle = handle;
     request.map = {static_cast<std::uint64_t>(offset), length, protection,
@@ -288,8 +288,8 @@ void forget_views(AddressRange range) noexcept {
     close_unused(unused);
 }
 
-// The agent waits for the thread that serves changes, which takes `lock`: nobody asks the agent with
-// that held. Changes that another thread has fetched have been made when `fetching` is free.
+// The agent waits for the thread that serves changes, which takes `lock`: nobody asks the agent
+// with that held. Changes that another thread has fetched have been made when `fetching` is free.
 void make_changes(const Reply &reply) noexcept {
     if (reply.has_changes == 0)
         return;

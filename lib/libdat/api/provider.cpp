@@ -176,7 +176,8 @@ Record *record_of(const DAT_PROVIDER_INFO &info) noexcept {
 
 // Each parameter stands for itself, so the first one that is refused alone is the reason.
 std::string_view refused_of(std::string_view params) {
-    for (auto word = rsmengine::next_word(params); !word.empty(); word = rsmengine::next_word(params))
+    for (auto word = rsmengine::next_word(params); !word.empty();
+         word = rsmengine::next_word(params))
         if (!transport_kind.accepts(word))
             return word;
     return {};
@@ -187,8 +188,8 @@ std::optional<std::string> options_of(const char *adapter, std::string_view para
     if (transport_kind.accepts(params))
         return std::string(params);
     const auto word = refused_of(params);
-    (void)std::fprintf(stderr, "DAT: %s: dat.conf has an unknown or invalid parameter: %.*s\n", adapter,
-                       static_cast<int>(word.size()), word.data());
+    (void)std::fprintf(stderr, "DAT: %s: dat.conf has an unknown or invalid parameter: %.*s\n",
+                       adapter, static_cast<int>(word.size()), word.data());
     return std::nullopt;
 }
 
