@@ -100,7 +100,7 @@ def build(kernel, options):
         if done:
             collect(root)
             if options.siw:
-                siw.build(kernel, root)
+                siw.build(kernel, root, compiler(kernel), os.environ | cache_of_objects())
     return done
 
 
@@ -138,12 +138,13 @@ def has_kunit(kernel):
 def make(kernel, root, folder, options):
     """Runs Kbuild in one folder and prints what it has to say about our sources."""
     command = [*make_for(kernel, root), f"M={root / folder}",
-               f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror",
+               f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror -g0",
+               # tests/static/kernel-doc does this part of W=1, for all kernels at once.
+               "cmd_checkdoc=",
                # Instrumented where the kernel is configured for it, ignored elsewhere.
                "KCOV_INSTRUMENT=y", "UBSAN_SANITIZE=y"]
-    if not shutil.which("pahole"):
-        # Headers that have vmlinux beside them would have it make type information for tracing.
-        command.append("CONFIG_DEBUG_INFO_BTF_MODULES=")
+    # Where vmlinux is beside the headers, pahole would make type information for tracing, out of debug information.
+    command.append("CONFIG_DEBUG_INFO_BTF_MODULES=")
     if folder == KUNIT:
         # "obj-$(CONFIG_KUNIT)" must name a module, also where KUnit itself is built in.
         command.append("CONFIG_KUNIT=m")
@@ -152,13 +153,13 @@ def make(kernel, root, folder, options):
     if folder not in (MODULE_FOLDERS[0], COVERAGE) or measured:
         symbols = COVERAGE if measured else MODULE_FOLDERS[0]
         command.append(f"KBUILD_EXTRA_SYMBOLS={root / symbols / 'Module.symvers'}")
-    if not (options.llvm or kernel.system) and kernel.arch == arch.NATIVE and shutil.which("ccache"):
-        command.append("CC=ccache gcc")
+    if not options.llvm:
+        command += compiler(kernel)
     if options.llvm:
         program("clang")
         # objtool checks code for mitigations that only gcc's flags would have put there.  Where
         # the kernel is configured for clang it says -Wno-gnu itself, about its own headers.
-        command += [f"CC={paths.CLANG}", "objtool=true", "KCFLAGS=-Werror -Wno-gnu"]
+        command += [f"CC={paths.CLANG}", "objtool=true", "KCFLAGS=-Werror -g0 -Wno-gnu"]
     if options.lines or options.coverage:
         command.append("KCFLAGS=-Werror -g1" + " -fsanitize-coverage=trace-pc" * measured)
     if options.check:
@@ -173,13 +174,19 @@ def make(kernel, root, folder, options):
     return not done.returncode and not findings
 
 
+def compiler(kernel):
+    """Variables of make: gcc by ccache, where it is this machine's."""
+    here = not kernel.system and kernel.arch == arch.NATIVE
+    return ["CC=ccache gcc"] if here and shutil.which("ccache") else []
+
+
 def cache_of_objects():
     """What ccache finds in its environment: the directory that the Makefile gives it. Objects that are in it are
     those of trees in the same place, as Kbuild names sources by their absolute paths. The kernel's headers are read
     once for their checksums, not for each source."""
     found = {"CCACHE_INODECACHE": "1"}
     if "CCACHE_DIR" not in os.environ:
-        found |= {"CCACHE_DIR": str(paths.cache_dir() / "ccache"), "CCACHE_MAXSIZE": os.environ.get("CCACHE_MAXSIZE", "1G")}
+        found |= {"CCACHE_DIR": str(paths.cache_dir() / "ccache"), "CCACHE_MAXSIZE": os.environ.get("CCACHE_MAXSIZE", "2G")}
     return found
 
 

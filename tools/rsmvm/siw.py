@@ -21,11 +21,14 @@ class Unavailable(Exception):
     """Why there is no siw.ko for a kernel."""
 
 
-def build(kernel, root):
-    """Builds siw.ko below a directory of tools/build-modules; or says why not, and notes it there."""
+def build(kernel, root, variables, environment):
+    """Builds siw.ko below a directory of tools/build-modules, by make with these variables; or says why not, and notes
+    it there."""
     note = root / NOTE
     try:
-        _build(kernel, root / FOLDER)
+        copy = root / FOLDER
+        _copy_source(kernel, copy)
+        _make(kernel, [f"M={copy}", *variables], environment)
         note.unlink(missing_ok=True)
     except (Unavailable, subprocess.CalledProcessError) as reason:
         (root / FOLDER / "siw.ko").unlink(missing_ok=True)
@@ -43,19 +46,22 @@ def absence(kernel):
     return f"build it with: tools/build-modules --kernel {kernel.argument} --siw\n"
 
 
-def _build(kernel, copy):
+def _copy_source(kernel, copy):
     package = _source_version()
     version = _kernel_version(kernel)
     if _upstream(package) != version:
         raise Unavailable(f"kernel {kernel.release} is {version}, and the source of siw, {PACKAGE}, is {package}; "
                           "bring both to one version with: tools/install-deps run kernel")
     shutil.copytree(_unpacked(package), copy, copy_function=_copy_changed, dirs_exist_ok=True)
-    done = subprocess.run(["make", "-s", "-C", str(kernel.build), f"M={copy}", f"-j{os.cpu_count()}",
-                           "CONFIG_RDMA_SIW=m", "modules"],
-                          text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def _make(kernel, variables, environment):
+    done = subprocess.run(["make", "-s", "-C", str(kernel.build), f"-j{os.cpu_count()}", "CONFIG_RDMA_SIW=m", *variables,
+                           "modules"],
+                          text=True, check=False, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         print(done.stdout, end="", file=sys.stderr)
-        raise Unavailable(f"{PACKAGE} {package} does not compile for {kernel.release}")
+        raise Unavailable(f"{PACKAGE} does not compile for {kernel.release}")
 
 
 def _source_version():
