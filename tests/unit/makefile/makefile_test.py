@@ -122,7 +122,7 @@ class Ccache(unittest.TestCase):
         return answer.stdout
 
     def test_has_a_limit_in_its_usual_place(self):
-        self.assertIn("CCACHE_MAXSIZE=1G;", self.launcher())
+        self.assertIn("CCACHE_MAXSIZE=2G;", self.launcher())
         self.assertIn("CCACHE_MAXSIZE=3G;", self.launcher(CCACHE_MAXSIZE="3G"))
 
     def test_keeps_the_limit_of_a_directory_that_the_caller_names(self):
