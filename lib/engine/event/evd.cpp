@@ -39,6 +39,7 @@ bool Evd::overflow(int *credit) noexcept {
 void Evd::alert(bool notifies) noexcept {
     if (waited) {
         notified_ |= notifies;
+        untold_ |= notifies;
         if (satisfied())
             wake_waiter();
     } else if (notifies) {
@@ -118,6 +119,7 @@ Status Evd::wait(Guard &guard, Timeout timeout, Count threshold, const Event *&e
     if (refusal != Status::OK)
         return refusal;
     waited = true;
+    untold_ = false;
     threshold_ = threshold;
     Wait wait{guard, deadline_of(timeout), {!is_over(timeout) && has_feeders(), spin_policy_}};
     if (queue_.count() < threshold)
@@ -128,6 +130,8 @@ Status Evd::wait(Guard &guard, Timeout timeout, Count threshold, const Event *&e
     if (result == Status::OK)
         event = &queue_.pop();
     more = queue_.count();
+    if (untold_ && result != Status::ABORTED && triggers())
+        trigger();
     return result;
 }
 

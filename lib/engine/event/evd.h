@@ -133,6 +133,7 @@ class Evd final : public Object {
     bool waitable_ = true;
     bool aborted_ = false;
     bool asleep_ = false;   // the waiter sleeps
+    bool untold_ = false;   // the CNO was not told of an event, which the waiter may leave
     // Enough events were there when the waiter came, or a notification has come since.
     bool notified_ = false;
     Count threshold_ = 1;   // the number of events that the waiter wants

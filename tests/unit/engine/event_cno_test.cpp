@@ -128,6 +128,18 @@ TEST_F(CnoTest, IsNotTriggeredForAWaiterOfTheEvd) {
     EXPECT_EQ(wait_cno(cno, 0), nothing);
 }
 
+// One of three events has come when the waiter of the EVD has to leave, and somebody else waits for the CNO.
+TEST_F(CnoTest, IsToldOfWhatAWaiterOfTheEvdLeaves) {
+    const auto evd = make_evd(4, cno);
+    auto other = start(cno);
+    auto waiter = std::async(std::launch::async, [=] { return wait(evd, DAT_TIMEOUT_INFINITE, 3); });
+    await_waiter(evd);
+    post(evd);
+    EXPECT_EQ(rsmdat::evd_set_unwaitable(evd), DAT_SUCCESS);
+    EXPECT_EQ(waiter.get(), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    EXPECT_EQ(other.get(), Found(DAT_SUCCESS, evd));
+}
+
 TEST_F(CnoTest, IsToldWhatIsQueuedWhenAnEvdComes) {
     const auto evd = make_evd();
     post(evd);
@@ -229,6 +241,14 @@ TEST_F(AgentTest, IsCalledForEachTrigger) {
     EXPECT_TRUE(calls.reaches(10));
     EXPECT_EQ(calls.last, evd);
     EXPECT_EQ(wait_cno(cno, 0).first, DAT_SUCCESS);
+}
+
+TEST_F(AgentTest, IsNotCalledAgainByAWaiterThatLeavesAnEvent) {
+    post(evd);
+    EXPECT_TRUE(calls.reaches(1));
+    EXPECT_EQ(wait(evd, 0, 2), error(DAT_TIMEOUT_EXPIRED));
+    post(evd);
+    EXPECT_TRUE(calls.reaches(2));
 }
 
 TEST_F(AgentTest, MayUseTheEvd) {
