@@ -15,7 +15,9 @@ Ep &make_endpoint(Ia &ia, const Link &link) {
     EpAttributes attributes = default_attributes(ia.limits, true, true);
     const auto in = static_cast<Count>(link.max_rdma_read_in);
     const auto out = static_cast<Count>(link.max_rdma_read_out);
-    attributes.max_rdma_read_in = std::max(attributes.max_rdma_read_in, in);
+    // The peer may offer more than this device takes.
+    attributes.max_rdma_read_in =
+        std::min(std::max(attributes.max_rdma_read_in, in), ia.limits.rdma_reads_per_ep);
     attributes.max_rdma_read_out = std::min(attributes.max_rdma_read_out, out);
     Ep &ep = ia.adopt(std::make_unique<Ep>(ia, attributes));
     ep.state = EpState::TENTATIVE_PENDING;

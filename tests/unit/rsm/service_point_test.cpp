@@ -194,6 +194,22 @@ TEST_F(ServicePointTest, APspThatIsDestroyedLeavesTheEndOfItsListenerToAnotherTh
     end.allowed.count_down();
 }
 
+// A peer may offer more reads than a device takes: the program could change nothing of the endpoint then.
+TEST_F(ServicePointTest, AnEndpointThatIsMadeForARequestTakesNoMoreReadsThanTheDevice) {
+    Psp &psp =
+        ia->adopt(std::make_unique<Psp>(*ia, QUALIFIER, *arrivals, EndpointsBy::ENGINE));
+    listen(psp);
+    auto request = make_request();
+    request->max_rdma_read_in = 255;
+    psp.take(std::move(request), {});
+    const DAT_EVENT event = next();
+    const Cr *cr = find<Cr>(event.event_data.cr_arrival_event_data.cr_handle, *ia);
+    ASSERT_NE(cr, nullptr);
+    ASSERT_NE(cr->ep, nullptr);
+    EXPECT_EQ(cr->ep->attributes.max_rdma_read_in, ia->limits.rdma_reads_per_ep);
+    end.allowed.count_down();
+}
+
 // The caller destroys the listener without the lock, and the qualifier is free at once.
 TEST_F(ServicePointTest, AListenerThatCanNotServeStaysTheCallers) {
     struct Unable final : ServicePointListener {
