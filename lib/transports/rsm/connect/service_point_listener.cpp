@@ -37,10 +37,13 @@ bool is_waiting(const Import &import, const SegmentAddress &from) noexcept {
            nonce == from.nonce && state == static_cast<std::uint32_t>(LinkState::OFFERED);
 }
 
-// Opens a channel to the requester and copies its offer; null if there is no such request.
+// Opens a channel to the requester and copies its offer; null if there is no such request. Takes all memory before the
+// channel has the import, by which the requester is refused when there is none.
 std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import &import,
                                Terms &offer) {
-    std::unique_ptr<Channel> channel;
+    auto link = std::make_unique<RsmLink>();
+    const auto owner = std::make_shared<std::unique_ptr<Channel>>();
+    std::unique_ptr<Channel> &channel = *owner;
     const auto &[controller, ring] =
         std::tie(transport_of(ia).options.controller, transport_of(ia).options.ring);
     if (Channel::create(*transport_of(ia).device, controller, from.node, ring, channel) !=
@@ -53,8 +56,7 @@ std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import 
         say_to_peer(*channel, LinkState::REFUSED);
         return nullptr;
     }
-    auto link = std::make_unique<RsmLink>();
-    link->channel = std::move(channel);
+    link->channel = {owner, owner->get()};
     link->local_port = new_port();
     link->remote_port = offer.port;
     link->qualifier = offer.qualifier;
