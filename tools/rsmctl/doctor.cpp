@@ -242,7 +242,7 @@ Finding check_controllers(const Machine &machine) {
         return {"controllers", Verdict::note, found + "; an ivshmem device has no driver",
                 "modprobe rsm_ivshmem, with node_id set in /etc/modprobe.d/rsm.conf"};
     }
-    const bool wants_rdma = fs::exists(machine.root / "etc/rsm/rdma-nodes");
+    const bool wants_rdma = is_there(machine.root / "etc/rsm/rdma-nodes");
     const bool has_rdma = loaded(machine, "rsm_rdma");
     if ((wants_rdma || has_rdma || loaded(machine, "rsm_ivshmem")) && !has_node_id(machine)) {
         return without_node_id(found);
