@@ -154,19 +154,20 @@ void Line::await_end() {
 }
 
 bool Line::ends_within(int milliseconds) {
-    const auto event = next_event(milliseconds);
+    const auto event = ended_ ? std::nullopt : next_event(milliseconds);
     // The latter if the node did not know yet that we are connected.
     ended_ = ended_ || event == RDMA_CM_EVENT_DISCONNECTED || event == RDMA_CM_EVENT_REJECTED;
     return ended_;
 }
 
-// Until the transport has given up, which does not take long, if rdma_rxe does not forget to.
+// Or until the node has ended the connection, which may leave a frame without an answer: the transport would repeat it
+// for nine seconds, if rdma_rxe does not forget to give up.
 bool Line::completes() {
     const auto end = Clock::now() + std::chrono::seconds(20);
     ibv_wc completion{};
     int count = 0;
-    while (count == 0 && Clock::now() < end)
-        count = ibv_poll_cq(sends_, 1, &completion);
+    while ((count = ibv_poll_cq(sends_, 1, &completion)) == 0 && Clock::now() < end && !ends_within(1))
+        continue;
     return count > 0 && completion.status == IBV_WC_SUCCESS;
 }
 
