@@ -184,8 +184,8 @@ void start_serving() {
 void tell_not_shared() noexcept {
     static std::atomic_flag told;
     constexpr std::string_view text = "rsm-fake: the heap, the stack, static variables and shared "
-                                      "memory can't be registered over "
-                                      "the fake: register private memory of mmap()\n";
+                                      "memory can't be exported or registered over the fake: "
+                                      "use private memory of mmap()\n";
     if (!told.test_and_set())
         (void)::syscall(SYS_write, STDERR_FILENO, text.data(), text.size());
 }

@@ -137,7 +137,7 @@ class OverTheFake(unittest.TestCase):
         answer = self.register_memory((TREE / "packaging/dat.conf").read_text())
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(answer.stdout, "0x30000 0x30000 0\n")
-        self.assertEqual(answer.stderr.count("register private memory of mmap()"), 1, answer.stderr)
+        self.assertEqual(answer.stderr.count("use private memory of mmap()"), 1, answer.stderr)
 
 
 class Installing(unittest.TestCase):
