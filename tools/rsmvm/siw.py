@@ -61,7 +61,7 @@ def _make(kernel, variables, environment):
                           text=True, check=False, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         print(done.stdout, end="", file=sys.stderr)
-        raise Unavailable(f"{PACKAGE} does not compile for {kernel.release}")
+        raise Unavailable(f"{PACKAGE} {_source_version()} does not compile for {kernel.release}")
 
 
 def _source_version():

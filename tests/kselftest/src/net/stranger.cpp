@@ -73,7 +73,8 @@ class NetStrangerWithSecret : public NetStranger {
     }
 };
 
-// Again until the node has told the reason: its log tells at most ten in five seconds, those of other tests included.
+// The stranger attacks again until the node has told the reason: the log of the node tells at most ten in five seconds,
+// those of other tests included.
 void NetStranger::attack(const Attack &attack) {
     SCOPED_TRACE(attack.name);
     shell_there("dmesg -c >/dev/null");

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
@@ -27,6 +28,11 @@ constexpr auto duration = std::chrono::seconds(4);
 
 // How often a role has done all that it has to do, in whichever process.
 using Successes = std::atomic<unsigned>;
+
+bool all_successful(std::span<const Successes> all)
+{
+    return std::all_of(all.begin(), all.end(), [](const Successes &each) { return each > 0; });
+}
 
 // Publishes, unpublishes, rebinds and dies, again and again.
 void exporter(unsigned seed, Successes &successes)
@@ -134,7 +140,7 @@ protected:
         std::minstd_rand random(static_cast<unsigned>(getpid()));
         std::vector<std::unique_ptr<Child>> children(roles.size());
         const Pages shared(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-        auto *successes = shared.pointer<Successes>();
+        const std::span successes(shared.pointer<Successes>(), roles.size());
         unsigned seed = 0;
         const auto start = [&](std::size_t i) {
             seed++;
@@ -143,10 +149,7 @@ protected:
         for (std::size_t i = 0; i < roles.size(); i++)
             start(i);
         const auto end = Clock::now() + duration;
-        const auto all_successful = [&] {
-            return std::all_of(successes, successes + roles.size(), [](const Successes &each) { return each > 0; });
-        };
-        while (Clock::now() < end || !all_successful()) {
+        while (Clock::now() < end || !all_successful(successes)) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20 * slow_factor()));
             for (std::size_t i = 0; i < roles.size(); i++)
                 EXPECT_EQ(waitpid(children[i]->pid(), nullptr, WNOHANG), 0) << "role " << i << " died";
@@ -224,14 +227,11 @@ TEST_F(Stress, one_handle_from_many_threads)
         [&] { return connect(); },
     };
     std::vector<Successes> successes(calls.size());
-    const auto all_successful = [&] {
-        return std::all_of(successes.begin(), successes.end(), [](const Successes &each) { return each > 0; });
-    };
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < 6; i++)
         threads.emplace_back([&, i] {
             std::minstd_rand random(i + 1);
-            while (Clock::now() < end || !all_successful()) {
+            while (Clock::now() < end || !all_successful(successes)) {
                 const std::size_t call = random() % calls.size();
                 successes[call] += calls[call]();
             }
