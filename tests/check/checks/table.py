@@ -22,8 +22,8 @@ class Depth(Enum):
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
 CHECKS = ("text", "licences", "version", "readme", "access", "shell", "python", "netlink", "sleeps", "allocations", "clock", "failnth",
-          "error-codes", "includes", "abi", "checkpatch", "structure", "structure-kernel", "kernel-doc", "tidy", "modules", "compilers", "docs")
-SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "docs": 30, "checkpatch": 20, "shell": 15}
+          "error-codes", "includes", "abi", "checkpatch", "structure", "structure-kernel", "kernel-doc", "tidy", "modules", "compilers", "docs", "pages")
+SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "pages": 30, "checkpatch": 20, "shell": 15}
 
 # The one of tests/check/install: another would configure the build anew beside the stages that use it.
 PREFIX = "/usr"
