@@ -13,7 +13,7 @@ target_link_libraries(dat-interface-tests PRIVATE
 gtest_discover_tests(dat-interface-tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60)
 
 set(dat_include ${PROJECT_SOURCE_DIR}/lib/libdat/include)
-add_test(NAME unit.dat-headers COMMAND
+add_compile_test(unit.dat-headers
     ${CMAKE_CURRENT_SOURCE_DIR}/compile-headers
     ${CMAKE_CURRENT_SOURCE_DIR}/every_name.c ${dat_include})
 add_test(NAME unit.dat-symbols COMMAND
