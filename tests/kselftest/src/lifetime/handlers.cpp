@@ -14,7 +14,7 @@ using namespace rsmtest;
 
 namespace {
 
-constexpr int enough = 2000; // calls of the handler
+constexpr int enough = 500; // calls of the handler
 
 struct Scene {
     ImportSegment *connection;

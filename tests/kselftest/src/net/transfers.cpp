@@ -154,7 +154,7 @@ TEST_P(NetTransfers, rebind_goes_unnoticed_by_those_who_put_and_get) {
     RemoteHammer puts(importer(), "put", imported->name(), size);
     RemoteImport reader(importer(), *exported, RSM_PERM_READ);
     RemoteHammer gets(importer(), "get", reader.name(), size);
-    for (unsigned round = 0; round < 8; round++) {
+    for (unsigned round = 0; round < 4; round++) {
         RemoteMemory next = RemoteMemory::buffer(exporter(), pages);
         EXPECT_TRUE(puts.succeeds(3 * round + 1));
         EXPECT_TRUE(gets.succeeds(3 * round + 1));

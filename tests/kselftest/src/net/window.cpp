@@ -155,16 +155,15 @@ TEST_F(NetWindow, space_of_the_killed_comes_back) {
     }));
 }
 
-// Each round takes an eighth of the window and more: twenty that leak are noticed.
-TEST_F(NetWindow, no_leak_in_200_rounds) {
+// Each round takes an eighth of the window: one that leaks is missing at the end, and nine would end the test.
+TEST_F(NetWindow, no_leak_in_32_rounds) {
     Session exporter(first.node());
     Session importer(self.node());
     const std::size_t before = room(exporter);
     exporter.kill();
     Session fresh(first.node());
     const std::size_t size = std::max<std::size_t>(before / 8, 1) * megabyte;
-    const int rounds = 200 / slow_factor();
-    for (int i = 0; i < rounds && !HasFailure(); i++) {
+    for (int i = 0; i < 32 && !HasFailure(); i++) {
         RemoteExport exported(fresh, size / page);
         ASSERT_EQ(exported.status(), RSM_SUCCESS) << "round " << i;
         ASSERT_EQ(exported.publish(), RSM_SUCCESS);
