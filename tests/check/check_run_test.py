@@ -136,6 +136,26 @@ class Schedule(unittest.TestCase):
                     self.assertTrue({"build-stock", "build-debug", "build-uml"} & set(each.needs))
 
 
+class Style(unittest.TestCase):
+    """The checks of tests/static."""
+
+    # Parts of checks.
+    PARTS = {"abi-layouts", "build-docs", "compile-modules", "files", "hash", "kernel-scripts", "unless-passed"}
+
+    def test_each_check_is_a_stage(self):
+        there = {path.name for path in (HERE.parent / "static").iterdir() if os.access(path, os.X_OK) and path.is_file()}
+        self.assertEqual(there - self.PARTS, set(table.CHECKS))
+
+
+class CommandLine(unittest.TestCase):
+    """tests/check/run, the program."""
+
+    def test_a_stage_that_is_not_there_is_refused(self):
+        ended = subprocess.run([HERE / "run", "--list", "--stage", "unit", "--stage", "hots"], capture_output=True, text=True,
+                               check=False)
+        self.assertEqual((ended.returncode, ended.stderr), (1, "no such stage: hots\n"))
+
+
 class Course(unittest.TestCase):
     """Whole runs."""
 
@@ -186,6 +206,13 @@ class Course(unittest.TestCase):
                                               stage("two", needs=("one",)))
         self.assertEqual((status, lines[-1]), (0, "0 passed, 0 failed, 2 skipped"))
         self.assertTrue(any("no network" in line for line in lines))
+
+    def test_a_stage_whose_tests_are_all_skipped_is_skipped_with_their_reason(self):
+        for script in ("echo 1..1; echo 'ok 1 - a # SKIP no device'", "echo 1..0 '# SKIP no device'"):
+            with self.subTest(script):
+                status, lines, _, _ = self.run_stages(stage("tap", script, "tap"))
+                self.assertEqual((status, lines[-1]), (0, "0 passed, 0 failed, 1 skipped"))
+                self.assertTrue(any(line.startswith("skip ") and "no device" in line for line in lines), lines)
 
     def test_what_needs_a_failed_stage_fails(self):
         status, lines, _, _ = self.run_stages(stage("one", "false"), stage("two", needs=("one",)))

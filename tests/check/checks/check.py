@@ -20,7 +20,8 @@ class Check:
         self._stages = stages
         self._logs = logs
         self._expected = times.expected(stages)
-        processors = os.cpu_count() or 1
+        # One more than there are: guests wait for their devices, for each other, and for what does not come.
+        processors = (os.cpu_count() or 1) + 1
         self._plan = Plan(stages, self._expected, processors)
         self._display = Display(len(stages), foresee(stages, self._expected, processors))
         self._running = []

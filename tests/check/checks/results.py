@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 PLAN = re.compile(r"1\.\.(\d+)$")
+NOTHING_PLANNED = re.compile(r"1\.\.0 *# *SKIP\b *(.*)$")
 # Indented lines are sub-tests, which KTAP counts within the line that sums them up.
 TAP = re.compile(r"(not )?ok \d+(?: -)? ?(.*?)(?:\s*# *(SKIP)\b *(.*))?$")
 TOOK = re.compile(r"# took (\d+) ms$")
@@ -43,6 +44,8 @@ class Tap(Counter):
         if match := PLAN.match(line):
             # A log may hold the output of several programs.
             self.planned += int(match[1])
+        elif match := NOTHING_PLANNED.match(line):
+            self.cases.append(Case("all", "skipped", detail=[match[1]]))
         elif match := TAP.match(line):
             verdict = "failed" if match[1] else "skipped" if match[3] else "passed"
             self.cases.append(Case(match[2], verdict, detail=[match[4]] if match[4] else []))

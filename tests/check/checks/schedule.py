@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which stage runs when: as many at a time as there are processors for, the longest way first."""
+"""Which stage runs when: as many at a time as a number of processors allows, the longest way first."""
 
 
 def ways(stages, expected):

@@ -102,7 +102,9 @@ class Run:
         count = self.counter.count
         complete = len(self.counter.cases) >= max(1, self.counter.planned)
         good = status == 0 and complete and not count("failed")
-        self.verdict = "passed" if good else "failed"
+        self.verdict = "failed" if not good else "passed" if count("passed") else "skipped"
+        if self.verdict == "skipped":
+            self.reason = next((case.detail[0] for case in self.counter.cases if case.detail), "it said not why")
         if not good and not count("failed"):
             missing = f"{len(self.counter.cases)} of {self.counter.planned} tests have a result"
             why = f"exit status {status}" if status else missing

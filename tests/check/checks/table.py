@@ -21,7 +21,7 @@ class Depth(Enum):
 
 BUILD = Path(os.environ.get("RSM_BUILD") or Path.cwd() / "build")
 ALL = 99
-CHECKS = ("text", "licences", "version", "readme", "access", "shell", "python", "netlink", "sleeps", "allocations", "clock", "failnth",
+CHECKS = ("text", "licences", "version", "readme", "access", "lifetime", "shell", "python", "netlink", "sleeps", "allocations", "clock", "failnth",
           "error-codes", "includes", "abi", "checkpatch", "structure", "structure-kernel", "kernel-doc", "tidy", "modules", "compilers", "docs", "pages")
 SLOW_CHECKS = {"tidy": 60, "modules": 60, "compilers": 60, "pages": 30, "checkpatch": 20, "shell": 15}
 
@@ -166,6 +166,8 @@ def _fast_debug():
 def _debug():
     """The debug kernel that QEMU emulates: 6.1, with two processors. Its build would take a fresh machine a third of "make check"."""
     return [
+        # Two processors race.
+        Stage("kunit-debug", "debug", 60, ("tests/check/kunit", "debug"), kind="tap", needs=DEBUG),
         Stage("kselftest-net-debug", "debug", 300, ("tests/check/kselftest-net", "debug"), kind="tap", needs=DEBUG),
         Stage("hostile-debug", "debug", 250, ("tests/vm/hostile.sh",), kind="tap", needs=DEBUG),
         # In two guests: one emulates its processors in one thread.
@@ -199,7 +201,7 @@ def _everything(depth=Depth.FULL):
 # Checks that changes of this tree seldom break, and a release has to pass: the other compiler and clang-tidy, which
 # "make style" runs, too, another kernel, Debian packages in a clean Debian, the tools that run guests and measure,
 # sanitizers, which take their time, and the debug kernel that is emulated.
-FULL_ONLY = {"debug-kernel", "build-debug", "kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "hostile-debug",
+FULL_ONLY = {"debug-kernel", "build-debug", "kselftest-debug", "kselftest-udapl-debug", "kselftest-dat-debug", "kselftest-net-debug", "kunit-debug", "hostile-debug",
              "kernels", "style-compilers", "style-tidy", "vm-runner", "packages", "packages-trixie", "packages-rpm",
              "bench-smoke"} | {stage.name for stage in _sanitized()}
 # Left out of a quick run, besides these and all that takes the debug kernel.
