@@ -42,8 +42,10 @@ static void copy_unmap_page(const struct rsm_mem *mem, void *addr)
 
 static void copy_free_pages(struct rsm_copy *copy)
 {
-	for (unsigned long i = 0; i < copy->mem.npages && copy->page[i]; i++)
+	for (unsigned long i = 0; i < copy->mem.npages && copy->page[i]; i++) {
 		__free_page(copy->page[i]);
+		cond_resched();
+	}
 	kvfree(copy);
 }
 
