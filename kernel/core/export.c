@@ -40,18 +40,6 @@ void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason)
 	wake_up_interruptible_poll(&exp->seg.handle->wq, EPOLLRDHUP);
 }
 
-/**
- * rsm_export_lost_range() - has the exporter lost the range, or the right to it?
- * @exp: the export
- *
- * True already between the loss of the range and export_death(), which then ends the export.
- */
-bool rsm_export_lost_range(const struct rsm_export *exp)
-{
-	lockdep_assert_held(&exp->lock);
-	return rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch);
-}
-
 /* End an export whose range is gone, unless it has been rebound since. */
 static void export_death(struct work_struct *work)
 {
@@ -234,19 +222,12 @@ rsm_status_t rsm_bind(struct rsm_handle *h, struct rsm_bind *arg, struct rsm_tab
 	return status;
 }
 
-/* Has the export ended, or will it when export_death() has come to it? */
-static bool export_is_over(const struct rsm_export *exp)
-{
-	lockdep_assert_held(&exp->lock);
-	return exp->state == RSM_DEAD || rsm_export_lost_range(exp);
-}
-
 static rsm_status_t rebind_locked(struct rsm_export *exp, u64 vaddr, struct rsm_prepared *prepared)
 {
 	rsm_status_t status;
 
 	lockdep_assert_held(&exp->lock);
-	if (export_is_over(exp))
+	if (rsm_export_is_over(exp))
 		return RSM_STS_BAD_SEG_HNDL;
 	status = exp->ops->rebind(exp, prepared);
 	if (status)
@@ -263,7 +244,7 @@ static rsm_status_t rebind_in_place(struct rsm_export *exp)
 
 	if (mutex_lock_interruptible(&exp->lock))
 		return RSM_STS_INTERRUPTED;
-	if (export_is_over(exp))
+	if (rsm_export_is_over(exp))
 		status = RSM_STS_BAD_SEG_HNDL;
 	mutex_unlock(&exp->lock);
 	return status;

@@ -128,7 +128,7 @@ static rsm_status_t grant_locked(struct rsm_export *exp, struct rsm_grant *arg)
 	int err;
 
 	lockdep_assert_held(&exp->lock);
-	if (exp->state == RSM_DEAD)
+	if (rsm_export_is_over(exp))
 		return RSM_STS_BAD_SEG_HNDL;
 	if (exp->grants >= RSM_GRANTS_MAX) {
 		rsm_limit_hit(RSM_LIMIT_GRANTS, exp->grants + 1, RSM_GRANTS_MAX, NULL);

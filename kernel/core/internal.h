@@ -287,7 +287,6 @@ rsm_status_t rsm_rebind(struct rsm_export *exp, struct rsm_rebind *arg);
 rsm_status_t rsm_destroy(struct rsm_export *exp);
 void rsm_export_kill(struct rsm_export *exp, enum rsm_reason reason);
 void rsm_export_close(struct rsm_export *exp);
-bool rsm_export_lost_range(const struct rsm_export *exp);
 
 /* watch.c */
 rsm_status_t rsm_watch_start(struct rsm_export *exp, u64 vaddr, u64 length,
@@ -381,6 +380,29 @@ void rsm_window_free(struct rsm_export *exp);
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
+
+/**
+ * rsm_export_lost_range() - has the exporter lost the range, or the right to it?
+ * @exp: the export
+ *
+ * True already between the loss of the range and export_death(), which then ends the export.
+ */
+static inline bool rsm_export_lost_range(const struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	return rsm_window_range_is_gone(exp) || rsm_watch_range_is_gone(exp->watch);
+}
+
+/**
+ * rsm_export_is_over() - has the export ended, or will it when export_death() has come to it?
+ * @exp: the export
+ */
+static inline bool rsm_export_is_over(const struct rsm_export *exp)
+{
+	lockdep_assert_held(&exp->lock);
+	return exp->state == RSM_DEAD || rsm_export_lost_range(exp);
+}
+
 rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view);
 rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 

@@ -146,7 +146,7 @@ static rsm_status_t publish_locked(struct rsm_export *exp, struct rsm_publish *a
 	lockdep_assert_held(&exp->lock);
 	if (exp->state == RSM_PUBLISHED)
 		return RSM_STS_SEG_ALREADY_PUBLISHED;
-	if (exp->state == RSM_DEAD || rsm_is_local(exp))
+	if (rsm_export_is_over(exp) || rsm_is_local(exp))
 		return RSM_STS_BAD_SEG_HNDL;
 	status = publish_under_id(exp, &id, acl);
 	if (!status)
@@ -192,7 +192,7 @@ static rsm_status_t republish_locked(struct rsm_export *exp, struct rsm_publish 
 				     struct rsm_acl *acl)
 {
 	lockdep_assert_held(&exp->lock);
-	if (exp->state != RSM_PUBLISHED)
+	if (exp->state != RSM_PUBLISHED || rsm_export_lost_range(exp))
 		return RSM_STS_SEG_NOT_PUBLISHED;
 	set_acl(exp, acl);
 	if (exp->ops->republish)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Rebinding, and who may do what with an export: E10, E11.
 #include "support/loopback.hpp"
+#include "support/raw.hpp"
 #include "support/unchanged.hpp"
 
 #include <atomic>
@@ -148,6 +149,26 @@ TEST_F(ExportRebind, E11_rebind_finds_the_export_dead_once_its_range_is_gone)
         ASSERT_EQ(rsm_memseg_export_rebind(exported, other.data(), 0, other.size()),
                   RSMERR_BAD_SEG_HNDL)
             << "round " << round;
+    }
+}
+
+// So do the other calls that would give the segment to somebody.
+TEST_F(ExportRebind, E11_publish_republish_and_grant_find_the_export_dead_once_its_range_is_gone)
+{
+    let_no_worker_run();
+    for (int round = 0; round < 100; round++) {
+        Pages old(page_count);
+        const Fd bound = raw::open_segment();
+        ASSERT_EQ(raw::bind(bound.get(), old.data(), old.size()), raw::success);
+        raw::Published published;
+        ASSERT_TRUE(published.ok);
+        old.release();
+        published.memory.release();
+        std::uint32_t id = 0;
+        raw::Ticket ticket;
+        ASSERT_EQ(raw::publish(bound.get(), id), raw::status(RSMERR_BAD_SEG_HNDL)) << "round " << round;
+        ASSERT_EQ(raw::grant(bound.get(), ticket, 0, page_size()), raw::status(RSMERR_BAD_SEG_HNDL));
+        ASSERT_EQ(raw::republish(published.handle.get()), raw::status(RSMERR_SEG_NOT_PUBLISHED));
     }
 }
 
