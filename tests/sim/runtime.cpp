@@ -56,8 +56,14 @@ Time Runtime::time_of(unsigned long jiffies) const
 
 void Runtime::at(Time when, Owner *owner, std::function<void()> what)
 {
-    events_.push({std::max(when, now_), ++last_number_, owner, owner ? owner->life_ : 0,
-                  std::move(what)});
+    if (free_events_.empty()) {
+        free_events_.push_back(events_.size());
+        events_.emplace_back();
+    }
+    const std::size_t place = free_events_.back();
+    free_events_.pop_back();
+    events_[place] = {owner, owner ? owner->life_ : 0, std::move(what)};
+    turns_.push({std::max(when, now_), ++last_number_, place});
 }
 
 void Runtime::enter(Owner *owner)
@@ -85,11 +91,12 @@ void Runtime::happen(Event event)
 
 void Runtime::run_until(Time end)
 {
-    while (!found_ && !events_.empty() && events_.top().when <= end) {
-        Event event = events_.top();
-        events_.pop();
-        now_ = event.when;
-        happen(std::move(event));
+    while (!found_ && !turns_.empty() && turns_.top().when <= end) {
+        const Turn turn = turns_.top();
+        turns_.pop();
+        now_ = turn.when;
+        free_events_.push_back(turn.event);
+        happen(std::move(events_[turn.event]));
     }
     if (!found_)
         now_ = std::max(now_, end);

@@ -151,14 +151,18 @@ public:
 
 private:
     struct Event {
-        Time when;
-        std::uint64_t number;
         Owner *owner;
         std::uint64_t life;
         std::function<void()> what;
     };
+    // Its event stays where it is while the queue is sorted.
+    struct Turn {
+        Time when;
+        std::uint64_t number;
+        std::size_t event;
+    };
     struct Later {
-        bool operator()(const Event &a, const Event &b) const
+        bool operator()(const Turn &a, const Turn &b) const
         {
             return a.when != b.when ? a.when > b.when : a.number > b.number;
         }
@@ -184,7 +188,9 @@ private:
 
     Time now_ = 0;
     std::uint64_t last_number_ = 0;
-    std::priority_queue<Event, std::vector<Event>, Later> events_;
+    std::priority_queue<Turn, std::vector<Turn>, Later> turns_;
+    std::vector<Event> events_;
+    std::vector<std::size_t> free_events_;
     std::map<std::uint64_t, std::unique_ptr<Fiber>> fibers_;
     std::vector<std::unique_ptr<char[]>> stacks_;
     std::unordered_map<timer_list *, Timer> timers_;
