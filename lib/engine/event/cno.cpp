@@ -56,7 +56,7 @@ void Cno::trigger(Evd &evd) noexcept {
 Evd *Cno::scan() noexcept {
     for (std::size_t i = 0; i < evds_.size(); ++i) {
         Evd *evd = evds_[scanned_++ % evds_.size()];
-        if (evd->triggers())
+        if (evd->triggers_or_will())
             return evd;
     }
     return nullptr;

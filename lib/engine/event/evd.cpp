@@ -86,13 +86,13 @@ void Evd::set_cno(Cno *other) {
     cno = other;
     if (cno && has_feeders())
         ia().arm_all();
-    if (triggers())
+    if (triggers_or_will())
         trigger();
 }
 
 void Evd::enable(bool on) noexcept {
     const bool before = std::exchange(enabled_, on);
-    if (!before && triggers())
+    if (!before && triggers_or_will())
         trigger();
 }
 

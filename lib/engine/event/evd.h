@@ -94,8 +94,11 @@ class Evd final : public Object {
     [[nodiscard]] bool waitable() const noexcept { return waitable_; }
     [[nodiscard]] Count length() const noexcept { return queue_.length(); }
     // True if there are events to report to a waiter of the CNO.
-    [[nodiscard]] bool triggers() const noexcept {
-        return enabled_ && !waited && queue_.notifying() > 0;
+    [[nodiscard]] bool triggers() const noexcept { return !waited && has_notifying(); }
+    // The same. If a waiter hides such events, the CNO is told of those that the waiter leaves.
+    [[nodiscard]] bool triggers_or_will() noexcept {
+        untold_ |= waited && has_notifying();
+        return triggers();
     }
 
     // References of streams: EPs (each role), PSPs, RSPs, Ias. Not freed while there are any.
@@ -113,6 +116,9 @@ class Evd final : public Object {
 
   private:
     struct Wait;
+    [[nodiscard]] bool has_notifying() const noexcept {
+        return enabled_ && queue_.notifying() > 0;
+    }
     bool overflow(int *credit) noexcept; // false
     void alert(bool notifies) noexcept;
     void wake_waiter() noexcept;
@@ -133,7 +139,7 @@ class Evd final : public Object {
     bool waitable_ = true;
     bool aborted_ = false;
     bool asleep_ = false;   // the waiter sleeps
-    bool untold_ = false;   // the CNO was not told of an event, which the waiter may leave
+    bool untold_ = false;   // the waiter hides an event from the CNO, and may leave it
     // Enough events were there when the waiter came, or a notification has come since.
     bool notified_ = false;
     Count threshold_ = 1;   // the number of events that the waiter wants

@@ -37,6 +37,17 @@ class CnoTest : public fake::Adapter {
             std::this_thread::yield();
         return result;
     }
+    // Waits already, for more events than come.
+    static std::future<DAT_RETURN> start_for_three(DAT_EVD_HANDLE evd) {
+        auto result =
+            std::async(std::launch::async, [=] { return wait(evd, DAT_TIMEOUT_INFINITE, 3); });
+        await_waiter(evd);
+        return result;
+    }
+    static void expect_to_leave(DAT_EVD_HANDLE evd, std::future<DAT_RETURN> &waiter) {
+        EXPECT_EQ(rsmdat::evd_set_unwaitable(evd), DAT_SUCCESS);
+        EXPECT_EQ(waiter.get(), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    }
     static bool is_over(const std::future<Found> &result) {
         return result.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready;
     }
@@ -128,16 +139,57 @@ TEST_F(CnoTest, IsNotTriggeredForAWaiterOfTheEvd) {
     EXPECT_EQ(wait_cno(cno, 0), nothing);
 }
 
-// One of three events has come when the waiter of the EVD has to leave, and somebody else waits for the CNO.
+// One of three events has come when the waiter of the EVD has to leave, and another thread waits for the CNO.
 TEST_F(CnoTest, IsToldOfWhatAWaiterOfTheEvdLeaves) {
     const auto evd = make_evd(4, cno);
     auto other = start(cno);
-    auto waiter = std::async(std::launch::async, [=] { return wait(evd, DAT_TIMEOUT_INFINITE, 3); });
-    await_waiter(evd);
+    auto waiter = start_for_three(evd);
     post(evd);
-    EXPECT_EQ(rsmdat::evd_set_unwaitable(evd), DAT_SUCCESS);
-    EXPECT_EQ(waiter.get(), rsmdat::invalid_state(DAT_INVALID_STATE_EVD_UNWAITABLE));
+    expect_to_leave(evd, waiter);
     EXPECT_EQ(other.get(), Found(DAT_SUCCESS, evd));
+}
+
+TEST_F(CnoTest, IsToldOfWhatAWaiterLeavesOfAnEvdThatIsEnabledMeanwhile) {
+    const auto evd = make_evd(4, cno);
+    EXPECT_EQ(rsmdat::evd_disable(evd), DAT_SUCCESS);
+    post(evd);
+    auto other = start(cno);
+    auto waiter = start_for_three(evd);
+    EXPECT_EQ(rsmdat::evd_enable(evd), DAT_SUCCESS);
+    expect_to_leave(evd, waiter);
+    EXPECT_EQ(other.get(), Found(DAT_SUCCESS, evd));
+}
+
+TEST_F(CnoTest, IsToldOfWhatAWaiterLeavesOfAnEvdThatComesMeanwhile) {
+    const auto evd = make_evd();
+    post(evd);
+    auto other = start(cno);
+    auto waiter = start_for_three(evd);
+    EXPECT_EQ(rsmdat::evd_modify_cno(evd, cno), DAT_SUCCESS);
+    expect_to_leave(evd, waiter);
+    EXPECT_EQ(other.get(), Found(DAT_SUCCESS, evd));
+}
+
+// The CNO has reported the event once, and finds it hidden when a thread waits for the CNO again.
+TEST_F(CnoTest, IsToldOfWhatItHasPassedOverForAWaiterOfTheEvd) {
+    const auto evd = make_evd(4, cno);
+    post(evd);
+    EXPECT_EQ(wait_cno(cno, 0), Found(DAT_SUCCESS, evd));
+    auto waiter = start_for_three(evd);
+    auto other = start(cno);
+    expect_to_leave(evd, waiter);
+    EXPECT_EQ(other.get(), Found(DAT_SUCCESS, evd));
+}
+
+// A waiter hides nothing of an EVD that is disabled when the waiter leaves.
+TEST_F(CnoTest, IsNotToldOfWhatAWaiterLeavesOfADisabledEvd) {
+    const auto evd = make_evd(4, cno);
+    auto waiter = start_for_three(evd);
+    post(evd);
+    EXPECT_EQ(wait_cno(cno, 0), nothing);
+    EXPECT_EQ(rsmdat::evd_disable(evd), DAT_SUCCESS);
+    expect_to_leave(evd, waiter);
+    EXPECT_EQ(wait_cno(cno, 0), nothing);
 }
 
 TEST_F(CnoTest, IsToldWhatIsQueuedWhenAnEvdComes) {
