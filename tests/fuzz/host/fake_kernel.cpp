@@ -29,6 +29,7 @@ constexpr std::uint32_t ALIVE = 0;
 std::uint32_t bind(int handle, rsm_bind &bind)
 {
     require(::ftruncate(handle, static_cast<off_t>(bind.length)) == 0, "a handle holds a segment");
+    kernel.bound = handle;
     bind.slot = SLOT;
     bind.window = 1;
     return RSM_SUCCESS;
@@ -49,6 +50,14 @@ std::uint32_t connect(int handle, Request &request)
     request.generation = ALIVE;
     request.length = foreign.length;
     return RSM_SUCCESS;
+}
+
+std::uint32_t redeem(int handle, rsm_redeem &request)
+{
+    if (kernel.redeems == 0)
+        return RSMERR_SEG_NOT_PUBLISHED;
+    --kernel.redeems;
+    return connect(handle, request);
 }
 
 std::uint32_t transfer(int handle, const rsm_transfer &request, bool put)
@@ -90,6 +99,16 @@ int answer(void *argument, Do &&act)
     return 0;
 }
 
+// The command does nothing else if the target wants it to fail.
+template <class Request, class Do>
+int answer_or_fail(unsigned long command, void *argument, Do &&act)
+{
+    const auto failure = kernel.failures.extract(command);
+    if (failure.empty())
+        return answer<Request>(argument, act);
+    return answer<Request>(argument, [&](const auto &) { return failure.mapped(); });
+}
+
 } // namespace
 
 extern "C" int __wrap_ioctl(int handle, unsigned long command, ...)
@@ -105,15 +124,19 @@ extern "C" int __wrap_ioctl(int handle, unsigned long command, ...)
             info.node_id = OWN_NODE;
             return RSM_SUCCESS;
         });
+    case RSM_IOC_ATTR:
+        return answer<rsm_attr>(argument, succeed);
     case RSM_IOC_BIND:
         return answer<rsm_bind>(argument, [=](auto &it) { return bind(handle, it); });
     case RSM_IOC_CONNECT:
-        return answer<rsm_connect>(argument, [=](auto &it) { return connect(handle, it); });
+        return answer_or_fail<rsm_connect>(command, argument,
+                                           [=](auto &it) { return connect(handle, it); });
     case RSM_IOC_REDEEM:
-        return answer<rsm_redeem>(argument, [=](auto &it) { return connect(handle, it); });
+        return answer_or_fail<rsm_redeem>(command, argument,
+                                          [=](auto &it) { return redeem(handle, it); });
     case RSM_IOC_PUTV:
     case RSM_IOC_GETV:
-        return answer<rsm_transfer>(argument, [=](auto &it) {
+        return answer_or_fail<rsm_transfer>(command, argument, [=](auto &it) {
             return transfer(handle, it, command == RSM_IOC_PUTV);
         });
     case RSM_IOC_RECEIVE:

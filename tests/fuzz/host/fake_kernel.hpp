@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <linux/rsm.h>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct Foreign {
 
 struct Kernel {
     Foreign foreign;
+    std::map<unsigned long, std::uint32_t> failures; // statuses of the next CONNECT, REDEEM or GETV
+    unsigned redeems = std::numeric_limits<unsigned>::max(); // that succeed
+    int bound = -1;                                          // the handle that was bound last
     std::deque<std::array<std::uint64_t, RSM_MESSAGE_WORDS>> letters; // to be received
     std::vector<std::byte> put;                                      // what the last PUTV wrote
     std::uint64_t put_offset = 0;

@@ -25,16 +25,25 @@ void refuse(const Import &import) noexcept {
     (void)import.put_and_post(offsetof(Handshake, state), std::as_bytes(std::span(&refused, 1)));
 }
 
-// True if the requester still waits. A late repetition of a request is recognised by the answer to
-// the first.
-bool is_waiting(const Import &import, const SegmentAddress &from) noexcept {
+// RSM_SUCCESS if the requester still waits. A late repetition of a request is recognised by the
+// answer to the first.
+int check_request(const Import &import, const SegmentAddress &from) noexcept {
     Ticket nonce{};
     std::uint32_t state = 0;
-    return import.get(offsetof(Handshake, nonce), std::as_writable_bytes(std::span(nonce))) ==
-               RSM_SUCCESS &&
-           import.get(offsetof(Handshake, state), std::as_writable_bytes(std::span(&state, 1))) ==
-               RSM_SUCCESS &&
-           nonce == from.nonce && state == static_cast<std::uint32_t>(LinkState::OFFERED);
+    int status = import.get(offsetof(Handshake, nonce), std::as_writable_bytes(std::span(nonce)));
+    if (status == RSM_SUCCESS)
+        status =
+            import.get(offsetof(Handshake, state), std::as_writable_bytes(std::span(&state, 1)));
+    if (status != RSM_SUCCESS)
+        return status;
+    const bool waits =
+        nonce == from.nonce && state == static_cast<std::uint32_t>(LinkState::OFFERED);
+    return waits ? RSM_SUCCESS : RSMERR_SEG_NOT_PUBLISHED;
+}
+
+// A resource is missing now, and may be there later.
+bool is_shortage(int status) noexcept {
+    return status == RSMERR_INSUFFICIENT_MEM || status == RSMERR_INSUFFICIENT_RESOURCES;
 }
 
 // Opens a channel to the requester and copies its offer; null if there is no such request. Takes all memory before the
@@ -86,16 +95,8 @@ void offer_to(Ia &ia, Handle self, std::unique_ptr<RsmLink> link, const Terms &o
     sp->take(std::move(link), private_data_of(offer));
 }
 
-// Ia::lock not held, because a node that does not answer blocks this thread. False if a resource is
-// missing now: try again later.
-bool receive_offer(Ia &ia, Handle self, const SegmentAddress &from) noexcept {
-    Import import;
-    const int status =
-        Channel::reach(*transport_of(ia).device, transport_of(ia).options.controller, from, import);
-    if (status == RSMERR_INSUFFICIENT_MEM || status == RSMERR_INSUFFICIENT_RESOURCES)
-        return false;
-    if (status != RSM_SUCCESS || !is_waiting(import, from))
-        return true;
+// Refuses the request if memory is short.
+void take_offer(Ia &ia, Handle self, const SegmentAddress &from, Import &import) noexcept {
     Terms offer{};
     try {
         if (auto link = fetch(ia, from, import, offer))
@@ -103,6 +104,21 @@ bool receive_offer(Ia &ia, Handle self, const SegmentAddress &from) noexcept {
     } catch (const std::bad_alloc &) {
         refuse(import);
     }
+}
+
+// Ia::lock not held, because a node that does not answer blocks this thread. False if a resource is
+// missing now: try again later, with the same import, because a ticket is good for one.
+bool receive_offer(Ia &ia, Handle self, const SegmentAddress &from, Import &import) noexcept {
+    int status = RSM_SUCCESS;
+    if (!import)
+        status = Channel::reach(*transport_of(ia).device, transport_of(ia).options.controller, from,
+                                import);
+    if (status == RSM_SUCCESS)
+        status = check_request(import, from);
+    if (is_shortage(status))
+        return false;
+    if (status == RSM_SUCCESS)
+        take_offer(ia, self, from, import);
     return true;
 }
 
@@ -166,10 +182,10 @@ void RsmServicePointListener::read_later() noexcept {
 
 // On a helper's thread, without Ia::lock.
 void RsmServicePointListener::read_letter(Ia &ia, Handle self) noexcept {
-    const auto from = take_letter(ia, self);
-    if (!from)
+    auto request = take_letter(ia, self);
+    if (!request)
         return;
-    const bool received = receive_offer(ia, self, *from);
+    const bool received = receive_offer(ia, self, request->from, request->import);
     const Guard guard(ia.lock);
     RsmServicePointListener *listener = find_listener(self, ia);
     if (listener == nullptr)
@@ -177,21 +193,22 @@ void RsmServicePointListener::read_letter(Ia &ia, Handle self) noexcept {
     listener->reading_ = false;
     if (received)
         return listener->read_letters();
-    listener->unread_ = from;
+    listener->unread_ = std::move(request);
     listener->read_later();
 }
 
-std::optional<SegmentAddress> RsmServicePointListener::take_letter(const Ia &ia,
-                                                                   Handle self) noexcept {
+std::optional<RsmServicePointListener::Request>
+RsmServicePointListener::take_letter(const Ia &ia, Handle self) noexcept {
     const Guard guard(ia.lock);
     RsmServicePointListener *listener = find_listener(self, ia);
     if (listener == nullptr)
         return std::nullopt;
-    auto from = std::exchange(listener->unread_, std::nullopt);
-    if (!from)
-        from = listener->listener_.next_letter();
-    listener->reading_ = from.has_value();
-    return from;
+    auto request = std::exchange(listener->unread_, std::nullopt);
+    if (!request)
+        if (const auto from = listener->listener_.next_letter())
+            request = Request{*from, {}};
+    listener->reading_ = request.has_value();
+    return request;
 }
 
 // Handle each slot in a job of its own: requests of different nodes do not wait for each other.
@@ -201,13 +218,22 @@ void RsmServicePointListener::read_slots() noexcept {
         if (!from)
             continue;
         try {
-            ia_.engine->aside([&its = ia_, self = sp_->handle(), from = *from] {
-                (void)receive_offer(its, self, from);
-            });
+            ia_.engine->aside(
+                [&its = ia_, self = sp_->handle(), from = *from] { read_slot(its, self, from); });
         } catch (const std::bad_alloc &) {
             listener_.forget(*from); // it will be repeated
         }
     }
+}
+
+// On a helper's thread, without Ia::lock. The requester repeats a request that is forgotten.
+void RsmServicePointListener::read_slot(Ia &ia, Handle self, const SegmentAddress &from) noexcept {
+    Import import;
+    if (receive_offer(ia, self, from, import))
+        return;
+    const Guard guard(ia.lock);
+    if (RsmServicePointListener *listener = find_listener(self, ia))
+        listener->listener_.forget(from);
 }
 
 } // namespace rsmengine

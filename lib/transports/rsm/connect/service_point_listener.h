@@ -27,9 +27,15 @@ class RsmServicePointListener final : public ServicePointListener, public Source
     void ready(std::uint32_t events) noexcept override;
 
   private:
+    struct Request {
+        SegmentAddress from;
+        Import import; // of the requester's segment; empty if that could not be reached yet
+    };
+
     void watch(int fd, bool &watches);
     static void read_letter(Ia &ia, Handle self) noexcept;
-    static std::optional<SegmentAddress> take_letter(const Ia &ia, Handle self) noexcept;
+    static std::optional<Request> take_letter(const Ia &ia, Handle self) noexcept;
+    static void read_slot(Ia &ia, Handle self, const SegmentAddress &from) noexcept;
     void read_letters() noexcept;
     void read_later() noexcept;
     void read_slots() noexcept;
@@ -39,9 +45,9 @@ class RsmServicePointListener final : public ServicePointListener, public Source
     Sp *sp_ = nullptr; // from serve() on
     bool watches_letters_ = false;
     bool watches_slots_ = false;
-    bool reading_ = false;                 // letters, one at a time
-    std::optional<SegmentAddress> unread_; // a letter whose handling failed
-    Engine::Alarm retry_ = 0;              // handles `unread_` again
+    bool reading_ = false;          // letters, one at a time
+    std::optional<Request> unread_; // a letter whose handling failed
+    Engine::Alarm retry_ = 0;       // handles `unread_` again
 };
 
 } // namespace rsmengine

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Requests for a service point that come while a resource is missing, with the fuzzers' kernel.
+#include "connect/service_point_listener.h"
+#include "core/transport.h"
+#include "engine/connect/service.h"
+#include "fuzz/host/fake_kernel.hpp"
+#include "libdat/api/functions.h"
+#include "libdat/api/provider.h"
+
+#include <cerrno>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <thread>
+
+extern "C" int __real_epoll_ctl(int epoll, int operation, int handle, epoll_event *event) noexcept;
+
+// A handle of that kernel is a file, for which epoll has no use: the test calls ready() itself.
+extern "C" int __wrap_epoll_ctl(int epoll, int operation, int handle,
+                                epoll_event *event) noexcept {
+    const int result = __real_epoll_ctl(epoll, operation, handle, event);
+    return result != 0 && errno == EPERM ? 0 : result;
+}
+
+namespace {
+
+using namespace rsmengine;
+using rsmtest::fuzz::kernel;
+using rsmtest::fuzz::Kernel;
+using rsmtest::fuzz::OWN_NODE;
+
+constexpr Qualifier QUALIFIER = 7;
+constexpr std::uint32_t OTHER_NODE = 2;
+constexpr std::size_t RING = 4096;
+
+rsmdat::Record &record() {
+    static rsmdat::Record instance;
+    std::strcpy(instance.info.ia_name, "fake0");
+    instance.table.device_name = instance.info.ia_name;
+    instance.table.extension = &instance;
+    instance.options = "controller=fake";
+    return instance;
+}
+
+class ShortageTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        kernel = Kernel{};
+        DAT_IA_HANDLE handle = nullptr;
+        DAT_EVD_HANDLE async = nullptr;
+        ASSERT_EQ(rsmdat::ia_open(record(), "fake0", 64, &async, &handle), DAT_SUCCESS);
+        auto locked = enter<Ia>(handle);
+        ia = locked.get();
+        guard = std::move(locked.guard);
+        arrivals = &ia->adopt(std::make_unique<Evd>(*ia, 8, DAT_EVD_CR_FLAG, nullptr));
+        listen();
+    }
+    void TearDown() override {
+        const DAT_IA_HANDLE handle = ia->handle();
+        guard.unlock();
+        EXPECT_EQ(rsmdat::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+    }
+
+    void listen() {
+        auto made = std::make_unique<RsmServicePointListener>(*ia);
+        listener = made.get();
+        ASSERT_EQ(made->open(device(), "fake", QUALIFIER), RSM_SUCCESS);
+        const int slots = kernel.bound;
+        window = rsmdev::Mapping(
+            ::mmap(nullptr, SLOTS, PROT_READ | PROT_WRITE, MAP_SHARED, slots, 0), SLOTS);
+        ASSERT_TRUE(window);
+        Psp &psp =
+            ia->adopt(std::make_unique<Psp>(*ia, QUALIFIER, *arrivals, EndpointsBy::PROGRAM));
+        std::unique_ptr<ServicePointListener> base = std::move(made);
+        psp.listen(base);
+    }
+    [[nodiscard]] const Device &device() const { return *transport_of(*ia).device; }
+
+    // The request of a process of that node, whose segment the next connection reaches.
+    ListenerSlot make_request(std::uint32_t node) {
+        EXPECT_EQ(Channel::create(device(), "fake", node, RING, requester), RSM_SUCCESS);
+        Handshake &handshake = requester->ours();
+        handshake.offer.qualifier = QUALIFIER;
+        const auto *bytes = reinterpret_cast<const std::byte *>(&handshake);
+        kernel.foreign = {RSM_SUCCESS, 1 << 20, {bytes, bytes + sizeof handshake}};
+        ListenerSlot request{};
+        request.qualifier = QUALIFIER;
+        request.from = credentials_of(requester->address());
+        request.from.node = node;
+        request.check = check_of(request);
+        return request;
+    }
+    void send_letter() {
+        const ListenerSlot request = make_request(OWN_NODE);
+        Letter letter{};
+        std::memcpy(letter.data(), &request, sizeof request);
+        kernel.letters.push_back(letter);
+        kernel.redeems = 1;
+        listener->ready(EPOLLIN);
+    }
+    // Repeats a request in the slots, as the requester does, until the listener has taken it.
+    void repeat_in_slots(const ListenerSlot &request) {
+        const Event *event = nullptr;
+        while (arrivals->dequeue(event) != Status::OK) {
+            std::memcpy(window.bytes().data(), &request, sizeof request);
+            listener->ready(EPOLLIN);
+            guard.unlock();
+            std::this_thread::yield();
+            guard.lock();
+        }
+        EXPECT_EQ(event->kind, EventKind::REQUEST);
+    }
+    void expect_request() {
+        DAT_EVENT event{};
+        DAT_COUNT more = 0;
+        const DAT_EVD_HANDLE evd = arrivals->handle();
+        guard.unlock();
+        EXPECT_EQ(rsmdat::evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more), DAT_SUCCESS);
+        guard.lock();
+        EXPECT_EQ(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
+    }
+
+    static constexpr std::size_t SLOTS = LISTENER_SLOTS * sizeof(ListenerSlot);
+    Guard guard;
+    Ia *ia = nullptr;
+    Evd *arrivals = nullptr;
+    RsmServicePointListener *listener = nullptr;
+    rsmdev::Mapping window; // the slots as other nodes see them
+    std::unique_ptr<Channel> requester;
+};
+
+TEST_F(ShortageTest, ALetterIsTakenWhenItsTicketCanBeRedeemed) {
+    kernel.failures[RSM_IOC_REDEEM] = RSMERR_INSUFFICIENT_RESOURCES;
+    send_letter();
+    expect_request();
+    EXPECT_TRUE(kernel.failures.empty());
+}
+
+// The ticket is good for one import, so the listener keeps that.
+TEST_F(ShortageTest, ALetterIsTakenWhenTheSegmentOfItsSenderCanBeRead) {
+    kernel.failures[RSM_IOC_GETV] = RSMERR_INSUFFICIENT_MEM;
+    send_letter();
+    expect_request();
+    EXPECT_TRUE(kernel.failures.empty());
+}
+
+TEST_F(ShortageTest, ARequestOfAnotherNodeIsTakenWhenItsSegmentCanBeImported) {
+    kernel.failures[RSM_IOC_CONNECT] = RSMERR_INSUFFICIENT_RESOURCES;
+    repeat_in_slots(make_request(OTHER_NODE));
+    EXPECT_TRUE(kernel.failures.empty());
+}
+
+TEST_F(ShortageTest, ARequestOfAnotherNodeIsTakenWhenItsSegmentCanBeRead) {
+    kernel.failures[RSM_IOC_GETV] = RSMERR_INSUFFICIENT_RESOURCES;
+    repeat_in_slots(make_request(OTHER_NODE));
+    EXPECT_TRUE(kernel.failures.empty());
+}
+
+} // namespace
