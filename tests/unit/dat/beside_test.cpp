@@ -9,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "provider_library.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+constexpr auto not_found = dat::error(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 
 class DatBeside : public testing::Test {
   protected:
@@ -28,14 +30,14 @@ class DatBeside : public testing::Test {
 
     void TearDown() override { fs::remove_all(directory_); }
 
-    // The status of a child that loads this copy of libdat, as only one can be in a process.
-    DAT_RETURN open_status() const {
+    // Opens in a child that loads this copy of libdat, as only one can be in a process.
+    void expect_open(DAT_RETURN expected) const {
         const auto child = ::fork();
         if (child == 0)
-            ::_exit(open_in_child() == DAT_SUCCESS ? 0 : 1);
+            ::_exit(open_in_child() == expected ? 0 : 1);
         int status = -1;
-        ::waitpid(child, &status, 0);
-        return status == 0 ? DAT_SUCCESS : DAT_PROVIDER_NOT_FOUND;
+        EXPECT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << "another DAT_RETURN, or a crash";
     }
 
     fs::path directory_;
@@ -57,16 +59,16 @@ class DatBeside : public testing::Test {
 
 TEST_F(DatBeside, Found) {
     fs::copy_file(FAKE_PROVIDER, directory_ / "dat_beside.so");
-    EXPECT_EQ(open_status(), DAT_RETURN(DAT_SUCCESS));
+    expect_open(DAT_SUCCESS);
 }
 
 TEST_F(DatBeside, NotThere) {
-    EXPECT_NE(open_status(), DAT_RETURN(DAT_SUCCESS));
+    expect_open(not_found);
 }
 
 TEST_F(DatBeside, CannotBeLoaded) {
     std::ofstream(directory_ / "dat_beside.so") << "no library";
-    EXPECT_NE(open_status(), DAT_RETURN(DAT_SUCCESS));
+    expect_open(not_found);
 }
 
 TEST(DatPathBeside, OfASharedObject) {

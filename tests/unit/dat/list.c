@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 
-#define ROOM 16
+/* More than a machine's own dat.conf names: Debian's names 62. */
+#define ROOM 1024
 
 int main(void)
 {
-	DAT_PROVIDER_INFO infos[ROOM], *list[ROOM];
+	static DAT_PROVIDER_INFO infos[ROOM], *list[ROOM];
 	DAT_COUNT entries = 0;
 	int i;
 
