@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // The registry with threads, across fork() and at the end of the process.
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -102,7 +104,7 @@ TEST(DatOpenThreads, OneHandleClosedTwiceAtOnce) {
 int fork_and_open() {
     const auto child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         DAT_IA_HANDLE ia = nullptr;
         const bool good = open("b0", ia) == success && close(ia) == success;
         ::_exit(good ? 0 : 1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <span>
 #include <string_view>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +61,7 @@ void isolated(const std::string &conf, const std::function<void()> &body) {
     const auto child = ::fork();
     if (child == 0) {
         ::setenv("DAT_OVERRIDE", path.c_str(), 1);
-        ::alarm(60);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         body();
         std::exit(testing::Test::HasFailure() ? 1 : 0); // NOLINT: with all destructors
     }

@@ -18,7 +18,7 @@ std::string line(const std::string &name, const std::string &parameters = "",
                  const std::string &library = "dat_fake.so", const std::string &version = "u1.2",
                  const std::string &safety = "threadsafe");
 
-// Runs the body in a child with this dat.conf; its failures are the test's.
+// Runs the body in a child with this dat.conf; its failures are the test's. It ends with the test.
 void isolated(const std::string &conf, const std::function<void()> &body);
 
 // Messages to providers since the last call: "what name number".
