@@ -48,6 +48,13 @@ needs_some_debug() {
 	fi
 }
 
+# alone FOLDER: waits until no other run uses the folder. The lock ends with this process and those that it starts.
+alone() {
+	mkdir -p "$1"
+	exec 9>"$1/lock"
+	flock 9
+}
+
 # kselftests KERNEL FILTER ROUNDS: as often as the environment of support/soak.hpp says. A test that hangs ends after
 # some twenty times the seconds, and says what it waits for.
 kselftests() {
