@@ -91,10 +91,17 @@ class Counting(SoakTest):
         self.assertIn("what is wrong", (self.path.parent / "logs" / failure["log"]).read_text())
 
     def test_a_bar_that_can_not_run_is_no_failure_and_no_slice(self):
-        self.run_bars([fake("A", "echo no such program; exit 77")], 1)
+        said = self.run_bars([fake("A", "echo no such program; exit 77"), fake("B", "true")], 2)
         self.assertEqual(self.status, 0)
+        self.assertNotIn("no bar can run here", said)
         entry = self.state().bar("A")
         self.assertEqual((entry["slices"], entry["unable"], entry["failures"]), (0, "no such program", []))
+
+    def test_a_run_of_which_no_bar_can_run_is_no_success(self):
+        said = self.run_bars([fake("A", "echo no such program; exit 77"), fake("B", "exit 77")], 3)
+        self.assertEqual(self.status, 1)
+        self.assertIn("no bar can run here", said)
+        self.assertEqual(self.state().bar("A")["failures"], [])
 
     def test_reports_of_the_kernel_count_for_watched_bars(self):
         script = "echo '[ 1.0] BUG: KASAN: slab-out-of-bounds in rsm_x'; echo unreferenced object 0xffff8"
@@ -102,9 +109,10 @@ class Counting(SoakTest):
         self.assertEqual(self.counts("R1"), {"reports": 2, "runs watched": 1})
         self.assertEqual(self.status, 1)
 
-    def test_a_run_without_the_debug_kernel_is_not_watched(self):
-        self.run_bars([fake("A", "echo kernel 6.1-debug", watched=True), fake("B", "echo kernel 6.1", watched=True)], 2)
-        self.assertEqual(self.counts("R1"), {"reports": 0, "runs watched": 1})
+    def test_a_run_without_a_debug_kernel_is_not_watched(self):
+        self.run_bars([fake("A", "echo kernel 6.1-debug", watched=True), fake("B", "echo kernel 6.1", watched=True),
+                       fake("C", "echo kernel 7.2.12-rsm-uml", watched=True)], 3)
+        self.assertEqual(self.counts("R1"), {"reports": 0, "runs watched": 2})
 
     def test_harmless_lines_are_no_reports(self):
         for line in ("no BUG here", "WARNING: CPU: 0 at drivers/infiniband/sw/rxe/rxe_comp.c:1",

@@ -16,9 +16,9 @@ from .bars import Bar
 from .state import State
 
 CANNOT_RUN = 77
-# A run that is watched counts here. A bar may run without the debug kernel now and then.
+# A run that is watched counts here. A bar may run without a debug kernel now and then.
 WATCH = "R1"
-DEBUG_KERNEL = re.compile(r"-debug$")
+DEBUG_KERNEL = re.compile(r"-(?:debug|rsm-uml)$")
 # As tests/kselftest/src/runner/kernel.cpp has them; each in lines of a kernel.
 REPORT = re.compile(r"\b(?:BUG: |KASAN: |UBSAN: |KCSAN: |WARNING: (?!.*\bdrivers/infiniband/sw/rxe/)|Oops: |"
                     r"possible (?:recursive locking|circular locking|irq lock inversion)|"
@@ -64,9 +64,11 @@ class Driver:
         self._seed = random.SystemRandom().randrange(1, 1 << 31) if seed is None else seed
         self._process: subprocess.Popen[str] | None = None
         self._stopped = False
+        # Slices of this run whose bar could run.
+        self._able = 0
 
     def run(self, seconds: float, slices: int = 0) -> int:
-        """0 if all slices of this run were in order."""
+        """0 if all slices of this run were in order; 1, too, if none of their bars can run here."""
         previous = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
         begin = time.monotonic()
         failed = done = 0
@@ -80,6 +82,9 @@ class Driver:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+        if done and not self._able and not self._stopped:
+            print("no bar can run here: nothing was counted", flush=True)
+            return 1
         return 1 if failed else 0
 
     def _turns(self):  # type: ignore[no-untyped-def]
@@ -110,6 +115,7 @@ class Driver:
         if self._stopped:
             print(f"{bar.name}: interrupted, not counted", flush=True)
             return True
+        self._able += status != CANNOT_RUN
         with self._state.changed():
             self._record(bar, said, status, seed, time.monotonic() - begin, log)
         return status in (0, CANNOT_RUN) and not said.reports
