@@ -127,7 +127,8 @@ extern "C" int __wrap_ioctl(int handle, unsigned long command, ...)
     case RSM_IOC_ATTR:
         return answer<rsm_attr>(argument, succeed);
     case RSM_IOC_BIND:
-        return answer<rsm_bind>(argument, [=](auto &it) { return bind(handle, it); });
+        return answer_or_fail<rsm_bind>(command, argument,
+                                        [=](auto &it) { return bind(handle, it); });
     case RSM_IOC_CONNECT:
         return answer_or_fail<rsm_connect>(command, argument,
                                            [=](auto &it) { return connect(handle, it); });

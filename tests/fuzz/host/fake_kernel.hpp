@@ -28,7 +28,7 @@ struct Foreign {
 
 struct Kernel {
     Foreign foreign;
-    std::map<unsigned long, std::uint32_t> failures; // statuses of the next CONNECT, REDEEM or GETV
+    std::map<unsigned long, std::uint32_t> failures; // statuses of the next of these commands
     unsigned redeems = std::numeric_limits<unsigned>::max(); // that succeed
     int bound = -1;                                          // the handle that was bound last
     std::deque<std::array<std::uint64_t, RSM_MESSAGE_WORDS>> letters; // to be received

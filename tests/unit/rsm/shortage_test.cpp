@@ -90,8 +90,7 @@ class ShortageTest : public testing::Test {
         request.check = check_of(request);
         return request;
     }
-    void send_letter() {
-        const ListenerSlot request = make_request(OWN_NODE);
+    void send_letter(const ListenerSlot &request) {
         Letter letter{};
         std::memcpy(letter.data(), &request, sizeof request);
         kernel.letters.push_back(letter);
@@ -131,7 +130,7 @@ class ShortageTest : public testing::Test {
 
 TEST_F(ShortageTest, ALetterIsTakenWhenItsTicketCanBeRedeemed) {
     kernel.failures[RSM_IOC_REDEEM] = RSMERR_INSUFFICIENT_RESOURCES;
-    send_letter();
+    send_letter(make_request(OWN_NODE));
     expect_request();
     EXPECT_TRUE(kernel.failures.empty());
 }
@@ -139,7 +138,17 @@ TEST_F(ShortageTest, ALetterIsTakenWhenItsTicketCanBeRedeemed) {
 // The ticket is good for one import, so the listener keeps that.
 TEST_F(ShortageTest, ALetterIsTakenWhenTheSegmentOfItsSenderCanBeRead) {
     kernel.failures[RSM_IOC_GETV] = RSMERR_INSUFFICIENT_MEM;
-    send_letter();
+    send_letter(make_request(OWN_NODE));
+    expect_request();
+    EXPECT_TRUE(kernel.failures.empty());
+}
+
+// A requester whose request is neither taken nor refused would wait for ever.
+TEST_F(ShortageTest, ALetterIsTakenWhenItCouldNotEvenBeRefused) {
+    const ListenerSlot request = make_request(OWN_NODE);
+    kernel.failures = {{RSM_IOC_BIND, RSMERR_INSUFFICIENT_RESOURCES},
+                       {RSM_IOC_PUTV, RSMERR_INSUFFICIENT_MEM}};
+    send_letter(request);
     expect_request();
     EXPECT_TRUE(kernel.failures.empty());
 }

@@ -19,10 +19,10 @@ using namespace std::chrono_literals;
 // The pause before a request is tried again for which a resource was missing.
 constexpr auto RETRY = 20ms;
 
-// Refuses a request whose segment is imported. The kernel copies the word, which takes no memory.
-void refuse(const Import &import) noexcept {
+// Refuses a request whose segment is imported. The kernel copies the word, which may take memory.
+int refuse(const Import &import) noexcept {
     const auto refused = static_cast<std::uint32_t>(LinkState::REFUSED);
-    (void)import.put_and_post(offsetof(Handshake, state), std::as_bytes(std::span(&refused, 1)));
+    return import.put_and_post(offsetof(Handshake, state), std::as_bytes(std::span(&refused, 1)));
 }
 
 // RSM_SUCCESS if the requester still waits. A late repetition of a request is recognised by the
@@ -46,8 +46,8 @@ bool is_shortage(int status) noexcept {
     return status == RSMERR_INSUFFICIENT_MEM || status == RSMERR_INSUFFICIENT_RESOURCES;
 }
 
-// Opens a channel to the requester and copies its offer; null if there is no such request. Takes all memory before the
-// channel has the import, by which the requester is refused when there is none.
+// Opens a channel to the requester and copies its offer; null if there is no such request, or if a resource is missing.
+// Takes all memory before the channel has the import, by which the requester is refused when there is none.
 std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import &import,
                                Terms &offer) {
     auto link = std::make_unique<RsmLink>();
@@ -57,10 +57,8 @@ std::unique_ptr<RsmLink> fetch(const Ia &ia, const SegmentAddress &from, Import 
         std::tie(transport_of(ia).options.controller, transport_of(ia).options.ring);
     if (Channel::create(*transport_of(ia).device, controller, from.node, ring, channel) !=
             RSM_SUCCESS ||
-        channel->attach(from, import) != RSM_SUCCESS) {
-        refuse(import);
+        channel->attach(from, import) != RSM_SUCCESS)
         return nullptr;
-    }
     if (!read_terms(channel->peers().offer, offer)) {
         say_to_peer(*channel, LinkState::REFUSED);
         return nullptr;
@@ -95,15 +93,16 @@ void offer_to(Ia &ia, Handle self, std::unique_ptr<RsmLink> link, const Terms &o
     sp->take(std::move(link), private_data_of(offer));
 }
 
-// Refuses the request if memory is short.
-void take_offer(Ia &ia, Handle self, const SegmentAddress &from, Import &import) noexcept {
+// Refuses the request if a resource is missing. False if one is missing for that, too.
+bool take_offer(Ia &ia, Handle self, const SegmentAddress &from, Import &import) noexcept {
     Terms offer{};
     try {
         if (auto link = fetch(ia, from, import, offer))
             offer_to(ia, self, std::move(link), offer);
     } catch (const std::bad_alloc &) {
-        refuse(import);
+        // The import is still here, as below.
     }
+    return !import || !is_shortage(refuse(import));
 }
 
 // Ia::lock not held, because a node that does not answer blocks this thread. False if a resource is
@@ -115,11 +114,9 @@ bool receive_offer(Ia &ia, Handle self, const SegmentAddress &from, Import &impo
                                 import);
     if (status == RSM_SUCCESS)
         status = check_request(import, from);
-    if (is_shortage(status))
-        return false;
     if (status == RSM_SUCCESS)
-        take_offer(ia, self, from, import);
-    return true;
+        return take_offer(ia, self, from, import);
+    return !is_shortage(status);
 }
 
 } // namespace
