@@ -68,7 +68,8 @@ void run_fuzzers(unsigned processes, const User *user)
     Unchanged unchanged;
     const Pages shared(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
     auto &calls = *shared.pointer<Calls>();
-    std::uint64_t next = seed();
+    const std::uint64_t first = seed();
+    std::uint64_t next = first;
     const auto end = std::chrono::steady_clock::now() + duration();
     std::vector<std::unique_ptr<Child>> children(processes);
     const auto start = [&](std::unique_ptr<Child> &child) {
@@ -78,6 +79,7 @@ void run_fuzzers(unsigned processes, const User *user)
     for (auto &child : children)
         start(child);
     while (std::chrono::steady_clock::now() < end || calls == 0) {
+        ASSERT_TRUE(calls > 0 || next - first < 1000) << "a thousand processes have made no call";
         for (auto &child : children) {
             if (waitpid(child->pid(), nullptr, WNOHANG) != 0) {
                 child->abandon();

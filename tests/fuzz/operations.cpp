@@ -53,9 +53,13 @@ Fuzzer::Fuzzer(Nodes *nodes, std::uint64_t burst_calls)
 }
 
 // A random wait may be one without end: a signal ends it. Forked children do
-// not inherit the timer.
+// not inherit the timer. One that rings goes on, so that it rings in the middle of calls.
 static void ring_regularly()
 {
+    itimerval now{};
+    getitimer(ITIMER_REAL, &now);
+    if (now.it_interval.tv_usec != 0)
+        return;
     struct sigaction action = {};
     action.sa_handler = [](int) {};
     sigaction(SIGALRM, &action, nullptr);
