@@ -45,6 +45,7 @@ class Tap(Counter):
             # A log may hold the output of several programs.
             self.planned += int(match[1])
         elif match := NOTHING_PLANNED.match(line):
+            self.planned += 1
             self.cases.append(Case("all", "skipped", detail=[match[1]]))
         elif match := TAP.match(line):
             verdict = "failed" if match[1] else "skipped" if match[3] else "passed"
