@@ -58,11 +58,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define system_dfl_wq	system_unbound_wq
 #endif
 
-/* Newer kernels have module_is_coming(). Kernels without modules have no state of one. */
+/*
+ * Newer kernels have module_is_coming(). A part that is built in has no module, and kernels without
+ * modules have no state of one.
+ */
 static inline bool rsm_module_is_coming(const struct module *owner)
 {
 #ifdef CONFIG_MODULES
-	return owner->state == MODULE_STATE_COMING;
+	return owner && owner->state == MODULE_STATE_COMING;
 #else
 	return false;
 #endif

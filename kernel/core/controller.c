@@ -93,11 +93,12 @@ EXPORT_SYMBOL_GPL(rsm_unregister_controller);
 
 /*
  * Does the module still initialize itself? If that fails, the kernel frees the module however many
- * references there are. The core lets users in by the last of its steps that can fail.
+ * references there are. The core lets users in by the last of its steps that can fail; dumps, which
+ * netlink would let in before, see to it themselves (rsm_dump_start()).
  */
 static bool may_fail_to_load(struct module *owner)
 {
-	return owner && owner != THIS_MODULE && rsm_module_is_coming(owner);
+	return owner != THIS_MODULE && rsm_module_is_coming(owner);
 }
 
 /* Take a use of the controller and of its module; false if either is about to go or to come. */

@@ -380,6 +380,8 @@ void rsm_window_free(struct rsm_export *exp);
 void rsm_window_seen_at(struct rsm_export *exp, u64 vaddr);
 int rsm_window_map(struct rsm_export *exp, struct vm_area_struct *vma);
 bool rsm_window_range_is_gone(const struct rsm_export *exp);
+rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view);
+rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /**
  * rsm_export_lost_range() - has the exporter lost the range, or the right to it?
@@ -402,9 +404,6 @@ static inline bool rsm_export_is_over(const struct rsm_export *exp)
 	lockdep_assert_held(&exp->lock);
 	return exp->state == RSM_DEAD || rsm_export_lost_range(exp);
 }
-
-rsm_status_t rsm_export_view_at(struct rsm_export *exp, u64 vaddr, bool *in_view);
-rsm_status_t rsm_range(struct rsm_export *exp, struct rsm_range *arg);
 
 /* agent/links.c */
 int rsm_agent_init(void);

@@ -34,11 +34,6 @@ int rsm_answer_end(struct genl_info *info, struct rsm_reply *reply, void *header
 	return genlmsg_reply(reply->skb, info);
 }
 
-static bool is_loading(const struct module *owner)
-{
-	return owner && rsm_module_is_coming(owner);
-}
-
 /*
  * Refuse to filter: a dump has all objects that the viewer may see. A module that fails to load is
  * freed under a dump that goes on, whose reference nobody looks at.
@@ -47,7 +42,7 @@ int rsm_dump_start(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = rsm_dump_attrs(cb);
 
-	if (is_loading(THIS_MODULE))
+	if (rsm_module_is_coming(THIS_MODULE))
 		return -EAGAIN;
 	for (unsigned int i = 0; attrs && i <= genl_dumpit_info(cb)->op.maxattr; i++) {
 		if (!attrs[i])
