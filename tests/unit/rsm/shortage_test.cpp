@@ -3,9 +3,8 @@
 #include "connect/service_point_listener.h"
 #include "core/transport.h"
 #include "engine/connect/service.h"
+#include "fake_ia.h"
 #include "fuzz/host/fake_kernel.hpp"
-#include "libdat/api/functions.h"
-#include "libdat/api/provider.h"
 
 #include <cerrno>
 #include <cstring>
@@ -33,32 +32,14 @@ constexpr Qualifier QUALIFIER = 7;
 constexpr std::uint32_t OTHER_NODE = 2;
 constexpr std::size_t RING = 4096;
 
-rsmdat::Record &record() {
-    static rsmdat::Record instance;
-    std::strcpy(instance.info.ia_name, "fake0");
-    instance.table.device_name = instance.info.ia_name;
-    instance.table.extension = &instance;
-    instance.options = "controller=fake";
-    return instance;
-}
-
-class ShortageTest : public testing::Test {
+class ShortageTest : public fake::IaTest {
   protected:
+    ShortageTest() : IaTest("controller=fake") {}
     void SetUp() override {
         kernel = Kernel{};
-        DAT_IA_HANDLE handle = nullptr;
-        DAT_EVD_HANDLE async = nullptr;
-        ASSERT_EQ(rsmdat::ia_open(record(), "fake0", 64, &async, &handle), DAT_SUCCESS);
-        auto locked = enter<Ia>(handle);
-        ia = locked.get();
-        guard = std::move(locked.guard);
+        ASSERT_NO_FATAL_FAILURE(IaTest::SetUp());
         arrivals = &ia->adopt(std::make_unique<Evd>(*ia, 8, DAT_EVD_CR_FLAG, nullptr));
         listen();
-    }
-    void TearDown() override {
-        const DAT_IA_HANDLE handle = ia->handle();
-        guard.unlock();
-        EXPECT_EQ(rsmdat::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
     }
 
     void listen() {
@@ -120,8 +101,6 @@ class ShortageTest : public testing::Test {
     }
 
     static constexpr std::size_t SLOTS = LISTENER_SLOTS * sizeof(ListenerSlot);
-    Guard guard;
-    Ia *ia = nullptr;
     Evd *arrivals = nullptr;
     RsmServicePointListener *listener = nullptr;
     rsmdev::Mapping window; // the slots as other nodes see them

@@ -4,8 +4,7 @@
 
 #include "core/transport.h"
 #include "engine/connect/ep.h"
-#include "libdat/api/functions.h"
-#include "libdat/api/provider.h"
+#include "fake_ia.h"
 #include "transfer/srq.h"
 #include "transfer/transfer.h"
 
@@ -91,10 +90,10 @@ struct Side {
     void progress() const { ep->transfer->progress(); }
 };
 
-class Transfers : public testing::Test {
+class Transfers : public IaTest {
   protected:
+    Transfers() : IaTest("") {}
     void SetUp() override;
-    void TearDown() override;
 
     static EpAttributes attributes();
     Side make_side(const EpAttributes &attr = attributes(), rsmengine::Srq *srq = nullptr);
@@ -117,10 +116,7 @@ class Transfers : public testing::Test {
     static void expect_event(rsmengine::Evd &evd, EventKind number);
     static void expect_nothing(rsmengine::Evd &evd);
 
-    rsmengine::Guard guard;
-    rsmengine::Ia *ia = nullptr;
     rsmengine::Pz *pz = nullptr;
-    rsmengine::Evd *async = nullptr;
 
   private:
     rsmengine::Evd &make_evd(Count length = 4096);

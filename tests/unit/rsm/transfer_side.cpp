@@ -16,15 +16,6 @@ Post post_of(const std::vector<Segment> &iov, std::uint64_t cookie,
             Cookie{cookie}, flags};
 }
 
-rsmdat::Record &record() {
-    static rsmdat::Record instance;
-    std::strcpy(instance.info.ia_name, "fake0");
-    instance.table.device_name = instance.info.ia_name;
-    instance.table.extension = &instance;
-    instance.options = "";
-    return instance;
-}
-
 } // namespace
 
 Status Side::send(std::vector<Segment> iov, std::uint64_t cookie,
@@ -48,25 +39,13 @@ Status Side::read(std::vector<Segment> iov, RemoteSegment remote, std::uint64_t 
 }
 
 void Transfers::SetUp() {
-    DAT_IA_HANDLE handle = nullptr;
-    DAT_EVD_HANDLE evd = nullptr;
-    ASSERT_EQ(rsmdat::ia_open(record(), "fake0", 64, &evd, &handle), DAT_SUCCESS);
-    auto locked = enter<Ia>(handle);
-    ia = locked.get();
-    guard = std::move(locked.guard);
-    async = find<Evd>(evd);
+    ASSERT_NO_FATAL_FAILURE(IaTest::SetUp());
     pz = &make_pz();
     pinned_ = std::make_shared<RsmPinned>(0, 0, false);
     bells = 0;
     grants = true;
     maps = false;
     writes = 0;
-}
-
-void Transfers::TearDown() {
-    const DAT_IA_HANDLE handle = ia->handle();
-    guard.unlock();
-    EXPECT_EQ(rsmdat::ia_close(handle, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
 }
 
 Pz &Transfers::make_pz() {
