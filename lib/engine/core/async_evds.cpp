@@ -30,7 +30,7 @@ namespace {
 
 constinit AsyncListeners listeners;
 
-[[gnu::constructor]] void wipe_in_children() {
+[[gnu::constructor]] void wipe_list_in_children() {
     (void)::madvise(&listeners, sizeof(listeners), MADV_WIPEONFORK);
 }
 

@@ -26,7 +26,7 @@ static_assert(sizeof(Cells) == alignof(Cells), "nothing else is in the page");
 // Set while the range is empty, so it holds for every way to create a process. The old range stays
 // mapped in the child, because libdat reads the first word of a handle before it calls the
 // provider.
-[[gnu::constructor]] void wipe_in_children() {
+[[gnu::constructor]] void wipe_cells_in_children() {
     (void)::madvise(&cells, sizeof(cells), MADV_WIPEONFORK);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto LONGEST = std::chrono::microseconds(20);
+constexpr auto LONGEST_SPIN = std::chrono::microseconds(20);
 constexpr int PAUSES = 4;
 constexpr unsigned MOST_MISSES = 4; // after so many, one waiter of NEXT_TRY spins
 constexpr unsigned NEXT_TRY = 16;
@@ -56,7 +56,7 @@ bool Spin::turn(Ia &ia, Guard &guard) noexcept {
         return false;
     const auto now = Clock::now();
     if (end_ == Clock::time_point())
-        end_ = now + LONGEST;
+        end_ = now + LONGEST_SPIN;
     over_ = now >= end_;
     if (over_)
         return false;

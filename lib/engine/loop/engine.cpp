@@ -20,7 +20,7 @@ using Clock = Engine::Clock;
 using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds SWEEP(4);
-constexpr Milliseconds LONGEST(1'000'000'000); // epoll takes an int
+constexpr Milliseconds LONGEST_WAIT(1'000'000'000); // epoll takes an int
 
 // Rounds the time up for epoll, so that the wait never ends early.
 int milliseconds_until(Clock::time_point when) noexcept {
@@ -29,7 +29,7 @@ int milliseconds_until(Clock::time_point when) noexcept {
     const auto now = Clock::now();
     if (when <= now)
         return 0;
-    return static_cast<int>(std::min(std::chrono::ceil<Milliseconds>(when - now), LONGEST).count());
+    return static_cast<int>(std::min(std::chrono::ceil<Milliseconds>(when - now), LONGEST_WAIT).count());
 }
 
 // Connects that wait for different nodes.

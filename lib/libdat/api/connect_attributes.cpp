@@ -8,15 +8,13 @@
 namespace rsmdat {
 namespace {
 
-constexpr unsigned QOS_BITS = 0x0f;
-
 bool good_names(DAT_COUNT count, const DAT_NAMED_ATTR *names) noexcept {
     return count == 0 || (count > 0 && names != nullptr);
 }
 
 bool are_known(const DAT_EP_ATTR &attr) noexcept {
     return attr.service_type == DAT_SERVICE_TYPE_RC &&
-           (static_cast<unsigned>(attr.qos) & ~QOS_BITS) == 0 &&
+           is_known_qos(attr.qos) &&
            good_names(attr.ep_transport_specific_count, attr.ep_transport_specific) &&
            good_names(attr.ep_provider_specific_count, attr.ep_provider_specific);
 }

@@ -4,14 +4,13 @@
 
 #include "engine/connect/address.h"
 #include "engine/connect/ep.h"
+#include "libdat/api/attributes.h"
 #include "libdat/api/types.h"
 
 #include <cstring>
 
 namespace rsmdat {
 namespace {
-
-constexpr unsigned QOS_BITS = 0x0f;
 
 struct Wish {
     DAT_TIMEOUT timeout;
@@ -23,7 +22,7 @@ struct Wish {
 
 // Positions of arguments in errors; the next ones follow it.
 DAT_RETURN check_wish(const Ep &ep, const Wish &wish, int timeout_position) noexcept {
-    const bool known_qos = (static_cast<unsigned>(wish.qos) & ~QOS_BITS) == 0;
+    const bool known_qos = is_known_qos(wish.qos);
     const bool known_flags =
         wish.flags == DAT_CONNECT_DEFAULT_FLAG || wish.flags == DAT_CONNECT_MULTIPATH_FLAG;
     if ((known_qos && wish.qos != DAT_QOS_BEST_EFFORT) || wish.flags == DAT_CONNECT_MULTIPATH_FLAG)

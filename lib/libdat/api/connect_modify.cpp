@@ -20,7 +20,7 @@ constexpr DAT_EP_PARAM_MASK NAMED =
     DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR | DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR;
 
 // The wanted state of the endpoint.
-struct Wanted {
+struct Setup {
     Pz *pz;
     Evd *recv;
     Evd *request;
@@ -92,7 +92,7 @@ bool take_evd(Ia &ia, bool named, DAT_EVD_HANDLE handle, Stream stream, Evd *&ev
 }
 
 bool take_handles(Ia &ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
-                  Wanted &wanted) noexcept {
+                  Setup &wanted) noexcept {
     if ((mask & DAT_EP_FIELD_PZ_HANDLE) != 0) {
         const bool none = param.pz_handle == DAT_HANDLE_NULL;
         wanted.pz = none ? nullptr : find<Pz>(param.pz_handle, ia);
@@ -120,12 +120,12 @@ bool receives_fit(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR &attri
 }
 
 // The same checks as when an endpoint is created.
-bool zones_fit(const Ep &ep, const Wanted &wanted) noexcept {
+bool zones_fit(const Ep &ep, const Setup &wanted) noexcept {
     return ep.ia().limits.srq_ep_pz_difference || ep.srq == nullptr || wanted.pz == nullptr ||
            wanted.pz == ep.srq->pz;
 }
 
-bool streams_fit(const Ep &ep, const Wanted &wanted) noexcept {
+bool streams_fit(const Ep &ep, const Setup &wanted) noexcept {
     const Streams streams{wanted.recv,
                           wanted.request,
                           wanted.connect,
@@ -137,7 +137,7 @@ bool streams_fit(const Ep &ep, const Wanted &wanted) noexcept {
 
 // DAT_SUCCESS if all of it is possible, regardless of the endpoint's state.
 DAT_RETURN check(const Ep &ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM &param,
-                 Wanted &wanted) noexcept {
+                 Setup &wanted) noexcept {
     take_attributes(mask, param.ep_attr, wanted.attributes);
     if (!take_handles(ep.ia(), mask, param, wanted) ||
         check_attributes(ep.ia().limits, wanted.attributes, ep.srq != nullptr, 3) != DAT_SUCCESS ||
@@ -153,7 +153,7 @@ bool too_late(const Ep &ep, DAT_EP_PARAM_MASK mask) noexcept {
 }
 
 // First the steps that can fail.
-void apply(Ep &ep, const Wanted &wanted) {
+void apply(Ep &ep, const Setup &wanted) {
     ep.set_attributes(kept_attributes(to_attributes(wanted.attributes)));
     ep.set_pz(wanted.pz);
     ep.set_recv_evd(wanted.recv);
@@ -185,7 +185,7 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARA
             return invalid_parameter(2);
         if (param == nullptr)
             return invalid_parameter(3);
-        Wanted wanted{locked->pz, locked->recv_evd, locked->request_evd, locked->connect_evd,
+        Setup wanted{locked->pz, locked->recv_evd, locked->request_evd, locked->connect_evd,
                       to_attr(locked->attributes)};
         const DAT_RETURN result = check(*locked, mask, *param, wanted);
         if (result != DAT_SUCCESS)

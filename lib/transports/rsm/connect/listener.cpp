@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "connect/listener.h"
 
-#include "engine/loop/random.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,11 +10,9 @@ namespace {
 
 constexpr std::uint32_t LABEL_MAGIC = 0x724c626c; // "rLbl"
 constexpr std::uint32_t LABEL_IDS = 0x20000000;   // and 28 bits made of the qualifier
-constexpr std::uint32_t SLOTS_IDS = 0x30000000;   // and 28 random bits
+constexpr SegmentIds SLOTS_IDS{0x30000000, 1U << 28};
 constexpr std::uint32_t READ_BY_ALL = 0444;
 constexpr std::uint32_t WRITTEN_BY_ALL = 0222;
-constexpr std::string_view NO_INTERCONNECT = "loopback";
-constexpr int ATTEMPTS = 64;
 
 constexpr std::size_t SLOTS_SIZE = LISTENER_SLOTS * sizeof(ListenerSlot);
 static_assert(SLOTS_SIZE <= 4096, "one page");
@@ -142,15 +138,7 @@ int Listener::publish_slots(const Device &device, std::uint32_t &id) const noexc
     for (std::uint32_t node = 1; node <= RSM_NODE_MAX; ++node)
         if (node != device.node())
             nodes.at(count++) = {node, WRITTEN_BY_ALL};
-    int status = RSMERR_SEGID_IN_USE;
-    for (int i = 0; i < ATTEMPTS && status == RSMERR_SEGID_IN_USE; ++i) {
-        std::uint32_t number = 0;
-        if (!fill_random(room_of(number)))
-            return RSMERR_INSUFFICIENT_RESOURCES;
-        id = SLOTS_IDS | number % (1U << 28);
-        status = slots_.handle().publish(id, std::span(nodes).first(count));
-    }
-    return status;
+    return publish_somewhere(slots_.handle(), SLOTS_IDS, std::span(nodes).first(count), id);
 }
 
 void Listener::take_bells() const noexcept {

@@ -7,6 +7,10 @@
 
 namespace rsmengine {
 
+// The most messages that one call handles: a peer that fills or empties a ring as fast as this side
+// empties or fills it must not keep this thread in the lock.
+constexpr int TURNS = 1024;
+
 class NotifyingChannel {
   public:
     using Ring = Channel::Ring;

@@ -13,8 +13,6 @@
 namespace rsmengine {
 namespace {
 
-constexpr int TURNS = 1024; // as RsmRequests'
-
 bool is_first(const MessageHeader &header) noexcept {
     return (header.flags & message_flags::FIRST) != 0;
 }

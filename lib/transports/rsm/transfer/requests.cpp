@@ -14,10 +14,6 @@
 namespace rsmengine {
 namespace {
 
-// The most messages that one call handles: a peer that fills or empties a ring as fast as this side
-// empties or fills it must not keep this thread in the lock.
-constexpr int TURNS = 1024;
-
 // The statuses that break the connection.
 bool is_fault(CompletionStatus status) noexcept {
     return status != CompletionStatus::OK && status != CompletionStatus::BIND_FAILED;

@@ -5,11 +5,6 @@
 #include "core/transport.h"
 
 namespace rsmengine {
-namespace {
-
-constexpr int TURNS = 1024; // as RsmRequests'
-
-} // namespace
 
 // The queue may be full only because no thread has polled the peer's progress.
 template <class What>

@@ -32,8 +32,7 @@ struct Channel::Inside {
 namespace {
 
 // The range of random ids, which excludes those of service points and of the system.
-constexpr std::uint32_t FIRST_ID = 0x40000000;
-constexpr int ATTEMPTS = 64;
+constexpr SegmentIds CHANNEL_IDS{0x40000000, 1U << 30};
 
 constexpr std::uint32_t EVERYBODY = 0666;
 constexpr std::uint32_t NOBODY = 0;
@@ -58,15 +57,7 @@ std::array<std::span<std::byte>, 2> rings_of(std::span<std::byte> segment, std::
 
 int publish(const Export &segment, std::uint32_t node, std::uint32_t &id) noexcept {
     const rsm_acl_entry peer{node, EVERYBODY};
-    int status = RSMERR_SEGID_IN_USE;
-    for (int i = 0; i < ATTEMPTS && status == RSMERR_SEGID_IN_USE; ++i) {
-        std::uint32_t number = 0;
-        if (!fill_random(std::as_writable_bytes(std::span(&number, 1))))
-            return RSMERR_INSUFFICIENT_RESOURCES;
-        id = FIRST_ID | (number & (FIRST_ID - 1));
-        status = segment.publish(id, {&peer, 1});
-    }
-    return status;
+    return publish_somewhere(segment, CHANNEL_IDS, {&peer, 1}, id);
 }
 
 // The words of the peer's segment that describe it, read once.

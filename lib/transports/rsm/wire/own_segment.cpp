@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/own_segment.h"
 
+#include "engine/loop/random.h"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -8,7 +10,7 @@ namespace rsmengine {
 namespace {
 
 constexpr int BOTH = PROT_READ | PROT_WRITE;
-constexpr std::string_view NO_INTERCONNECT = "loopback";
+constexpr int ATTEMPTS = 64;
 
 std::size_t whole_pages(std::size_t length) noexcept {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -16,6 +18,19 @@ std::size_t whole_pages(std::size_t length) noexcept {
 }
 
 } // namespace
+
+int publish_somewhere(const Export &segment, SegmentIds ids, std::span<const rsm_acl_entry> nodes,
+                      std::uint32_t &id) noexcept {
+    int status = RSMERR_SEGID_IN_USE;
+    for (int i = 0; i < ATTEMPTS && status == RSMERR_SEGID_IN_USE; ++i) {
+        std::uint32_t number = 0;
+        if (!fill_random(std::as_writable_bytes(std::span(&number, 1))))
+            return RSMERR_INSUFFICIENT_RESOURCES;
+        id = ids.first | (number & (ids.count - 1));
+        status = segment.publish(id, nodes);
+    }
+    return status;
+}
 
 // A segment in a window is not in the memory that was bound; the view replaces that memory.
 int OwnSegment::show() noexcept {

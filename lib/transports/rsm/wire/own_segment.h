@@ -5,7 +5,23 @@
 
 #include "wire/device.h"
 
+#include <cstdint>
+#include <string_view>
+
 namespace rsmengine {
+
+// The controller of segments that stay on their node.
+constexpr std::string_view NO_INTERCONNECT = "loopback";
+
+// Segment ids that begin with `first`, a multiple of `count`, which is a power of two.
+struct SegmentIds {
+    std::uint32_t first;
+    std::uint32_t count;
+};
+
+// Publishes `segment` with a random id of `ids`, which it stores in `id`. RSMERR status.
+int publish_somewhere(const Export &segment, SegmentIds ids, std::span<const rsm_acl_entry> nodes,
+                      std::uint32_t &id) noexcept;
 
 class OwnSegment {
   public:

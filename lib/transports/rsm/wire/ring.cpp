@@ -40,7 +40,7 @@ constexpr MessageHeader PAD_HEADER = [] {
     return header;
 }();
 
-constexpr std::size_t room_of(std::size_t payload) noexcept {
+constexpr std::size_t space_of(std::size_t payload) noexcept {
     return (sizeof(MessageHeader) + payload + CELL - 1) / CELL * CELL;
 }
 
@@ -80,7 +80,7 @@ bool RingWriter::has_room(std::size_t bytes) noexcept {
 bool RingWriter::put(const MessageHeader &header,
                      std::span<const std::span<const std::byte>> pieces, Check check) noexcept {
     const std::size_t length = length_of(pieces);
-    const std::size_t room = room_of(length);
+    const std::size_t room = space_of(length);
     const std::size_t to_end = ring_.size() - (written_ & (ring_.size() - 1));
     const std::size_t pad = room > to_end ? to_end : 0;
     if (length > limit() || !has_room(pad + room + CELL))
@@ -144,7 +144,7 @@ Arrived RingReader::get_next(Message &message) noexcept {
 void RingReader::consume() noexcept {
     if (!has_current_)
         return;
-    read_ += room_of(current_.payload.size());
+    read_ += space_of(current_.payload.size());
     consumed_->store(read_, std::memory_order_release);
     has_current_ = false;
 }

@@ -13,7 +13,7 @@
 namespace rsmengine {
 namespace {
 
-constexpr int EVENTS_PER_LOOK = 64;
+constexpr int CM_EVENTS_PER_LOOK = 64;
 
 rdma_event_channel *open_channel() {
     rdma_event_channel *channel = ::rdma_create_event_channel();
@@ -53,7 +53,7 @@ void Manager::ready(std::uint32_t /*events*/) noexcept {
 
 void Manager::look() noexcept {
     const rsmdev::Uncancelled uncancelled;
-    for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
+    for (int i = 0; i < CM_EVENTS_PER_LOOK && take(); ++i) {
     }
 }
 

@@ -15,7 +15,7 @@
 namespace rsmengine {
 namespace {
 
-constexpr int EVENTS_PER_LOOK = 64;
+constexpr int DEVICE_EVENTS_PER_LOOK = 64;
 
 void make_nonblocking(int fd) {
     const int flags = ::fcntl(fd, F_GETFL);
@@ -51,7 +51,7 @@ void DeviceEvents::start(Ia &ia) {
 }
 
 void DeviceEvents::CompletionChannel::ready(std::uint32_t /*events*/) noexcept {
-    for (int i = 0; i < EVENTS_PER_LOOK && take(); ++i) {
+    for (int i = 0; i < DEVICE_EVENTS_PER_LOOK && take(); ++i) {
     }
 }
 
@@ -69,7 +69,7 @@ bool DeviceEvents::CompletionChannel::take() noexcept {
 // Acknowledge an event after using it: until then another thread that destroys the queue pair
 // waits.
 void DeviceEvents::AsyncEventHandler::ready(std::uint32_t /*events*/) noexcept {
-    for (int i = 0; i < EVENTS_PER_LOOK; ++i) {
+    for (int i = 0; i < DEVICE_EVENTS_PER_LOOK; ++i) {
         ibv_async_event event{};
         if (::ibv_get_async_event(&from_, &event) != 0)
             return;
