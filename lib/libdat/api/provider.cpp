@@ -231,10 +231,16 @@ void remove(const DAT_PROVIDER_INFO &info) noexcept {
 
 } // namespace rsmdat
 
+// Only these leave the shared object, whose sources gcc compiles as a whole program.
+#if __has_cpp_attribute(gnu::externally_visible)
+#define EXPORTED [[gnu::visibility("default"), gnu::externally_visible]]
+#else
+#define EXPORTED [[gnu::visibility("default")]]
+#endif
+
 extern "C" {
 
-__attribute__((visibility("default"))) void dat_provider_init(const DAT_PROVIDER_INFO *info,
-                                                              const char *instance_data) {
+EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data) {
     try {
         rsmdat::add(*info, instance_data);
     } catch (const std::exception &) {
@@ -242,7 +248,7 @@ __attribute__((visibility("default"))) void dat_provider_init(const DAT_PROVIDER
     }
 }
 
-__attribute__((visibility("default"))) void dat_provider_fini(const DAT_PROVIDER_INFO *info) {
+EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info) {
     rsmdat::remove(*info);
 }
 }
