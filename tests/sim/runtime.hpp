@@ -12,6 +12,8 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <setjmp.h>
+#include <span>
 #include <string>
 #include <ucontext.h>
 #include <unordered_map>
@@ -73,9 +75,23 @@ private:
     std::vector<std::function<void()>> held_;
 };
 
+// Where a task, or the loop of events, goes on.
+class Place {
+public:
+    // Goes on here at `begin`, which does not return, with this stack.
+    void prepare(std::span<char> stack, void (*begin)());
+    // Leaves for another place, until somebody comes back to this one.
+    void leave_for(Place &other);
+
+private:
+    ucontext_t context_ = {};
+    jmp_buf point_ = {};
+    bool begun_ = true;
+};
+
 // A task: it may sleep.
 struct Fiber {
-    ucontext_t context;
+    Place place;
     std::unique_ptr<char[]> stack;
     std::function<void()> body;
     Owner *owner = nullptr;
@@ -196,7 +212,7 @@ private:
     std::unordered_map<timer_list *, Timer> timers_;
     std::map<work_struct *, Work> works_;
     std::map<const xarray *, Tree> trees_;
-    ucontext_t main_ = {};
+    Place main_;
     Owner *owner_ = nullptr;
     Fiber *fiber_ = nullptr;
     int main_locks_ = 0;
