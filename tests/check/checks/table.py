@@ -111,20 +111,21 @@ def _sanitized():
               needs=(f"build-{name}",)))]
 
 
-def _patterns(name):
-    """A list of tests, as the runner's options take it."""
-    return subprocess.run([PATTERNS, name], check=True, capture_output=True, text=True).stdout.strip()
+def _patterns(name, *area):
+    """A list of tests, those of one area if it is named, as the runner's options take it."""
+    return subprocess.run([PATTERNS, name, *area], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _stock(depth):
     # A little of all, and what the debug kernels can't say. Debug kernels, which a quick run does not take, run the others.
     tests = f"{_patterns('stock-tests')} {_patterns('uml-excluded')}"
-    little = "net.Net/NetBasics.* net.NetWindow.*"
+    little = _patterns("stock-tests", "net")
     net = {Depth.QUICK: little, Depth.CHECK: f"{_patterns('net-uml-excluded')} {little}", Depth.FULL: "net.*"}[depth]
     rdma = f"{_patterns('net-uml-excluded')} " + (RDMA[0] if depth is Depth.FULL else "net.Net/NetBasics.* net.NetSoftIwarp.*")
     return [
-        Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests, MANY_PROCESSES), kind="tap",
-              needs=BUILT),
+        # "selftests" runs those of the uapi on the same kernel.
+        Stage("kselftest-stock", "stock", 90, ("tests/check/kselftest", "stock", tests, f"{MANY_PROCESSES} uapi_* grant_*"),
+              kind="tap", needs=BUILT),
         Stage("selftests", "stock", 60, ("tests/check/selftests",), kind="tap", needs=BUILT),
         Stage("kselftest-verbs", "stock", 60, ("tests/check/kselftest-verbs", "stock", "dat.[!FL]*",
                                            # Queue pairs end under traffic, of which rdma_rxe 6.1 sometimes loses count:

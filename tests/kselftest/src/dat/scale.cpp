@@ -75,7 +75,7 @@ TEST_F(Scale, endpoints)
 // Both ends of each in this process, so there are twice as many endpoints.
 TEST_F(Scale, connections)
 {
-    const std::size_t count = 500 / slow_factor();
+    const std::size_t count = 300 / slow_factor();
     Side a, b;
     ASSERT_OK(dat_evd_resize(b.receives, 2 * count));
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;

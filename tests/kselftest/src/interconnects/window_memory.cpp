@@ -199,7 +199,7 @@ TEST_F(WindowMemory, charged_and_given_back)
 
 TEST_F(WindowMemory, again_and_again)
 {
-    const unsigned rounds = 1000 / slow_factor();
+    constexpr unsigned rounds = 200;
     const auto cycle = [&] {
         ExportSegment seg(ctl, memory, RSM_ALLOW_REBIND);
         ASSERT_EQ(seg.status(), RSM_SUCCESS);

@@ -121,7 +121,7 @@ TEST_F(Module, unload_is_refused_while_handles_are_open)
 
 TEST_F(Module, loads_and_unloads_again_and_again)
 {
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 10; i++) {
         int result = -1;
         ASSERT_TRUE(eventually([&] { return (result = unload()) == 0; })) << "round " << i << ": " << result;
         load();
