@@ -395,7 +395,7 @@ TEST_F(statuses, transfers_without_entries)
 
 TEST_F(statuses, as_many_entries_as_there_can_be)
 {
-	struct rsm_transfer_entry entries[RSM_MAX_SGIOREQS];
+	struct rsm_transfer_entry entries[RSM_MAX_SGIOREQS] = {};
 	struct rsm_transfer request = transfer_of(entries, RSM_MAX_SGIOREQS, RSM_IMPLICIT_SIGPOST);
 	size_t i;
 
