@@ -38,7 +38,7 @@ TEST_F(Scale, regions)
     Side a, b;
     b.accept_from(a);
     constexpr std::size_t size = 100;
-    constexpr std::size_t count = 2000;
+    constexpr std::size_t count = 1200; // more than descriptors
     const Pages memory(count * size / page_size() + 1);
     std::vector<std::unique_ptr<Registered>> regions;
     for (std::size_t i = 0; i < count; i++) {

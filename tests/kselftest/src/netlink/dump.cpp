@@ -27,7 +27,7 @@ using raw::success;
 namespace {
 
 constexpr int changers = 50;
-constexpr int dumps = 30;
+constexpr int dumps = 15;
 
 // Segments that are there all the time, by number.
 std::set<std::uint64_t> numbers_of(const Result &result)
