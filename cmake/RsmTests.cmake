@@ -15,7 +15,5 @@ macro(rsm_compile_as_tests)
         add_compile_options(-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
         # ccache, which preprocesses first, can then remember what includes a precompiled header.
         add_compile_options(-fpch-preprocess)
-        # gcc optimises the objects of the engine anew for each program that contains them, unless it is told not to.
-        add_link_options(-fno-lto)
     endif()
 endmacro()

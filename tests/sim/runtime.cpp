@@ -6,6 +6,14 @@
 #include <cstdlib>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 extern "C" unsigned int *const sim_parameter_heartbeat_ms;
 
 namespace sim {
@@ -159,7 +167,7 @@ void Place::prepare(std::span<char> stack, void (*begin)())
 // jump takes none, but sanitizers do not follow a jump to another stack.
 void Place::leave_for(Place &other)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     other.begun_ = true;
     swapcontext(&context_, &other.context_);
 #else
