@@ -2,6 +2,7 @@
 #include "device/fake/line.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/poll.h>
@@ -36,6 +37,10 @@ int current_process() noexcept {
     return static_cast<int>(::syscall(SYS_getpid));
 }
 
+bool is_shortage(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 // Takes the thread's line for one call.
 class UsedLine {
   public:
@@ -54,10 +59,11 @@ class UsedLine {
     UsedLine &operator=(const UsedLine &) = delete;
 
     [[nodiscard]] int get() const noexcept { return line_.descriptor; }
+    // The kernel that was there is gone, unless this process has no room for a line to it.
     [[nodiscard]] Reply lost() const noexcept {
-        line_.drop();
         Reply reply{};
-        reply.error = ENXIO;
+        reply.error = line_.descriptor < 0 && is_shortage(errno) ? errno : ENXIO;
+        line_.drop();
         return reply;
     }
 
@@ -70,8 +76,10 @@ class UsedLine {
 
 int new_line() noexcept {
     const char *name = ::secure_getenv(SOCKET_VARIABLE);
-    if (name == nullptr)
+    if (name == nullptr) {
+        errno = ENXIO;
         return -1;
+    }
     const int low = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (low < 0)
         return -1;

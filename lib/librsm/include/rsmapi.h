@@ -216,10 +216,10 @@ int rsm_memseg_export_create(rsmapi_controller_handle_t controller, rsm_memseg_e
  * rsm_memseg_export_destroy - end a segment
  * @memseg: the segment; dead afterwards
  *
- * If the segment is published, the call unpublishes it first. The memory stays with the caller and
- * keeps its contents. If the contents had moved to memory of the interconnect, they move back into
- * ordinary memory like that from malloc(): earlier calls of mlock() or madvise() for the range have
- * no effect any more, and stores of other threads during the call may be lost.
+ * The memory stays with the caller and keeps its contents. If the contents had moved to memory of
+ * the interconnect, they move back into ordinary memory like that from malloc(): earlier calls of
+ * mlock() or madvise() for the range have no effect any more, and stores of other threads during
+ * the call may be lost.
  *
  * RSMERR_POLLFD_IN_USE (rsm_memseg_release_pollfd() is due).
  */
@@ -252,10 +252,10 @@ int rsm_memseg_export_publish(rsm_memseg_export_handle_t memseg, rsm_memseg_id_t
  *
  * Existing connections keep their rights.
  *
- * RSMERR_SEG_NOT_PUBLISHED, RSMERR_BAD_ACL (NULL with a length, too many entries, a
- * node above 64 or that the controller can't reach, a permission above 0666),
- * RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR (the list can't be read),
- * RSMERR_INSUFFICIENT_MEM, RSMERR_INTERRUPTED.
+ * RSMERR_SEG_NOT_PUBLISHED (the segment has no id), RSMERR_BAD_ACL (NULL with a
+ * length, too many entries, a node above 64 or that the controller can't reach, a
+ * permission above 0666), RSMERR_NOT_CREATOR, RSMERR_BAD_ADDR (the list can't be
+ * read), RSMERR_INSUFFICIENT_MEM, RSMERR_INTERRUPTED.
  */
 int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg, rsmapi_access_entry_t access_list[],
 				uint_t access_list_length);
@@ -264,7 +264,7 @@ int rsm_memseg_export_republish(rsm_memseg_export_handle_t memseg, rsmapi_access
  * rsm_memseg_export_unpublish - break all connections and free the id
  * @memseg: the segment; can be published again
  *
- * RSMERR_SEG_NOT_PUBLISHED, RSMERR_POLLFD_IN_USE, RSMERR_NOT_CREATOR,
+ * RSMERR_SEG_NOT_PUBLISHED (the segment has no id), RSMERR_POLLFD_IN_USE, RSMERR_NOT_CREATOR,
  * RSMERR_INTERRUPTED (the segment is still published).
  */
 int rsm_memseg_export_unpublish(rsm_memseg_export_handle_t memseg);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "api.h"
 #include "locks.h"
@@ -81,6 +82,9 @@ int status_of_poll_error(int error) noexcept {
 }
 
 int wait_pollfd(pollfd *fds, nfds_t nfds, int timeout, int *numfdsp) {
+    // The system call takes the low 32 bits.
+    if (!std::in_range<unsigned>(nfds))
+        return RSMERR_BAD_ARGS_ERRORS;
     const Deadline deadline(timeout);
     int remaining = timeout;
     for (;;) {

@@ -57,6 +57,23 @@ TEST(Event, PollfdReferences) {
     EXPECT_EQ(rsm_memseg_import_disconnect(segment.handle()), RSM_SUCCESS);
 }
 
+TEST(Event, WaitPollfdRefusesMoreEntriesThanPollTakes) {
+    if constexpr (sizeof(nfds_t) == sizeof(unsigned))
+        GTEST_SKIP() << "poll() takes all that there can be";
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    ASSERT_EQ(::write(pipe[1], "x", 1), 1);
+    pollfd entry{pipe[0], POLLIN, 0};
+    constexpr auto beyond = static_cast<nfds_t>(std::uint64_t{1} << 32);
+    for (const nfds_t count : {beyond, beyond | 1, ~nfds_t{0}}) {
+        int ready = -1;
+        EXPECT_EQ(rsm_intr_signal_wait_pollfd(&entry, count, 0, &ready), RSMERR_BAD_ARGS_ERRORS);
+        EXPECT_EQ(ready, 0);
+    }
+    for (const int end : pipe)
+        ::close(end);
+}
+
 // The memory file behind a fake segment is always ready.
 TEST(Event, WaitPollfdConsumesAndCounts) {
     FakeSegment segment;

@@ -201,7 +201,7 @@ DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param
  * MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (not positive, or beyond max_evd_qlen of the IA). INVALID_STATE
- * (fewer than are queued now). INSUFFICIENT_RESOURCES: TEVD.
+ * (fewer than are queued now). INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
@@ -311,7 +311,7 @@ DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask
  * receives only before one is posted. MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (a field that can't be changed), ARG3 (a value that the EP can't have).
- * INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES: TEP.
+ * INVALID_STATE: that of the EP. INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask,
 			 const DAT_EP_PARAM *ep_param);
@@ -383,7 +383,7 @@ DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS disconnect
  * dat_ep_reset - make a disconnected EP unconnected, so that it can be used again
  * @ep_handle: the EP; if it is unconnected, the call has no effect
  *
- * The call drops completions that the program has not dequeued. It may block. MT: unsafe.
+ * The call may block. MT: unsafe.
  *
  * INVALID_STATE: that of the EP.
  */
@@ -519,7 +519,8 @@ DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated
  *
  * DAT_WATERMARK_INFINITE is no limit. MT: unsafe.
  *
- * INVALID_PARAMETER: ARG2 or ARG3 (negative). MODEL_NOT_SUPPORTED.
+ * INVALID_PARAMETER: ARG2 or ARG3 (negative, but not DAT_WATERMARK_INFINITE).
+ * MODEL_NOT_SUPPORTED.
  */
 DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark,
 				DAT_COUNT hard_high_watermark);
@@ -601,7 +602,7 @@ DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param
  * INVALID_HANDLE: EP (@ep_handle is no live EP of the RMR's IA). INVALID_PARAMETER: ARG2 (no
  * piece of an LMR), ARG3 (undefined privileges), ARG6 (undefined flags, or not for this).
  * INVALID_STATE: that of the EP. PROTECTION_VIOLATION (the PZs of RMR, LMR and EP differ).
- * PRIVILEGES_VIOLATION: READ, WRITE (the LMR lacks the local privilege). MODEL_NOT_SUPPORTED.
+ * PRIVILEGES_VIOLATION: READ or WRITE (the LMR lacks that local privilege). MODEL_NOT_SUPPORTED.
  * INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet,
@@ -629,7 +630,7 @@ DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
  *
  * Example: examples/demo-dat-server.c
  *
- * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
+ * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this adapter with DAT_EVD_CR_FLAG).
  * INVALID_PARAMETER: ARG2 (qualifier is 0), ARG4 (undefined flags, or not for this), ARG5
  * (@psp_handle is NULL). CONN_QUAL_IN_USE. MODEL_NOT_SUPPORTED (the provider does not make EPs).
  * INSUFFICIENT_RESOURCES: MEMORY.
@@ -646,7 +647,7 @@ DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
  * @psp_flags: the side that makes the EP for a request
  * @psp_handle: out: the service point
  *
- * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this IA with DAT_EVD_CR_FLAG).
+ * INVALID_HANDLE: EVD_CR (@evd_handle is no live EVD of this adapter with DAT_EVD_CR_FLAG).
  * INVALID_PARAMETER: ARG2 (@conn_qual is NULL), ARG4 (undefined flags, or not for this), ARG5
  * (@psp_handle is NULL). CONN_QUAL_UNAVAILABLE. MODEL_NOT_SUPPORTED (the provider does not make
  * EPs). INSUFFICIENT_RESOURCES: MEMORY.
@@ -682,7 +683,7 @@ DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * @rsp_handle: out: the service point
  *
  * INVALID_HANDLE: EP (@ep_handle is no live EP of this IA), EVD_CR (@evd_handle is no live EVD
- * of this IA with DAT_EVD_CR_FLAG). INVALID_PARAMETER: ARG2 (qualifier is 0), ARG5 (@rsp_handle
+ * of this adapter with DAT_EVD_CR_FLAG). INVALID_PARAMETER: ARG2 (qualifier is 0), ARG5 (@rsp_handle
  * is NULL). INVALID_STATE: that of the EP. CONN_QUAL_IN_USE. INSUFFICIENT_RESOURCES: MEMORY.
  */
 DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
@@ -795,7 +796,7 @@ DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK srq_param
  * MT: unsafe.
  *
  * INVALID_PARAMETER: ARG2 (not positive, or beyond max_recv_per_srq of the IA). INVALID_STATE
- * (fewer than outstanding, or than the low watermark). INSUFFICIENT_RESOURCES: SRQ.
+ * (fewer than outstanding, or than the low watermark). INSUFFICIENT_RESOURCES: MEMORY, SRQ.
  */
 DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 

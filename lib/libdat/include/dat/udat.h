@@ -180,7 +180,7 @@ extern "C" {
  * (not one of an instance of this IA).
  * PROVIDER_NOT_FOUND: NAME_NOT_REGISTERED, MAJOR_NOT_FOUND, MINOR_NOT_FOUND,
  * THREAD_SAFETY_NOT_FOUND. INVALID_STATE (the library was shut down). INSUFFICIENT_RESOURCES:
- * DEVICE, TEVD.
+ * MEMORY, DEVICE, TEVD.
  */
 DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen,
 			DAT_EVD_HANDLE *async_evd_handle, DAT_IA_HANDLE *ia_handle,

@@ -6,6 +6,7 @@
 #include "support/sequel.hpp"
 #include "support/unchanged.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace rsmtest;
@@ -217,6 +219,10 @@ TEST_F(ExportLimits, E17_descriptor_limit)
         }
         EXPECT_EQ(ExportSegment(controller, memory).status(), RSMERR_INSUFFICIENT_RESOURCES);
         EXPECT_EQ(ImportSegment(controller, seg.id()).status(), RSMERR_INSUFFICIENT_RESOURCES);
+        std::thread([] {
+            EXPECT_LT(open("/dev/rsm", O_RDWR | O_CLOEXEC), 0);
+            EXPECT_EQ(errno, EMFILE) << "in the first call of a thread";
+        }).join();
         // Below 256 when the limit leaves no choice.
         filler.clear();
         ExportSegment low(controller, memory);
