@@ -13,7 +13,7 @@ namespace rsmengine {
 // The controller of segments that stay on their node.
 constexpr std::string_view NO_INTERCONNECT = "loopback";
 
-// Segment ids that begin with `first`, a multiple of `count`, which is a power of two.
+// The `count` segment ids from `first` on. `count` is a power of two and divides `first`.
 struct SegmentIds {
     std::uint32_t first;
     std::uint32_t count;
